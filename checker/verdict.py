@@ -1,0 +1,230 @@
+"""What every engine answers with. Verdicts are values that carry why; exit codes are derived from them in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+
+from assay.grammar.diagnostics import Span
+from assay.grammar.kernel import Kernel
+from assay.grammar.values import Value
+
+State = tuple[Value, ...]
+"""The values of ``Kernel.variables``, in their order."""
+
+
+class Outcome(Enum):
+    """The answer about one property, or about a whole run."""
+
+    HOLDS = "holds"
+    UP_TO_BOUND = "holds up to bounds"
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+    VACUOUS = "vacuous"
+
+
+class ExitCode(IntEnum):
+    """Process exit codes, documented in docs/cli.md."""
+
+    OK = 0
+    VIOLATED = 1
+    BAD_INPUT = 2
+    INCONCLUSIVE = 3
+    VACUOUS = 4
+    UP_TO_BOUND = 5
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
+PRECEDENCE = (
+    ExitCode.INTERRUPTED,
+    ExitCode.INTERNAL,
+    ExitCode.BAD_INPUT,
+    ExitCode.VIOLATED,
+    ExitCode.INCONCLUSIVE,
+    ExitCode.VACUOUS,
+    ExitCode.UP_TO_BOUND,
+    ExitCode.OK,
+)
+"""Of several exit codes, the first in this list wins."""
+
+
+def worst(codes: Iterable[ExitCode]) -> ExitCode:
+    """The exit code that wins among several; OK of none."""
+    found = set(codes)
+    return next((code for code in PRECEDENCE if code in found), ExitCode.OK)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a trace. The first step of a trace has no action: it is the initial state."""
+
+    action: str | None
+    arguments: tuple[tuple[str, Value], ...]
+    picks: tuple[tuple[str, Value], ...]
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """An execution: the initial state and the steps after it. Its length is the number of states, as TLC counts."""
+
+    steps: tuple[Step, ...]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """One part of a failed condition: its text as written, its place, and the values that make it what it is."""
+
+    text: str
+    span: Span
+    holds: bool
+    values: tuple[tuple[str, str], ...]
+    """Sub-expressions as written with their values as printed, outermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a condition is false (or undefined): its failing conjunct and the parts of it that decide."""
+
+    label: str
+    span: Span
+    witnesses: tuple[tuple[str, str], ...]
+    """Quantified variables with the values that make the condition false."""
+    parts: tuple[Atomic, ...]
+    undefined: str | None = None
+    """What was undefined, if that is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedAction:
+    """An action in a deadlocked state, with the guards (label, text, place) that are false in the instance closest to enabled."""
+
+    action: str
+    arguments: tuple[tuple[str, Value], ...]
+    guards: tuple[tuple[str, str, Span], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyResult:
+    """The answer about one property. ``kind`` is the kernel's, or ``scenario``, ``deadlock``, ``defined``, ``assume``."""
+
+    name: str
+    kind: str
+    outcome: Outcome
+    span: Span
+    reason: str | None = None
+    trace: Trace | None = None
+    explanation: Explanation | None = None
+    blocked: tuple[BlockedAction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GuardCoverage:
+    """A guard, and whether it was ever the only one that was false."""
+
+    action: str
+    label: str
+    span: Span
+    decisive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ActionCoverage:
+    """How often an action fired, and how many of its firings reached a new state."""
+
+    action: str
+    span: Span
+    taken: int
+    new_states: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyQuantifier:
+    """A quantifier of an invariant whose domain was empty in every state."""
+
+    property: str
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the search exercised; only meaningful with the number of states it covered."""
+
+    actions: tuple[ActionCoverage, ...] = ()
+    guards: tuple[GuardCoverage, ...] = ()
+    empty_quantifiers: tuple[EmptyQuantifier, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Sizes of a search. ``depth`` counts levels, the initial states being level 1; ``generated`` counts every successor and initial state."""
+
+    distinct: int = 0
+    generated: int = 0
+    depth: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The answer of an engine about a kernel. ``stopped`` says why the search did not reach its end, if it did not."""
+
+    kernel: Kernel
+    engine: str
+    properties: tuple[PropertyResult, ...]
+    statistics: Statistics
+    bounds: Mapping[str, int] = field(default_factory=dict)
+    coverage: Coverage = Coverage()
+    stopped: str | None = None
+    interrupted: bool = False
+
+    @property
+    def unaccepted_bounds(self) -> dict[str, int]:
+        """The bounds that were hit and that the model does not accept."""
+        return {label: hits for label, hits in self.bounds.items() if hits and label not in self.kernel.accepted_bounds}
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code of this answer alone."""
+        return worst([*map(_code, self.properties), *self._overall()])
+
+    def _overall(self) -> Iterable[ExitCode]:
+        if self.interrupted:
+            yield ExitCode.INTERRUPTED
+        if self.stopped:
+            yield ExitCode.INCONCLUSIVE
+        if all(result.outcome is Outcome.VACUOUS for result in self.properties):
+            yield ExitCode.VACUOUS
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of the whole run."""
+        match self.exit_code:
+            case ExitCode.VIOLATED:
+                return Outcome.VIOLATED
+            case ExitCode.OK:
+                return Outcome.HOLDS
+            case ExitCode.UP_TO_BOUND:
+                return Outcome.UP_TO_BOUND
+            case ExitCode.VACUOUS:
+                return Outcome.VACUOUS
+            case _:
+                return Outcome.UNKNOWN
+
+
+def _code(result: PropertyResult) -> ExitCode:
+    match result.outcome:
+        case Outcome.HOLDS | Outcome.VACUOUS:
+            return ExitCode.OK
+        case Outcome.UP_TO_BOUND:
+            return ExitCode.UP_TO_BOUND
+        case Outcome.VIOLATED:
+            return ExitCode.VIOLATED
+        case Outcome.UNKNOWN:
+            return ExitCode.INCONCLUSIVE

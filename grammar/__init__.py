@@ -1,0 +1,1 @@
+"""The specification language: text to syntax tree to resolved, typed kernel."""

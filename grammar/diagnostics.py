@@ -1,0 +1,93 @@
+"""Places in source text, and diagnostics as values: collected, sorted, and rendered in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of source text; lines and columns count from 1, the end column is exclusive."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def to(self, other: Span) -> Span:
+        """The stretch from the start of this one to the end of the other."""
+        return Span(self.file, self.line, self.column, other.end_line, other.end_column)
+
+
+NOWHERE = Span("", 0, 0, 0, 0)
+
+
+class Severity(Enum):
+    """How much a diagnostic matters: an error stops the run, a warning does not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A second place or a piece of advice that belongs to a diagnostic."""
+
+    message: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding about a spec or an input, with its code (see docs/errors.md) and place."""
+
+    code: str
+    span: Span
+    message: str
+    notes: tuple[Note, ...] = ()
+    severity: Severity = Severity.ERROR
+
+
+@dataclass(slots=True)
+class Diagnostics:
+    """A collector that every pass writes to."""
+
+    items: list[Diagnostic] = field(default_factory=list)
+
+    def error(self, code: str, span: Span, message: str, *notes: Note | str) -> None:
+        """Record an error; plain strings become notes without a place."""
+        self.items.append(Diagnostic(code, span, message, _as_notes(notes)))
+
+    def warning(self, code: str, span: Span, message: str, *notes: Note | str) -> None:
+        """Record a warning."""
+        self.items.append(Diagnostic(code, span, message, _as_notes(notes), Severity.WARNING))
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether any recorded diagnostic is an error."""
+        return any(item.severity is Severity.ERROR for item in self.items)
+
+    def sorted(self) -> list[Diagnostic]:
+        """The distinct diagnostics by place."""
+        return sorted(dict.fromkeys(self.items), key=lambda d: (d.span, d.code, d.message))
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(self.sorted())
+
+
+class SpecError(Exception):
+    """A spec or an input cannot be used; carries the diagnostics that say why (exit code 2)."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("; ".join(f"{d.span}: {d.code} {d.message}" for d in self.diagnostics))
+
+
+def _as_notes(notes: Iterable[Note | str]) -> tuple[Note, ...]:
+    return tuple(Note(note) if isinstance(note, str) else note for note in notes)

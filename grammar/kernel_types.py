@@ -1,0 +1,122 @@
+"""The types of the kernel: parameters are bound, so every type that state can have is finite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A set parameter with its elements; ``symmetric`` elements cannot be named, ordered or indexed."""
+
+    name: str
+    elements: tuple[str, ...]
+    symmetric: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoolType(Type):
+    """``bool``."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntType(Type):
+    """A mathematical integer: the type of arithmetic, never of state."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangeType(Type):
+    """``low .. high``, both included; ``sized`` where a size parameter occurs in it."""
+
+    low: int
+    high: int
+    sized: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AtomType(Type):
+    """The elements of a set parameter."""
+
+    sort: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class FieldType:
+    """A named component of a record or of a variant's payload."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class VariantType:
+    """One variant of an enum."""
+
+    name: str
+    fields: tuple[FieldType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EnumType(Type):
+    """An enum; two enums are the same if their names and variants are."""
+
+    name: str
+    variants: tuple[VariantType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordType(Type):
+    """A record."""
+
+    name: str
+    fields: tuple[FieldType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionType(Type):
+    """``T?``."""
+
+    item: Type
+
+
+@dataclass(frozen=True, slots=True)
+class SetType(Type):
+    """``set[T]``; with a capacity it is the sparse ``set[T, max n]``."""
+
+    item: Type
+    capacity: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MapType(Type):
+    """``map[K, V]``, total; with a capacity it is the partial ``map[K, V, max n]``."""
+
+    key: Type
+    value: Type
+    capacity: int | None = None
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SeqType(Type):
+    """``seq[T, max n]``; expressions may have sequences without a capacity."""
+
+    item: Type
+    capacity: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BagType(Type):
+    """``bag[T, max n]``; the capacity counts elements with their multiplicity."""
+
+    item: Type
+    capacity: int | None = None
+
+
+BOOL = BoolType()
+INT = IntType()

@@ -1,0 +1,97 @@
+"""Values of the language as plain, hashable Python values: what the reference evaluator computes with and what traces show.
+
+========================  ===========================================================
+type                      value
+========================  ===========================================================
+``bool``, integers        ``bool``, ``int``
+element of a set param    ``Atom``
+``T?``                    ``None`` for ``none``, ``Some(v)`` otherwise
+enum                      ``VariantValue``
+record                    ``RecordValue``
+``set``                   ``frozenset``
+``map``, total or partial ``FrozenMap`` from key to value
+``bag``                   ``FrozenMap`` from element to multiplicity (at least 1)
+``seq``                   ``tuple``
+========================  ===========================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+Value = Hashable
+
+
+class Atom(NamedTuple):
+    """An element of a set parameter; ``index`` is its position in the declaration."""
+
+    sort: str
+    index: int
+    name: str
+
+
+class Some(NamedTuple):
+    """A present optional value."""
+
+    value: Value
+
+
+class VariantValue(NamedTuple):
+    """A value of an enum: the variant's name and its payload in the order of the fields."""
+
+    variant: str
+    payload: tuple[Value, ...]
+
+
+class RecordValue(NamedTuple):
+    """A value of a record: its fields in order."""
+
+    fields: tuple[Value, ...]
+
+
+class FrozenMap(dict[Any, Any]):
+    """A dictionary that is never changed after it was made, and can therefore be hashed."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash(frozenset(self.items()))
+            return self._hash
+
+    def changed(self, key: Value, value: Value) -> FrozenMap:
+        """A copy that sends ``key`` to ``value``."""
+        copy = FrozenMap(self)
+        dict.__setitem__(copy, key, value)
+        return copy
+
+    def without(self, key: Value) -> FrozenMap:
+        """A copy that lacks ``key``."""
+        return FrozenMap((k, v) for k, v in self.items() if k != key)
+
+
+def sort_key(value: Value) -> Any:
+    """A key that orders values of one type: booleans, integers, elements by position, the rest lexicographically."""
+    match value:
+        case None:
+            return ()
+        case Atom(_, index, _):
+            return index
+        case Some(inner):
+            return (sort_key(inner),)
+        case VariantValue(variant, payload):
+            return (variant, tuple(map(sort_key, payload)))
+        case RecordValue(fields):
+            return tuple(map(sort_key, fields))
+        case frozenset():
+            return (len(value), sorted(map(sort_key, value)))
+        case FrozenMap():
+            return (len(value), sorted((sort_key(k), sort_key(v)) for k, v in value.items()))
+        case tuple():
+            return (len(value), tuple(map(sort_key, value)))
+        case _:
+            return value

@@ -1,0 +1,1 @@
+"""Recorded logs of a real system, validated against a kernel."""

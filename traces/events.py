@@ -1,0 +1,64 @@
+"""Log lines as typed events with their place, and where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Field = int | str | bool | None | tuple["Field", ...] | Mapping["Field", "Field"]
+"""A decoded field: an integer, a text, an absent value, a list (of a set or a sequence), or a mapping."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record begins: the file as the user named it, the line from 1, the byte offset from 0."""
+
+    file: str
+    line: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """A log record, continuation lines included. ``time`` is milliseconds since the epoch, read as UTC where no zone is given."""
+
+    place: Place
+    time: int | None
+    level: str
+    logger: str
+    thread: str | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessRun:
+    """One run of one process: the unit of order. ``node`` is the directory's name (or what the lines say), ``number`` counts its start banners."""
+
+    node: str
+    number: int
+
+    def __str__(self) -> str:
+        return self.node if self.number == 1 else f"{self.node}#{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A record that a line shape recognised. ``shape`` names the shape, ``kind`` the event that trace clauses speak of."""
+
+    kind: str
+    shape: str
+    fields: Mapping[str, Field]
+    record: LogRecord
+    run: ProcessRun
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something a person should know about the input: a counted warning with a place, never silent."""
+
+    kind: str
+    place: Place | None
+    text: str
