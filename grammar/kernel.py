@@ -710,6 +710,7 @@ class Kernel(Node):
     variables: tuple[Variable, ...]
     init: Init
     actions: tuple[Action, ...]
+    next: tuple[str, ...]
     properties: tuple[Property, ...]
     terminal: tuple[Conjunct, ...]
     scenarios: tuple[Scenario, ...]
