@@ -1,14 +1,4 @@
-"""The kernel: what every engine takes. Parameters are bound, names resolved, modules inlined, sugar gone, everything typed.
-
-Rules that hold of every kernel and on which engines rely:
-
-* Locals are unique: no two binders of one action, property or function instance share a name.
-* Pattern variables are gone; ``Payload`` and ``Unwrap`` read what a match made certain. They are undefined elsewhere.
-* ``T`` where ``T?`` is wanted became ``MakeSome``; an empty display has its final type.
-* Integers in expressions are mathematical. Ranges and capacities are enforced by ``conform``-ing a value to a type where it is
-  stored (``Assign``), passed (``Action.parameters``) or put in a payload, record or ``MakeSome`` of a ranged type (``Checked``).
-* Spans take no part in equality.
-"""
+"""Kernel expressions: typed, resolved, without sugar."""
 
 from __future__ import annotations
 
@@ -16,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assay.grammar.diagnostics import NOWHERE, Span
-from assay.grammar.kernel_types import BOOL, AtomType, SetType, Sort, Type
+from assay.grammar.kernel_types import Type
 from assay.grammar.values import Value
 
 
@@ -32,9 +22,6 @@ class Expr(Node):
     """A typed expression."""
 
     type: Type
-
-
-# ------------------------------------------------------------------------------------------------ leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +57,6 @@ class Old(Expr):
     """The operand, its state variables read before the step."""
 
     operand: Expr
-
-
-# ---------------------------------------------------------------------------------------------- booleans
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +135,6 @@ class IsSome(Expr):
     operand: Expr
 
 
-# ------------------------------------------------------------------------------------------------ control
-
-
 @dataclass(frozen=True, slots=True)
 class IfThenElse(Expr):
     """``if c then a else b``."""
@@ -170,9 +151,6 @@ class LetIn(Expr):
     binder: Local
     value: Expr
     body: Expr
-
-
-# ----------------------------------------------------------------------------------------------- integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +190,6 @@ class Aggregate(Expr):
 
     op: Literal["min", "max", "sum"]
     operand: Expr
-
-
-# -------------------------------------------------------------------------------------------- construction
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,9 +338,6 @@ class Slice(Expr):
     length: Expr
 
 
-# -------------------------------------------------------------------------------------------------- access
-
-
 @dataclass(frozen=True, slots=True)
 class Lookup(Expr):
     """``m[k]`` of a map or ``s[i]`` of a sequence; an absent key or index is undefined."""
@@ -432,9 +404,6 @@ class Without(Expr):
     key: Expr
 
 
-# ------------------------------------------------------------------------------------------------ temporal
-
-
 @dataclass(frozen=True, slots=True)
 class Temporal(Expr):
     """``always f``, ``eventually f``, ``f until g``, ``f leads_to g``."""
@@ -450,287 +419,3 @@ class ActionAtom(Expr):
     op: Literal["enabled", "occurs"]
     action: str
     arguments: tuple[Expr | None, ...] | None
-
-
-# ---------------------------------------------------------------------------------------------- statements
-
-
-@dataclass(frozen=True, slots=True)
-class Statement(Node):
-    """A step of an action's body, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Guard(Statement):
-    """A guard line. ``label`` is the given name, or ``file:line``; unique within its action."""
-
-    kind: Literal["when", "bound"]
-    label: str
-    condition: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Let(Statement):
-    """A name for a value."""
-
-    binder: Local
-    value: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Pick(Statement):
-    """A nondeterministic choice from a set, in canonical order."""
-
-    binder: Local
-    domain: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class AtKey(Node):
-    """``[key]`` on the left of ``:=``."""
-
-    key: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class AtField(Node):
-    """``.field`` on the left of ``:=``, by position."""
-
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class Assign(Statement):
-    """``variable path := value``; ``type`` is the type of the place, to which the value is conformed."""
-
-    label: str
-    variable: str
-    path: tuple[AtKey | AtField, ...]
-    value: Expr
-    type: Type
-
-
-@dataclass(frozen=True, slots=True)
-class If(Statement):
-    """Updates under a condition."""
-
-    condition: Expr
-    then: tuple[Statement, ...]
-    otherwise: tuple[Statement, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class For(Statement):
-    """Updates for every element of a set, in canonical order (which matters only for messages)."""
-
-    binder: Local
-    domain: Expr
-    body: tuple[Statement, ...]
-
-
-# ------------------------------------------------------------------------------------------------- the whole
-
-
-@dataclass(frozen=True, slots=True)
-class Variable(Node):
-    """A state variable; ``name`` is qualified (``membership.sessions``) unless it is the top module's own."""
-
-    name: str
-    type: Type
-    ghost: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter(Node):
-    """A parameter of an action: ``domain`` is a set (usually a ``TypeDomain``) that reads no state and no other parameter."""
-
-    binder: Local
-    domain: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Fairness(Node):
-    """Weak or strong fairness of some instance, or of each instance ``per`` the named parameters."""
-
-    strong: bool
-    per: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Action(Node):
-    """An action. The order of the body is significant: guards protect what follows. Guards, lets and picks precede updates."""
-
-    name: str
-    parameters: tuple[Parameter, ...]
-    body: tuple[Statement, ...]
-    fairness: Fairness | None
-    doc: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Init(Node):
-    """Initial states: run ``body`` (lets, picks, assignments; reads no state), then keep the states that satisfy every condition."""
-
-    body: tuple[Statement, ...]
-    conditions: tuple[Guard, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Conjunct(Node):
-    """A labelled conjunct of a property."""
-
-    label: str
-    condition: Expr
-
-
-PropertyKind = Literal["invariant", "lemma", "transition", "reachable", "temporal", "refinement"]
-
-
-@dataclass(frozen=True, slots=True)
-class Property(Node):
-    """A property; all conjuncts together. Of a refinement only the name is kept here."""
-
-    name: str
-    kind: PropertyKind
-    conjuncts: tuple[Conjunct, ...]
-    doc: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ActionCall(Node):
-    """An action with arguments; None is any value."""
-
-    action: str
-    arguments: tuple[Expr | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Do(Node):
-    """The action happens."""
-
-    call: ActionCall
-
-
-@dataclass(frozen=True, slots=True)
-class Refuse(Node):
-    """The action is refused; with a label, by that guard alone."""
-
-    call: ActionCall
-    label: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Expect(Node):
-    """The condition holds now."""
-
-    condition: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario(Node):
-    """A run that must be possible. ``inapplicable`` says why it cannot be run in this model (an element is missing), if so."""
-
-    name: str
-    steps: tuple[Do | Refuse | Expect, ...]
-    doc: str | None
-    inapplicable: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BoundParameter(Node):
-    """A parameter with the value it was given, for reports: an int, a bool, an Atom, or a Sort."""
-
-    name: str
-    value: Value | Sort
-    size: bool
-
-
-@dataclass(frozen=True, slots=True)
-class EventField(Node):
-    """A field of an event as a rule sees it."""
-
-    field: str
-    binder: Local
-
-
-@dataclass(frozen=True, slots=True)
-class TraceRule(Node):
-    """What an event means.
-
-    ``steps`` is a sequence of alternatives; it is empty for an observation, whose condition is ``observe``. ``then`` may use ``Old``.
-    """
-
-    label: str
-    event: str
-    fields: tuple[EventField, ...]
-    condition: Expr | None
-    steps: tuple[tuple[ActionCall, ...], ...]
-    then: Expr | None
-    observe: Expr | None
-
-
-@dataclass(frozen=True, slots=True)
-class IgnoredEvent(Node):
-    """An event that the model knows and has no use for."""
-
-    event: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ordering(Node):
-    """What is known of the order of lines; times in milliseconds; ``commit_before_line`` None means no upper bound."""
-
-    unit: Literal["file", "thread"] = "file"
-    commit_before_line: int | None = None
-    skew: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class TracePlan(Node):
-    """A trace clause."""
-
-    name: str
-    catalogue: str
-    rules: tuple[TraceRule, ...]
-    ignored: tuple[IgnoredEvent, ...]
-    hidden: tuple[str, ...]
-    hidden_limit: int
-    ordering: Ordering
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel(Node):
-    """A whole model, ready for any engine. ``next`` names the actions that are steps of the system; ``actions`` holds all of them."""
-
-    name: str
-    model: str | None
-    sorts: tuple[Sort, ...]
-    parameters: tuple[BoundParameter, ...]
-    variables: tuple[Variable, ...]
-    init: Init
-    actions: tuple[Action, ...]
-    next: tuple[str, ...]
-    properties: tuple[Property, ...]
-    terminal: tuple[Conjunct, ...]
-    scenarios: tuple[Scenario, ...]
-    accepted_bounds: frozenset[str]
-    shows: tuple[Expr, ...]
-    traces: tuple[TracePlan, ...]
-
-    def action(self, name: str) -> Action:
-        """The action of that name; raises KeyError."""
-        for action in self.actions:
-            if action.name == name:
-                return action
-        raise KeyError(name)
-
-
-def true(span: Span = NOWHERE) -> Const:
-    """The constant ``true``."""
-    return Const(BOOL, True, span=span)
-
-
-def atom_domain(sort: Sort) -> TypeDomain:
-    """The set of a sort's elements."""
-    return TypeDomain(SetType(AtomType(sort)), AtomType(sort))

@@ -1,0 +1,326 @@
+"""Statements and declarations as written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.grammar.syntax.expressions import Binder, Expr, Name, Node, Path, TypeExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Node):
+    """A line of an action body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard(Statement):
+    """``when label: e`` or ``bound label: e``."""
+
+    kind: Literal["when", "bound"]
+    label: Name | None
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Let(Statement):
+    """``let x = e``."""
+
+    name: Name
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Pick(Statement):
+    """``pick x, y in S``."""
+
+    binder: Binder
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Statement):
+    """``target := value``; the target is built of Ref, Attr and Index."""
+
+    target: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class If(Statement):
+    """``if c: … elif d: … else: …``."""
+
+    branches: tuple[tuple[Expr, tuple[Statement, ...]], ...]
+    otherwise: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For(Statement):
+    """``for x in S: …``."""
+
+    binder: Binder
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration(Node):
+    """A top-level item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use(Declaration):
+    """``use kafka.membership as m``."""
+
+    path: Path
+    alias: Name | None
+
+
+@dataclass(frozen=True, slots=True)
+class Binding(Node):
+    """``P = expr`` in an instance or a model."""
+
+    name: Path
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Instance(Declaration):
+    """``instance r[p: T] = m(P = p)``."""
+
+    name: Name
+    index: Field | None
+    path: Path
+    bindings: tuple[Binding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Node):
+    """``name: Type``: a field of a record or variant, a parameter of a function, an index, an event field."""
+
+    name: Name
+    type: TypeExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Param(Declaration):
+    """``param``; ``type`` is None for a set parameter."""
+
+    name: Name
+    type: TypeExpr | None
+    default: Expr | None
+    symmetric: bool
+    size: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Assume(Declaration):
+    """``assume e``."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class TypeAlias(Declaration):
+    """``type N = T``."""
+
+    name: Name
+    type: TypeExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Variant(Node):
+    """A variant of an enum."""
+
+    name: Name
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Enum(Declaration):
+    """``enum E: A, B(x: T)``."""
+
+    name: Name
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Declaration):
+    """``record R: f: T, g: U``."""
+
+    name: Name
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Def(Declaration):
+    """``def f(x: T): R = e``."""
+
+    name: Name
+    parameters: tuple[Field, ...]
+    result: TypeExpr | None
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class StateVariable(Node):
+    """``x: T = v`` (start is "="), ``x: T in S`` (start is "in"), ``x: T`` (start is None)."""
+
+    name: Name
+    type: TypeExpr
+    start: Literal["=", "in"] | None
+    value: Expr | None
+    ghost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class State(Declaration):
+    """``state:``."""
+
+    variables: tuple[StateVariable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Init(Declaration):
+    """``init:``."""
+
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionParameter(Node):
+    """``p: T`` or ``p in S``."""
+
+    name: Name
+    domain: TypeExpr | Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness(Node):
+    """``fair``, ``strong fair``, ``fair per a, b``."""
+
+    strong: bool
+    per: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Action(Declaration):
+    """``action name(…) fair: …``."""
+
+    name: Name
+    parameters: tuple[ActionParameter, ...]
+    fairness: Fairness | None
+    doc: str | None
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JointAction(Declaration):
+    """``action name(…) = one(b) & m.two(b)``; each part is a Call, or a Ref or Attr without arguments."""
+
+    name: Name
+    parameters: tuple[ActionParameter, ...]
+    fairness: Fairness | None
+    parts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Next(Declaration):
+    """``next: a, m.b, r.c``."""
+
+    actions: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct(Node):
+    """One line of a block of conjuncts, with its label if it has one."""
+
+    label: Name | None
+    condition: Expr
+
+
+PropertyKind = Literal["invariant", "transition", "reachable", "lemma", "property", "terminal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Property(Declaration):
+    """``invariant name: e`` and its kin; ``doc`` is the first line of the block if that is a string; ``name`` is None only for ``terminal``."""
+
+    kind: PropertyKind
+    name: Name | None
+    doc: str | None
+    conjuncts: tuple[Conjunct, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptBounds(Declaration):
+    """``accept bounds: a, b``; also inside a model block."""
+
+    labels: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Show(Declaration):
+    """``show: e, e``."""
+
+    expressions: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Node):
+    """A step of a scenario."""
+
+
+@dataclass(frozen=True, slots=True)
+class Do(Step):
+    """``elect(b1)``: the action happens."""
+
+    action: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse(Step):
+    """``refuse elect(b2) by vacant``."""
+
+    action: Expr
+    label: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expect(Step):
+    """``expect e``."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario(Declaration):
+    """``scenario name: …``."""
+
+    name: Name
+    doc: str | None
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Model(Declaration):
+    """``model name: P = v; …``."""
+
+    name: Name
+    bindings: tuple[Binding, ...]
+    accepted: tuple[AcceptBounds, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionMapping(Node):
+    """``action elect(b) = claim(b)``; ``abstract`` is None for ``stutter``."""
+
+    action: Expr
+    abstract: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refines(Declaration):
+    """``refines abstract.module with: …``."""
+
+    path: Path
+    variables: tuple[Binding, ...]
+    actions: tuple[ActionMapping, ...]

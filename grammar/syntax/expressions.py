@@ -1,0 +1,313 @@
+"""Expressions and types as written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assay.grammar.diagnostics import NOWHERE, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Anything with a place."""
+
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Node):
+    """An identifier."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Path(Node):
+    """A dotted name such as ``kafka.membership``."""
+
+    parts: tuple[Name, ...]
+
+    def __str__(self) -> str:
+        return ".".join(part.text for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Expr(Node):
+    """An expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntLit(Expr):
+    """An integer literal."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class BoolLit(Expr):
+    """``true`` or ``false``."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NoneLit(Expr):
+    """``none``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcard(Expr):
+    """``_`` as an argument of an action in a trace clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ref(Expr):
+    """A plain name."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Attr(Expr):
+    """``base.name``: a record field, or a member of a module or instance."""
+
+    base: Expr
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Index(Expr):
+    """``base[key]``: map entry, sequence element, or member of an instance array."""
+
+    base: Expr
+    key: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Arg(Node):
+    """An argument, positional or named."""
+
+    name: Name | None
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expr):
+    """``f(a, b = c)``: built-in, function, variant, record, action, ``old``, ``enabled``, ``occurs``, ``some``."""
+
+    function: Expr
+    arguments: tuple[Arg, ...]
+
+
+UnaryOp = Literal["not", "-", "always", "eventually"]
+
+
+BinaryOp = Literal[
+    "implies",
+    "or",
+    "and",
+    "==",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "in",
+    "not in",
+    "..",
+    "+",
+    "-",
+    "*",
+    "//",
+    "%",
+    "&",
+    "until",
+    "leads_to",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Expr):
+    """A prefix operator."""
+
+    op: UnaryOp
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expr):
+    """An infix operator; the place of the operator itself is kept for messages."""
+
+    op: BinaryOp
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern(Node):
+    """``Active(e, _)``, ``some(v)`` or ``none``; a binder of ``_`` is None; no parentheses: ``binders`` is None."""
+
+    variant: Path
+    binders: tuple[Name | None, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Is(Expr):
+    """``subject is Pattern``."""
+
+    subject: Expr
+    pattern: Pattern
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IfThenElse(Expr):
+    """``if c then a else b``."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Binder(Node):
+    """``a, b in S``."""
+
+    names: tuple[Name, ...]
+    domain: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified(Expr):
+    """``forall a, b in S, c in T: body``."""
+
+    kind: Literal["forall", "exists"]
+    binders: tuple[Binder, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class LetIn(Expr):
+    """``let x = value: body``."""
+
+    name: Name
+    value: Expr
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class SetDisplay(Expr):
+    """``{a, b}``; empty, it may also be a bag or a partial map."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeqDisplay(Expr):
+    """``[a, b]``."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BagDisplay(Expr):
+    """``bag{a, a}``."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Node):
+    """``key -> value``."""
+
+    key: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class MapDisplay(Expr):
+    """``{k -> v, l -> w}``."""
+
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(Expr):
+    """``{x in S if P}`` (a set) or ``[x in s if P]`` (a sequence)."""
+
+    kind: Literal["set", "seq"]
+    name: Name
+    domain: Expr
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Image(Expr):
+    """``{e for x in S, y in T if P}`` (a set) or ``[e for x in s if P]`` (a sequence)."""
+
+    kind: Literal["set", "seq"]
+    element: Expr
+    binders: tuple[Binder, ...]
+    condition: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tabulate(Expr):
+    """``[b -> e]`` (no domain: the whole key type) or ``[b in S -> e]``."""
+
+    name: Name
+    domain: Expr | None
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class FieldUpdate(Node):
+    """``field = value`` inside ``with { }``."""
+
+    name: Name
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class With(Expr):
+    """``base with {field = v}`` or ``base with {k -> v}``."""
+
+    base: Expr
+    updates: tuple[FieldUpdate | Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeExpr(Node):
+    """A type as written."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedType(TypeExpr):
+    """``bool``, ``int``, a type name, an enum, a record, or a set parameter."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class RangeType(TypeExpr):
+    """``low .. high``."""
+
+    low: Expr
+    high: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class OptionType(TypeExpr):
+    """``T?``."""
+
+    item: TypeExpr
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionType(TypeExpr):
+    """``set[T]``, ``map[K, V]``, ``seq[T, max n]``, ``bag[T, max n]``; ``capacity`` is the expression after ``max``."""
+
+    kind: Literal["set", "map", "seq", "bag"]
+    items: tuple[TypeExpr, ...]
+    capacity: Expr | None

@@ -1,0 +1,85 @@
+"""Trace clauses, and the module as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assay.grammar.syntax.declarations import Declaration, Field
+from assay.grammar.syntax.expressions import Expr, Name, Node, Path
+
+
+@dataclass(frozen=True, slots=True)
+class TraceLine(Node):
+    """A line of a trace block."""
+
+
+@dataclass(frozen=True, slots=True)
+class From(TraceLine):
+    """``from kafka``."""
+
+    catalogue: Path
+
+
+@dataclass(frozen=True, slots=True)
+class On(TraceLine):
+    """``on Event(fields) if cond: alternatives; … then e``; an observation has no steps and ``observe`` set."""
+
+    event: Name
+    fields: tuple[Field, ...]
+    condition: Expr | None
+    steps: tuple[tuple[Expr, ...], ...]  # a sequence of alternatives
+    then: Expr | None
+    observe: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore(TraceLine):
+    """``ignore Event "reason"``."""
+
+    event: Name
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden(TraceLine):
+    """``hidden a, b; at most n between two pinned events``."""
+
+    actions: tuple[Path, ...]
+    limit: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Order(TraceLine):
+    """``order: file; commit before line within 50 ms; skew 5 ms``; times are milliseconds."""
+
+    unit: Literal["file", "thread"]
+    commit_before_line: int | None
+    skew: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace(Declaration):
+    """``trace name: …``."""
+
+    name: Name
+    lines: tuple[TraceLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment with its place; ``own_line`` tells whether nothing but blanks stands before it."""
+
+    text: str
+    line: int
+    own_line: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Module(Node):
+    """A file. ``name`` is None where there is no ``module`` line."""
+
+    doc: str | None
+    name: Path | None
+    declarations: tuple[Declaration, ...]
+    comments: tuple[Comment, ...] = field(default=(), compare=False)
