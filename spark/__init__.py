@@ -1,0 +1,1 @@
+"""Jobs on Spark: the one package that may import pyspark."""

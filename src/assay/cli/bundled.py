@@ -1,0 +1,36 @@
+"""The specs that come with assay, found by name both in a checkout and in an installed wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, Span, SpecError
+
+SPECS = Path(__file__).resolve().parent.parent / "spec"
+
+
+def bundled_specs() -> list[str]:
+    """Names such as ``kafka/controller``, sorted."""
+    return sorted(path.relative_to(SPECS).with_suffix("").as_posix() for path in SPECS.rglob("*.assay"))
+
+
+def locate_spec(argument: str) -> Path:
+    """The file that a SPEC argument names: a path, or else the name of a bundled spec, with or without ``spec/`` and ``.assay``.
+
+    A path that exists is taken as it is, whatever it is: reading it says what is wrong with it.
+    """
+    path = Path(argument)
+    if path.exists():
+        return path
+    name = argument.removeprefix("spec/").removesuffix(".assay").replace(".", "/")
+    if name in bundled_specs():
+        return SPECS / f"{name}.assay"
+    if path.suffix == ".assay":
+        raise SpecError([Diagnostic("E601", Span(argument, 0, 0, 0, 0), "no such file", _advice())])
+    raise SpecError(
+        [Diagnostic("E806", NOWHERE, f"`{argument}` is neither a file nor the name of a bundled spec", _advice())]
+    )
+
+
+def _advice() -> tuple[Note, ...]:
+    return (Note(f"bundled specs: {', '.join(bundled_specs())}"),)

@@ -1,0 +1,85 @@
+"""The `assay` program: its commands, and what becomes of an exception."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from assay import __version__
+from assay.checker.verdict import ExitCode
+from assay.cli.doctor import doctor
+from assay.cli.explain import explain
+from assay.cli.output import complain, say_json
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
+from assay.report.diagnostics import diagnostic_lines, error_object
+from assay.report.lines import Line, Tone
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="assay")
+def cli() -> None:
+    """Check a formal model of Kafka's control plane, and check the logs of a real cluster against it.
+
+    Start with `assay demo`.
+    """
+
+
+for command in (explain, doctor):
+    cli.add_command(command)
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code. Nothing that goes wrong ends in a traceback, except with ASSAY_DEBUG=1."""
+    as_json = "--json" in arguments
+    try:
+        return int(cli.main(args=list(arguments), prog_name="assay", standalone_mode=False) or 0)
+    except SpecError as error:
+        return report_errors(error.diagnostics, as_json)
+    except click.ClickException as error:
+        return report_errors([_usage(error)], as_json)
+    except (KeyboardInterrupt, click.Abort):
+        return _interrupted(as_json)
+    except Exception as error:  # noqa: BLE001 - the last resort: a person is told what to do, not shown a traceback
+        return _internal(error, as_json)
+
+
+def report_errors(diagnostics: Sequence[Diagnostic], as_json: bool) -> int:
+    """Show why an input cannot be used; exit code 2."""
+    complain(diagnostic_lines(diagnostics))
+    if as_json:
+        say_json(error_object(diagnostics))
+    return ExitCode.BAD_INPUT
+
+
+def _usage(error: click.ClickException) -> Diagnostic:
+    return Diagnostic("E801", NOWHERE, error.format_message().rstrip("."))
+
+
+def _interrupted(as_json: bool) -> int:
+    complain([Line("interrupted", Tone.WARN)])
+    if as_json:
+        say_json({"assay": "1", "verdict": "interrupted"})
+    return ExitCode.INTERRUPTED
+
+
+def _internal(error: Exception, as_json: bool) -> int:
+    if os.environ.get("ASSAY_DEBUG"):
+        complain(Line(text) for text in "".join(traceback.format_exception(error)).splitlines())
+    summary = f"{type(error).__name__}: {error}"
+    complain(
+        [
+            Line(f"internal error: {summary}", Tone.BAD),
+            Line(
+                "This is a mistake in assay, not in your input. Please report it in the project's issue tracker, with the"
+            ),
+            Line(
+                "command, its input, the output of `assay doctor --json`, and what ASSAY_DEBUG=1 adds to this message."
+            ),
+        ]
+    )
+    if as_json:
+        say_json({"assay": "1", "verdict": "internal error", "message": summary})
+    return ExitCode.INTERNAL

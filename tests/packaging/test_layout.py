@@ -1,0 +1,68 @@
+"""The shape of the checkout that the architecture promises."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.cli.doctor import DEPENDENCIES
+from assay.cli.links import FOLDERS, broken_links
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+LONGEST_FUNCTION = 60
+LONGEST_FILE = 500
+
+
+def source_files() -> list[Path]:
+    folders = [CHECKOUT / name for name in (*FOLDERS, "tests")] + [
+        CHECKOUT / "src" / "assay" / name for name in ("cli", "report")
+    ]
+    return sorted(path for folder in folders for path in folder.rglob("*.py"))
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_package_folder_is_a_relative_link_to_the_top(name: str) -> None:
+    link = CHECKOUT / "src" / "assay" / name
+    assert link.is_symlink()
+    assert link.readlink() == Path("..", "..", name)
+    assert link.is_dir()
+
+
+def test_links_checked_out_as_text_files_are_noticed(tmp_path: Path) -> None:
+    (tmp_path / "checker").mkdir()
+    for name in set(FOLDERS) - {"checker"}:
+        (tmp_path / name).write_text(f"../../{name}")
+    assert broken_links(tmp_path) == [name for name in FOLDERS if name != "checker"]
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    lengths = {
+        f"{path.relative_to(CHECKOUT)}:{node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
+        for path in source_files()
+        for node in functions(path)
+    }
+    assert lengths
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION} == {}
+
+
+def test_no_file_is_longer_than_500_lines() -> None:
+    long = {
+        str(path.relative_to(CHECKOUT)): length
+        for path in source_files()
+        if (length := len(path.read_text(encoding="utf-8").splitlines())) > LONGEST_FILE
+    }
+    assert set(long) <= {"grammar/kernel.py", "grammar/syntax.py"}, "only the two lists of all node types may be longer"
+
+
+def test_doctor_looks_for_every_dependency() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert sorted(line.split(">")[0] for line in project["dependencies"]) == list(DEPENDENCIES)
