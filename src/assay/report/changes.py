@@ -1,0 +1,73 @@
+"""What a step changed: one line for each place of the state that is different, as small as it can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from assay.checker.evaluate.order import sorter
+from assay.checker.evaluate.show import show_value
+from assay.checker.verdict import State, Step
+from assay.grammar import kernel_types as t
+from assay.grammar.kernel import Kernel, Pick
+from assay.grammar.values import Value
+
+
+def initial_lines(kernel: Kernel, state: State) -> list[str]:
+    """Every variable with its value."""
+    return [f"{v.name} = {show_value(x, v.type)}" for v, x in zip(kernel.variables, state, strict=True)]
+
+
+def change_lines(kernel: Kernel, before: State, after: State) -> list[str]:
+    """``role[b1]: Standby -> Active(1)``, ``sessions: + b1``; nothing where the states are equal."""
+    places = zip(kernel.variables, before, after, strict=True)
+    return [line for v, old, new in places for line in _changes(v.name, v.type, old, new)]
+
+
+def step_name(kernel: Kernel, step: Step) -> str:
+    """``elect(b1)``, with the picks after it: ``deliver(b1) [m = Vote(b1)]``."""
+    if step.action is None:
+        return "initial state"
+    action = kernel.action(step.action)
+    arguments = (show_value(x, p.binder.type) for p, (_, x) in zip(action.parameters, step.arguments, strict=True))
+    picked = ", ".join(f"{name} = {show_value(x, type_)}" for name, x, type_ in typed_picks(kernel, step))
+    return f"{step.action}({', '.join(arguments)})" + (f" [{picked}]" if picked else "")
+
+
+def typed_picks(kernel: Kernel, step: Step) -> list[tuple[str, Value, t.Type]]:
+    """The picks of a step with the types of what was picked."""
+    types = pick_types(kernel, step.action)
+    return [(name, value, types[name]) for name, value in step.picks]
+
+
+def pick_types(kernel: Kernel, action: str | None) -> dict[str, t.Type]:
+    """The types of the picks of an action, or of the initial block."""
+    body = kernel.init.body if action is None else kernel.action(action).body
+    return {s.binder.name: s.binder.type for s in body if isinstance(s, Pick)}
+
+
+def _changes(place: str, type_: t.Type, old: Any, new: Any) -> Iterator[str]:
+    if old == new:
+        return
+    match type_:
+        case t.MapType(key, image):
+            yield from _map_changes(place, key, image, old, new)
+        case t.RecordType(_, fields):
+            for field, a, b in zip(fields, old.fields, new.fields, strict=True):
+                yield from _changes(f"{place}.{field.name}", field.type, a, b)
+        case t.SetType(item):
+            yield from (f"{place}: + {show_value(x, item)}" for x in sorter(item)(new - old))
+            yield from (f"{place}: - {show_value(x, item)}" for x in sorter(item)(old - new))
+        case _:
+            yield f"{place}: {show_value(old, type_)} -> {show_value(new, type_)}"
+
+
+def _map_changes(place: str, key: t.Type, image: t.Type, old: Any, new: Any) -> Iterator[str]:
+    for k in sorter(key)(old.keys() | new.keys()):
+        at = f"{place}[{show_value(k, key)}]"
+        if k not in old:
+            yield f"{at}: absent -> {show_value(new[k], image)}"
+        elif k not in new:
+            yield f"{at}: {show_value(old[k], image)} -> absent"
+        else:
+            yield from _changes(at, image, old[k], new[k])

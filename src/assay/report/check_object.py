@@ -1,0 +1,99 @@
+"""The answer of a check as JSON: one object, described in docs/cli.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.checker.verdict import BlockedAction, Explanation, PropertyResult, Report, Step, Trace
+from assay.grammar.kernel import Kernel
+from assay.grammar.kernel_types import Sort
+from assay.report.changes import change_lines, step_name, typed_picks
+from assay.report.coverage import coverage_object
+from assay.report.diagnostics import place_object
+from assay.report.text import verdict_word
+from assay.report.values import value_to_json
+
+VERSION = "1"
+
+
+def report_object(report: Report) -> dict[str, Any]:
+    """The whole answer."""
+    s = report.statistics
+    return {
+        "assay": VERSION,
+        "verdict": verdict_word(report),
+        **model_object(report.kernel),
+        "properties": [property_object(report.kernel, result) for result in report.properties],
+        "states": {"distinct": s.distinct, "generated": s.generated, "depth": s.depth},
+        "bounds": dict(report.bounds),
+        "coverage": coverage_object(report),
+        "stopped": report.stopped,
+        "engine": report.engine,
+        "seconds": round(s.seconds, 3),
+    }
+
+
+def model_object(kernel: Kernel) -> dict[str, Any]:
+    """What was checked: the module, the model, and its parameters."""
+    parameters = {p.name: _parameter(p.value) for p in kernel.parameters}
+    return {"module": kernel.name, "model": kernel.model, "parameters": parameters}
+
+
+def property_object(kernel: Kernel, result: PropertyResult) -> dict[str, Any]:
+    """The answer about one property; what does not apply is left out."""
+    answer: dict[str, Any] = {"name": result.name, "kind": result.kind, "verdict": result.outcome.value}
+    if result.span.file:
+        answer["place"] = place_object(result.span)
+    if result.reason is not None:
+        answer["reason"] = result.reason
+    if result.trace is not None:
+        answer["trace"] = trace_object(kernel, result.trace)
+    if result.explanation is not None:
+        answer["explanation"] = _explanation(result.explanation)
+    if result.blocked:
+        answer["blocked"] = [_blocked(kernel, action) for action in result.blocked]
+    return answer
+
+
+def trace_object(kernel: Kernel, trace: Trace) -> list[dict[str, Any]]:
+    """The steps: the action with arguments and picks, the state after it, and what changed as text."""
+    befores = [None, *trace.steps[:-1]]
+    return [_step(kernel, before, step) for before, step in zip(befores, trace.steps, strict=True)]
+
+
+def _step(kernel: Kernel, before: Step | None, step: Step) -> dict[str, Any]:
+    types = [] if step.action is None else [p.binder.type for p in kernel.action(step.action).parameters]
+    arguments = {name: value_to_json(x, type_) for (name, x), type_ in zip(step.arguments, types, strict=True)}
+    return {
+        "action": step.action,
+        "arguments": arguments,
+        "picks": {name: value_to_json(x, type_) for name, x, type_ in typed_picks(kernel, step)},
+        "text": step_name(kernel, step),
+        "changes": change_lines(kernel, before.state, step.state) if before is not None else [],
+        "state": {v.name: value_to_json(x, v.type) for v, x in zip(kernel.variables, step.state, strict=True)},
+    }
+
+
+def _explanation(explanation: Explanation) -> dict[str, Any]:
+    parts = [
+        {"text": p.text, "place": place_object(p.span), "holds": p.holds, "values": dict(p.values)}
+        for p in explanation.parts
+    ]
+    answer = {
+        "label": explanation.label,
+        "place": place_object(explanation.span),
+        "with": dict(explanation.witnesses),
+        "parts": parts,
+    }
+    return answer | ({"undefined": explanation.undefined} if explanation.undefined else {})
+
+
+def _blocked(kernel: Kernel, blocked: BlockedAction) -> dict[str, Any]:
+    types = [p.binder.type for p in kernel.action(blocked.action).parameters]
+    arguments = {name: value_to_json(x, type_) for (name, x), type_ in zip(blocked.arguments, types, strict=True)}
+    guards = [{"label": label, "text": text, "place": place_object(span)} for label, text, span in blocked.guards]
+    return {"action": blocked.action, "arguments": arguments, "guards": guards}
+
+
+def _parameter(value: object) -> Any:
+    return list(value.elements) if isinstance(value, Sort) else getattr(value, "name", value)

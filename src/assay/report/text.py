@@ -1,0 +1,148 @@
+"""The answer of a check as text: the verdict first, then each property, what went wrong and why, and what the search did not exercise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.checker.evaluate.show import show_value
+from assay.checker.verdict import (
+    BlockedAction,
+    ExitCode,
+    Explanation,
+    Outcome,
+    PropertyResult,
+    Report,
+    Trace,
+)
+from assay.grammar.kernel import Kernel
+from assay.grammar.kernel_types import Sort
+from assay.report.changes import change_lines, initial_lines, step_name
+from assay.report.coverage import coverage_lines
+from assay.report.lines import Line, Tone, plural
+
+TONES = {
+    Outcome.HOLDS: Tone.GOOD,
+    Outcome.UP_TO_BOUND: Tone.WARN,
+    Outcome.VIOLATED: Tone.BAD,
+    Outcome.UNKNOWN: Tone.WARN,
+    Outcome.VACUOUS: Tone.WARN,
+}
+
+
+def report_lines(report: Report) -> list[Line]:
+    """The whole answer."""
+    lines = [_verdict(report), Line(f"  {model_line(report.kernel)}", Tone.FAINT), Line("")]
+    lines += _property_table(report)
+    for result in report.properties:
+        if found := list(property_lines(report.kernel, result)):
+            lines += [Line(""), *found]
+    lines += _bounds(report)
+    lines += coverage_lines(report)
+    if report.stopped:
+        lines += [Line(""), Line(f"The search did not reach its end: {report.stopped}", Tone.WARN)]
+    return [*lines, Line(""), statistics_line(report)]
+
+
+def verdict_word(report: Report) -> str:
+    """The verdict of a whole run as one word or phrase, the same in text and JSON."""
+    return "interrupted" if report.exit_code is ExitCode.INTERRUPTED else report.outcome.value
+
+
+def statistics_line(report: Report) -> Line:
+    """The sizes of the search in one line."""
+    s = report.statistics
+    sizes = f"{plural(s.distinct, 'distinct state')}, {s.generated:,} generated, depth {s.depth}"
+    return Line(f"{sizes}, {s.seconds:.1f} s, engine {report.engine}", Tone.FAINT)
+
+
+def model_line(kernel: Kernel) -> str:
+    """The name of the model with the values of its parameters."""
+    bound = "; ".join(f"{p.name} = {parameter_text(p.value)}" for p in kernel.parameters)
+    chosen = f"model {kernel.model}" if kernel.model else "default model"
+    return f"{kernel.name}, {chosen}" + (f": {bound}" if bound else "")
+
+
+def parameter_text(value: object) -> str:
+    """The value of a parameter as one would write it after ``--set``."""
+    match value:
+        case Sort(_, elements, _):
+            return "{" + ", ".join(elements) + "}"
+        case bool():
+            return "true" if value else "false"
+        case _:
+            return str(getattr(value, "name", value))
+
+
+def _verdict(report: Report) -> Line:
+    word = verdict_word(report)
+    bad = [result.name for result in report.properties if result.outcome is Outcome.VIOLATED]
+    why = f": {', '.join(bad)}" if report.outcome is Outcome.VIOLATED else ""
+    tone = Tone.WARN if report.interrupted else TONES[report.outcome]
+    return Line((word.upper() if bad and not report.interrupted else word) + why, tone)
+
+
+def _property_table(report: Report) -> Iterator[Line]:
+    kinds = max((len(result.kind) for result in report.properties), default=0)
+    names = max((len(result.name) for result in report.properties), default=0)
+    for result in report.properties:
+        reason = f"  ({result.reason})" if result.reason else ""
+        yield Line(f"  {result.kind:{kinds}}  {result.name:{names}}  {result.outcome.value}{reason}", _tone(result))
+
+
+def _tone(result: PropertyResult) -> Tone:
+    return Tone.PLAIN if result.outcome is Outcome.HOLDS else TONES[result.outcome]
+
+
+def property_lines(kernel: Kernel, result: PropertyResult) -> Iterator[Line]:
+    """What is known of a violated property beyond its verdict; nothing of another."""
+    if result.outcome is not Outcome.VIOLATED or not (result.trace or result.explanation or result.blocked):
+        return
+    yield Line(f"{result.kind} {result.name} ({result.span})", Tone.HEADING)
+    if result.trace is not None:
+        yield from trace_lines(kernel, result.trace)
+    if result.explanation is not None:
+        yield from explanation_lines(result.explanation)
+    yield from _blocked(kernel, result.blocked)
+
+
+def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:
+    """The steps of an execution, numbered from 1 (the initial state), each with what it changed."""
+    before = None
+    width = len(str(len(trace)))
+    for number, step in enumerate(trace.steps, start=1):
+        yield Line(f"  {number:{width}}  {step_name(kernel, step)}", Tone.HEADING)
+        changed = initial_lines(kernel, step.state) if before is None else change_lines(kernel, before, step.state)
+        yield from (Line(f"  {'':{width}}      {text}") for text in changed or ["(nothing changes)"])
+        before = step.state
+
+
+def explanation_lines(explanation: Explanation) -> Iterator[Line]:
+    """Which conjunct fails, for which values, and the parts that decide."""
+    verb = f"is undefined: {explanation.undefined}" if explanation.undefined else "is false"
+    yield Line(f"  why: `{explanation.label}` {verb}  ({explanation.span})", Tone.BAD)
+    if explanation.witnesses:
+        yield Line(f"       with {', '.join(f'{name} = {value}' for name, value in explanation.witnesses)}")
+    for part in explanation.parts:
+        yield Line(f"       {part.text}  is {'true' if part.holds else 'false'}  ({part.span})")
+        yield from (Line(f"           {text} = {value}") for text, value in part.values if text != part.text)
+
+
+def _blocked(kernel: Kernel, blocked: tuple[BlockedAction, ...]) -> Iterator[Line]:
+    if blocked:
+        yield Line("  no action is possible:", Tone.BAD)
+    for action in blocked:
+        types = [p.binder.type for p in kernel.action(action.action).parameters]
+        arguments = ", ".join(show_value(x, type_) for (_, x), type_ in zip(action.arguments, types, strict=True))
+        yield Line(f"       {action.action}({arguments})")
+        yield from (Line(f"           blocked by {label}: {text}  ({span})") for label, text, span in action.guards)
+
+
+def _bounds(report: Report) -> Iterator[Line]:
+    hit = {label: hits for label, hits in report.bounds.items() if hits}
+    if hit:
+        yield Line("")
+        yield Line("bounds that cut the search off", Tone.HEADING)
+    for label, hits in sorted(hit.items()):
+        accepted = label in report.kernel.accepted_bounds
+        text = f"  {label}: hit {plural(hits, 'time')}{' (accepted by the model)' if accepted else ''}"
+        yield Line(text, Tone.PLAIN if accepted else Tone.WARN)

@@ -1,0 +1,148 @@
+"""JSON and JUnit answers carry what the text says, in a form that programs read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import pytest
+
+from assay.checker.verdict import Outcome, PropertyResult
+from assay.grammar import kernel_types as t
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, Span
+from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
+from assay.report.check_object import report_object
+from assay.report.diagnostics import diagnostic_lines, error_object
+from assay.report.junit import Case, junit, junit_of_report
+from assay.report.values import value_from_json, value_to_json
+
+PLACE = Span("lamp.assay", 2, 5, 2, 9)
+SORT = t.Sort("Broker", ("b1", "b2"), symmetric=False)
+BROKER = t.AtomType(SORT)
+B1, B2 = Atom("Broker", 0, "b1"), Atom("Broker", 1, "b2")
+ROLE = t.EnumType(
+    "Role", (t.VariantType("Idle", ()), t.VariantType("Active", (t.FieldType("epoch", t.RangeType(0, 9)),)))
+)
+VOTE = t.RecordType("Vote", (t.FieldType("voter", BROKER), t.FieldType("granted", t.BOOL)))
+
+VALUES: list[tuple[t.Type, Value, Any]] = [
+    (t.BOOL, True, True),
+    (t.RangeType(0, 9), 7, 7),
+    (BROKER, B2, "b2"),
+    (ROLE, VariantValue("Idle", ()), "Idle"),
+    (ROLE, VariantValue("Active", (3,)), {"Active": {"epoch": 3}}),
+    (VOTE, RecordValue((B1, False)), {"voter": "b1", "granted": False}),
+    (t.OptionType(BROKER), None, None),
+    (t.OptionType(BROKER), Some(B1), "b1"),
+    (t.OptionType(t.OptionType(BROKER)), Some(None), {"some": None}),
+    (t.OptionType(t.OptionType(BROKER)), None, None),
+    (t.SetType(BROKER), frozenset({B2, B1}), ["b1", "b2"]),
+    (t.SeqType(BROKER, 3), (B2, B1, B2), ["b2", "b1", "b2"]),
+    (t.BagType(BROKER, 3), FrozenMap({B1: 2, B2: 1}), ["b1", "b1", "b2"]),
+    (t.MapType(BROKER, t.BOOL), FrozenMap({B1: True, B2: False}), {"b1": True, "b2": False}),
+    (t.MapType(t.RangeType(0, 1), BROKER), FrozenMap({0: B2, 1: B1}), [[0, "b2"], [1, "b1"]]),
+]
+
+
+@pytest.mark.parametrize(("type_", "value", "data"), VALUES)
+def test_a_value_goes_to_json_and_comes_back(type_: t.Type, value: Value, data: Any) -> None:
+    assert value_to_json(value, type_) == data
+    assert value_from_json(json.loads(json.dumps(data)), type_) == value
+
+
+@pytest.mark.parametrize(
+    ("type_", "data"),
+    [
+        (t.BOOL, 1),
+        (t.RangeType(0, 9), True),
+        (t.RangeType(0, 9), "7"),
+        (BROKER, "b9"),
+        (ROLE, "Gone"),
+        (ROLE, "Active"),
+        (ROLE, {}),
+        (VOTE, {"voter": "b1"}),
+        (VOTE, []),
+        (t.SetType(BROKER), "b1"),
+        (t.SetType(BROKER), None),
+        (t.MapType(BROKER, t.BOOL), ["b1"]),
+        (t.OptionType(t.OptionType(BROKER)), "b1"),
+    ],
+)
+def test_json_of_another_type_is_a_value_error(type_: t.Type, data: Any) -> None:
+    with pytest.raises(ValueError, match="is no value of the type"):
+        value_from_json(data, type_)
+
+
+def test_the_answer_of_a_check_is_one_versioned_object(sample: Any) -> None:
+    result = PropertyResult("one_active", "invariant", Outcome.VIOLATED, PLACE, trace=sample.trace)
+    answer = json.loads(json.dumps(report_object(sample.report(result, bounds={"epochs": 2}))))
+    assert answer["assay"] == "1"
+    assert answer["verdict"] == "violated"
+    assert answer["parameters"] == {"Broker": ["b1", "b2"], "Fence": False}
+    assert answer["states"] == {"distinct": 1204, "generated": 5000, "depth": 7}
+    assert answer["bounds"] == {"epochs": 2}
+    (found,) = answer["properties"]
+    assert found["place"] == {"file": "lamp.assay", "line": 2, "column": 5}
+    assert [step["text"] for step in found["trace"]] == ["initial state", "elect(b1)", "elect(b2)"]
+    assert found["trace"][2]["arguments"] == {"b": "b2"}
+    assert found["trace"][2]["changes"] == ["role[b2]: Standby -> Active(1)", "live: - b1"]
+    assert found["trace"][0]["state"] == {"role": {"b1": "Standby", "b2": "Standby"}, "live": ["b1"]}
+
+
+def test_diagnostics_become_an_object_without_a_place_where_there_is_none() -> None:
+    placed = Diagnostic("E001", PLACE, "unexpected text", (Note("opened here", PLACE),))
+    answer = error_object([placed, Diagnostic("E801", NOWHERE, "no such option")])
+    assert answer["verdict"] == "error"
+    assert answer["diagnostics"][0]["notes"] == [
+        {"message": "opened here", "place": {"file": "lamp.assay", "line": 2, "column": 5}}
+    ]
+    assert "place" not in answer["diagnostics"][1]
+
+
+def test_a_diagnostic_underlines_its_place(tmp_path: Any) -> None:
+    path = tmp_path / "a.assay"
+    path.write_text("module a\nstate: x := 3\n")
+    found = Diagnostic("E005", Span(str(path), 2, 10, 2, 12), "`=` is meant", (Note("names take `=`"),))
+    lines = [line.text for line in diagnostic_lines([found])]
+    assert lines == [
+        f"{path}:2:10: error E005: `=` is meant",
+        "  2 | state: x := 3",
+        "    |          ^^",
+        "    note: names take `=`",
+    ]
+
+
+def test_several_diagnostics_are_counted() -> None:
+    found = [Diagnostic("E001", NOWHERE, "one"), Diagnostic("E001", NOWHERE, "two")]
+    assert [line.text for line in diagnostic_lines(found)][-1] == "2 errors"
+
+
+def test_control_characters_of_a_message_do_not_reach_the_terminal() -> None:
+    (line,) = diagnostic_lines([Diagnostic("E016", NOWHERE, "found \x1b[31m")])
+    assert "\x1b" not in line.text
+
+
+def test_junit_counts_failures_errors_and_skips(sample: Any) -> None:
+    results = [
+        PropertyResult(
+            outcome.name, "invariant", outcome, PLACE, trace=sample.trace if outcome is Outcome.VIOLATED else None
+        )
+        for outcome in Outcome
+    ]
+    suite = Xml.fromstring(junit_of_report(sample.report(*results)))[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")) == (
+        "5",
+        "1",
+        "1",
+        "1",
+    )
+    (failure,) = suite.iter("failure")
+    assert "elect(b2)" in (failure.text or "")
+
+
+def test_junit_survives_characters_that_xml_forbids() -> None:
+    document = junit("suite", [Case("a\x00b", "failure", "m\x1b", "d\x01\nsecond")], 1.0)
+    (failure,) = Xml.fromstring(document).iter("failure")
+    assert failure.get("message") == "m\\x1b"
+    assert failure.text == "d\\x01\nsecond"
