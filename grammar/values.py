@@ -27,7 +27,7 @@ class Atom(NamedTuple):
     """An element of a set parameter; ``index`` is its position in the declaration."""
 
     sort: str
-    index: int
+    index: int  # type: ignore[assignment]  # a tuple has a method of this name, which nobody calls on an element
     name: str
 
 

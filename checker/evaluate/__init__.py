@@ -1,0 +1,1 @@
+"""The reference evaluator: the meaning of every kernel expression and action on plain Python values."""

@@ -1,0 +1,28 @@
+"""A kernel made ready to run: its initial states, its actions, and the meaning of any expression over its state."""
+
+from __future__ import annotations
+
+from assay.checker.evaluate.action import ActionMeaning
+from assay.checker.evaluate.expression import scope_of
+from assay.checker.evaluate.initial import InitMeaning
+from assay.checker.evaluate.scope import Meaning
+from assay.checker.evaluate.update import Updater
+from assay.grammar.kernel import Expr, Kernel
+
+
+class Model:
+    """What an explicit search needs of a kernel; with ``bounded`` false the ``bound`` lines are no guards, as in validation."""
+
+    __slots__ = ("actions", "init", "kernel", "scope", "steps")
+
+    def __init__(self, kernel: Kernel, *, bounded: bool = True) -> None:
+        updater = Updater(kernel.variables)
+        self.kernel = kernel
+        self.scope = scope_of(kernel.variables)
+        self.init = InitMeaning(kernel.init, self.scope, updater)
+        self.actions = {a.name: ActionMeaning(a, self.scope, updater, bounded=bounded) for a in kernel.actions}
+        self.steps = [self.actions[name] for name in kernel.next]
+
+    def meaning(self, expr: Expr) -> Meaning:
+        """The function that evaluates an expression in a frame."""
+        return self.scope.meaning(expr)
