@@ -1,0 +1,223 @@
+"""Logs read: the paths that a user names become events, grouped by process run and file, and counts of everything else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.traces.events import Event, Field, Notice, Place, ProcessRun
+from assay.traces.identity import Node, NodeFiles, Runs, group_by_node, writers
+from assay.traces.readers.records import FileReading, Match, RecordReader, may_be_pasted
+from assay.traces.readers.scan import ScanLimits
+from assay.traces.sessions import SessionTimeline
+from assay.traces.shapes.catalogue import Catalogue, load_catalogue
+from assay.traces.shapes.recognise import Recogniser
+from assay.traces.sources import ExpansionLimit, check_paths, walk
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to read: further shape files, and the limits on archives and on records."""
+
+    shape_files: tuple[Path, ...] = ()
+    expansion: ExpansionLimit = ExpansionLimit()
+    scan: ScanLimits = ScanLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The events of one process run in one file, in file order."""
+
+    run: ProcessRun
+    file: str
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnmappedLines:
+    """Records of a protocol logger that no shape describes: their text with numbers taken out, how many, and the first place."""
+
+    logger: str
+    text: str
+    count: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class LogReading:
+    """What the logs hold. ``files`` counts those that are logs; ``other`` counts records that say nothing of the protocol."""
+
+    streams: tuple[Stream, ...]
+    nodes: tuple[Node, ...]
+    files: int
+    lines: int
+    records: int
+    bytes: int
+    other: int
+    kinds: Mapping[str, int]
+    unmapped: tuple[UnmappedLines, ...]
+    notices: tuple[Notice, ...]
+    catalogue: Catalogue = field(repr=False)
+
+    @property
+    def events(self) -> Iterator[Event]:
+        """All events, stream by stream; the order between streams means nothing."""
+        return (event for stream in self.streams for event in stream.events)
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The Kafka versions that the logs state, sorted."""
+        return tuple(sorted({version for node in self.nodes for version in node.versions}))
+
+    def explain(self, event: Event) -> str:
+        """What an event means, in an operator's words."""
+        return self.catalogue.shape(event.shape).explain(event.fields)
+
+
+def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions()) -> LogReading:
+    """Read the logs behind the paths: files, directories, archives.
+
+    Raises SpecError for a path that does not exist (E601) and for a shape file that cannot be used (E701, E702).
+    Everything else that goes wrong is a notice, and the rest is read.
+    """
+    places = [Path(path) for path in paths]
+    check_paths(places)
+    catalogue = load_catalogue(options.shape_files)
+    notices: list[Notice] = []
+    readings = list(_read_files(places, options, catalogue, notices))
+    streams, nodes = _identify(readings, notices)
+    for reading in readings:
+        notices += reading.tally.notices
+    return LogReading(
+        streams=tuple(streams),
+        nodes=tuple(nodes),
+        files=sum(reading.is_log for reading in readings),
+        lines=sum(reading.tally.lines for reading in readings),
+        records=sum(reading.tally.records for reading in readings),
+        bytes=sum(reading.tally.bytes for reading in readings),
+        other=sum(reading.other for reading in readings),
+        kinds=dict(sorted(Counter(event.kind for stream in streams for event in stream.events).items())),
+        unmapped=_unmapped(readings),
+        notices=tuple(notices),
+        catalogue=catalogue,
+    )
+
+
+def read_events(paths: Sequence[Path | str], options: ReadOptions = ReadOptions()) -> list[Event]:
+    """The events of :func:`read_logs` alone."""
+    return list(read_logs(paths, options).events)
+
+
+def _read_files(
+    paths: Sequence[Path], options: ReadOptions, catalogue: Catalogue, notices: list[Notice]
+) -> Iterator[FileReading]:
+    """Each file once: one with the content of an earlier file is reported and left out."""
+    reader = RecordReader(Recogniser(catalogue), options.scan)
+    seen: dict[bytes, str] = {}
+    for source in walk(paths, options.expansion, notices):
+        stream = source.content.stream
+        pasted = may_be_pasted(source.base, named=source.named)
+        reading = reader.read(stream, stream.head, source.file, source.folder, may_be_pasted=pasted)
+        first = seen.setdefault(reading.digest, source.file) if reading.is_log else source.file
+        if first != source.file:
+            notices.append(Notice("duplicated input", Place(source.file, 1, 0), f"the same content as {first}; read once"))
+        else:
+            yield reading
+
+
+def _unmapped(readings: Sequence[FileReading]) -> tuple[UnmappedLines, ...]:
+    """The unmapped records of all files, the most frequent first."""
+    merged: dict[tuple[str, str], UnmappedLines] = {}
+    for reading in readings:
+        for key, lines in reading.unmapped.items():
+            before = merged.get(key)
+            count, place = (lines.count, lines.place) if before is None else (before.count + lines.count, before.place)
+            merged[key] = UnmappedLines(*key, count, place)
+    return tuple(sorted(merged.values(), key=lambda lines: (-lines.count, lines.logger, lines.text)))
+
+
+def _identify(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[list[Stream], list[Node]]:
+    """Nodes, runs, brokers and sessions for all records, and the events that come of them."""
+    grouped = [_RunRecords(node) for node in group_by_node(readings, notices)]
+    owners = {session: (run, node.broker(run)) for node in grouped for session, run in node.owners.items()}
+    streams = [stream for node in grouped for stream in node.streams(owners)]
+    return streams, [node.node() for node in grouped]
+
+
+class _RunRecords:
+    """The records of one node by run and file, with what the runs say of themselves."""
+
+    def __init__(self, files: NodeFiles) -> None:
+        self._files = files
+        self._runs = Runs(files)
+        self._records: dict[ProcessRun, list[tuple[str, Match]]] = {}
+        for file, matches in files.files.items():
+            for match in matches:
+                self._records.setdefault(self._runs.of(match, file), []).append((file, match))
+        self._timelines = {run: SessionTimeline() for run in self._records}
+        self.owners: dict[str, ProcessRun] = {}
+        for run, timeline in self._timelines.items():
+            self.owners |= dict.fromkeys(timeline.learn(self._records[run]), run)
+        self._brokers = {run: self._broker_of(run) for run in self._records}
+
+    def broker(self, run: ProcessRun) -> int | None:
+        """The broker id of a run, if its lines state exactly one, or else the node's if that is known."""
+        return self._brokers[run]
+
+    def node(self) -> Node:
+        """The node as users see it."""
+        versions = {
+            str(finding.fields["version"])
+            for records in self._records.values()
+            for _, match in records
+            for finding in match.findings
+            if finding.shape.role == "version"
+        }
+        brokers = tuple(sorted(self._files.brokers()))
+        return Node(self._files.name, brokers, tuple(sorted(versions)), self._runs.count)
+
+    def streams(self, owners: Mapping[str, tuple[ProcessRun, int | None]]) -> Iterator[Stream]:
+        """The events of the node, a stream for each run and file."""
+        for run, records in sorted(self._records.items(), key=lambda item: item[0].number):
+            by_file: dict[str, list[Event]] = {}
+            for file, match in records:
+                by_file.setdefault(file, []).extend(self._events(run, file, match, owners))
+            for file, events in by_file.items():
+                yield Stream(run, file, tuple(events))
+
+    def _broker_of(self, run: ProcessRun) -> int | None:
+        own = {broker for _, match in self._records[run] for broker in writers(match)} or self._files.brokers()
+        return min(own) if len(own) == 1 else None
+
+    def _events(
+        self, run: ProcessRun, file: str, match: Match, owners: Mapping[str, tuple[ProcessRun, int | None]]
+    ) -> Iterator[Event]:
+        """The events of a record, with the node, the broker and the session added where they are known."""
+        broker, session = self._brokers[run], self._timelines[run].at(file, match)
+        for finding in match.findings:
+            fields: dict[str, Field] = {**finding.fields, "node": str(run)}
+            if broker is not None:
+                fields.setdefault("broker", broker)
+            if session is not None:
+                fields.setdefault("session", session)
+            _add_owner(fields, run, broker, owners)
+            yield Event(finding.shape.kind, finding.shape.name, fields, match.record, run)
+
+
+def _add_owner(
+    fields: dict[str, Field], run: ProcessRun, broker: int | None, owners: Mapping[str, tuple[ProcessRun, int | None]]
+) -> None:
+    """Name the process behind a session that another process's line names (ZooKeeper's, or a refused broker's)."""
+    session = fields.get("owner_session", fields.get("session"))
+    if not isinstance(session, str) or session not in owners:
+        return
+    owner, owner_broker = owners[session]
+    fields["owner"] = str(owner)
+    if owner_broker is not None:
+        fields["owner_broker"] = owner_broker
+    if "owner_session" in fields:
+        own = owner.node == run.node
+        who = "an earlier session of this very broker" if own else f"broker {owner_broker} (process {owner})"
+        fields["holder"] = who if owner != run or broker is None else "an earlier session of this very process"

@@ -1,0 +1,219 @@
+"""Compressed files and archives as streams of bytes, recognised by their first bytes and not by their names.
+
+Everything is streamed: nothing is unpacked to disk, and memory stays small. The bytes that come out of one file are
+limited in proportion to its size, so an archive bomb ends as a notice.
+"""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from assay.traces.events import Notice, Place
+from assay.traces.readers.scan import ByteStream
+
+_BLOCK = 1 << 18
+_DEPTH = 4
+
+_UNSUPPORTED = {
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\x03\x04": "zip",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!": "rar",
+}
+
+
+class Engine(Protocol):
+    """A decompressor of one stream that never hands out more than it is asked for."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the compressed stream is complete."""
+        ...
+
+    @property
+    def unused_data(self) -> bytes:
+        """What was handed in behind the end of the compressed stream."""
+        ...
+
+    def decompress(self, data: bytes, limit: int, /) -> bytes:
+        """At most ``limit`` more bytes."""
+        ...
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether everything handed in was used up."""
+        ...
+
+
+class _Gzip:
+    """zlib's decompressor with the manners of the other two."""
+
+    def __init__(self) -> None:
+        self._engine = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._engine.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._engine.unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._engine.unconsumed_tail
+
+    def decompress(self, data: bytes, limit: int) -> bytes:
+        return self._engine.decompress(self._engine.unconsumed_tail + data, limit)
+
+
+_ENGINES: dict[bytes, Callable[[], Engine]] = {
+    b"\x1f\x8b": _Gzip,
+    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+    b"BZh": bz2.BZ2Decompressor,
+}
+
+
+@dataclass(slots=True)
+class Budget:
+    """How many bytes may still come out of one file, and whether it was exceeded."""
+
+    left: int
+    spent: bool = False
+
+
+class Peeked:
+    """A stream whose first bytes can be looked at before they are read."""
+
+    def __init__(self, stream: ByteStream, size: int = 1 << 16) -> None:
+        self._stream = stream
+        parts: list[bytes] = []
+        while (have := sum(map(len, parts))) < size and (part := stream.read(size - have)):
+            parts.append(part)
+        self.head = b"".join(parts)
+        self._left = self.head
+
+    def read(self, size: int, /) -> bytes:
+        """At most ``size`` bytes."""
+        if self._left:
+            out, self._left = self._left[:size], self._left[size:]
+            return out
+        return self._stream.read(size)
+
+
+class Decompressed:
+    """The content of a compressed stream, several compressed parts in a row included; damage ends it with a notice."""
+
+    def __init__(self, stream: ByteStream, make: Callable[[], Engine], file: str, notices: list[Notice]) -> None:
+        self._stream, self._make, self._file, self._notices = stream, make, file, notices
+        self._engine = make()
+        self._given = 0
+        self._over = False
+
+    def read(self, size: int, /) -> bytes:
+        """At most ``size`` bytes; what could be decompressed before the damage is handed out."""
+        while not self._over:
+            try:
+                out = self._step(size)
+            except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
+                self._stop(f"damaged after {self._given:,} bytes: {error}")
+                return b""
+            if out:
+                self._given += len(out)
+                return out
+        return b""
+
+    def _step(self, size: int) -> bytes:
+        """A piece of the content; empty where the engine wants more input first, or at the end."""
+        data = b""
+        if self._engine.eof:
+            data = self._engine.unused_data.lstrip(b"\0")
+            while not data:
+                if not (block := self._stream.read(_BLOCK)):
+                    self._over = True
+                    return b""
+                data = block.lstrip(b"\0")
+            self._engine = self._make()
+        elif self._engine.needs_input and not (data := self._stream.read(_BLOCK)):
+            out = self._engine.decompress(b"", size)
+            if not out and not self._engine.eof:
+                self._stop(f"ends in the middle, after {self._given:,} bytes")
+            return out
+        return self._engine.decompress(data, size)
+
+    def _stop(self, text: str) -> None:
+        self._over = True
+        self._notices.append(Notice("damaged file", Place(self._file, 1, 0), f"the compressed file is {text}"))
+
+
+class Limited:
+    """A stream that ends where the budget does, with one notice."""
+
+    def __init__(self, stream: ByteStream, budget: Budget, file: str, notices: list[Notice]) -> None:
+        self._stream, self._budget, self._file, self._notices = stream, budget, file, notices
+
+    def read(self, size: int, /) -> bytes:
+        """At most ``size`` bytes."""
+        if self._budget.left > 0:
+            out = self._stream.read(min(size, self._budget.left))
+            self._budget.left -= len(out)
+            return out
+        if not self._budget.spent and self._stream.read(1):
+            self._budget.spent = True
+            text = "the file expands to far more than its size; the rest of it was not read (an archive bomb?)"
+            self._notices.append(Notice("expansion limit", Place(self._file, 1, 0), text))
+        return b""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The bytes of one file, out of whatever it was wrapped in; ``file`` names archive and member."""
+
+    file: str
+    stream: Peeked
+
+
+def expand(stream: ByteStream, file: str, budget: Budget, notices: list[Notice], depth: int = 0) -> Iterator[Content]:
+    """The files in a stream: itself, or what it holds if it is compressed or an archive. Each is read before the next."""
+    peeked = Peeked(stream)
+    head = peeked.head
+    for magic, name in _UNSUPPORTED.items():
+        if head.startswith(magic):
+            text = f"{name} is not read: unpack it first"
+            notices.append(Notice("unsupported compression", Place(file, 1, 0), text))
+            return
+    make = next((make for magic, make in _ENGINES.items() if head.startswith(magic)), None)
+    is_tar = head[257:262] == b"ustar"
+    if (make is not None or is_tar) and depth == _DEPTH:
+        notices.append(Notice("nested archive", Place(file, 1, 0), f"archives are read {_DEPTH} deep, not deeper"))
+    elif make is not None:
+        inner = Limited(Decompressed(peeked, make, file, notices), budget, file, notices)
+        yield from expand(inner, file, budget, notices, depth + 1)
+    elif is_tar:
+        yield from _members(peeked, file, budget, notices, depth)
+    else:
+        yield Content(file, peeked)
+
+
+def _members(stream: Peeked, file: str, budget: Budget, notices: list[Notice], depth: int) -> Iterator[Content]:
+    """The files of a tar archive, in its order."""
+    try:
+        with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]  # only read is needed
+            for member in archive:
+                name = f"{file}!{member.name}"
+                if member.isdir():
+                    continue
+                if not member.isreg() or member.issparse():
+                    notices.append(Notice("not a file", Place(name, 1, 0), "a link or special file in an archive"))
+                elif (content := archive.extractfile(member)) is not None:
+                    yield from expand(content, name, budget, notices, depth + 1)
+    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        if not budget.spent:
+            notices.append(Notice("damaged file", Place(file, 1, 0), f"the archive is damaged: {error}"))

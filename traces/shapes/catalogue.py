@@ -1,0 +1,151 @@
+"""Catalogues of line shapes, read from TOML files: those that come with the product, and a user's own."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, Span, SpecError
+from assay.traces.shapes.convert import CONVERSIONS
+from assay.traces.shapes.shape import Reads, Shape
+
+BUILT_IN = ("kafka.toml", "partitions.toml", "zookeeper.toml")
+"""The shape files that come with the product."""
+
+_KEYS = frozenset(
+    "name kind loggers reads pattern literal fields constants unknown writer role anchor versions meaning example".split()
+)
+_REQUIRED = ("name", "kind", "loggers", "pattern", "meaning", "example")
+_ROLES = frozenset({"process prelude", "process start", "session start", "session end", "configuration", "version"})
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Shapes, and the loggers all of whose records a shape should account for (``*`` stands for anything)."""
+
+    shapes: tuple[Shape, ...]
+    protocol: tuple[str, ...]
+
+    def shape(self, name: str) -> Shape:
+        """The shape of that name; KeyError if there is none."""
+        for shape in self.shapes:
+            if shape.name == name:
+                return shape
+        raise KeyError(name)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of events that these shapes can give, sorted."""
+        return tuple(sorted({shape.kind for shape in self.shapes}))
+
+
+def load_catalogue(extra: Iterable[Path] = ()) -> Catalogue:
+    """The built-in shapes and those of further files; raises SpecError that says what is wrong with a file (E701, E702)."""
+    folder = files("assay.traces.shapes")
+    sources: list[Traversable] = [folder / name for name in BUILT_IN]
+    problems: list[Diagnostic] = []
+    shapes: list[Shape] = []
+    protocol: list[str] = []
+    for source in (*sources, *extra):
+        content = _parse(source, problems)
+        protocol += content.get("protocol", [])
+        for number, entry in enumerate(content.get("shape", []), 1):
+            shape = _shape(entry, f"shape {number} of {source}", problems)
+            if shape is not None:
+                shapes.append(shape)
+    names = [shape.name for shape in shapes]
+    problems += [_problem(f"two shapes are named `{name}`") for name in sorted({n for n in names if names.count(n) > 1})]
+    if problems:
+        raise SpecError(problems)
+    return Catalogue(tuple(shapes), tuple(dict.fromkeys(protocol)))
+
+
+def _problem(message: str, code: str = "E702", span: Span = NOWHERE) -> Diagnostic:
+    return Diagnostic(code, span, message)
+
+
+def _parse(source: Traversable, problems: list[Diagnostic]) -> dict[str, Any]:
+    """The content of a shape file; empty, and a diagnostic more, if it cannot be read."""
+    span = Span(str(source), 1, 1, 1, 1)
+    try:
+        content = tomllib.loads(source.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        problems.append(_problem(f"the shape file cannot be read: {error}", "E701", span))
+        return {}
+    shapes, protocol = content.get("shape", []), content.get("protocol", [])
+    if not (_is_list_of(shapes, dict) and _is_list_of(protocol, str)):
+        problems.append(_problem("`[[shape]]` is a table, and `protocol` a list of logger names", "E701", span))
+        return {}
+    return content
+
+
+def _is_list_of(value: object, kind: type) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
+
+
+def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> Shape | None:
+    """The shape of one table, or none and the diagnostics that say why."""
+    wrong = [f"{where}: {text}" for text in _mistakes(entry)]
+    problems += [_problem(text) for text in wrong]
+    if wrong:
+        return None
+    conversions = {name: CONVERSIONS[kind] for name, kind in entry.get("fields", {}).items()}
+    return Shape(
+        name=entry["name"],
+        kind=entry["kind"],
+        loggers=tuple(entry["loggers"]),
+        reads=Reads(entry.get("reads", "whole")),
+        pattern=re.compile(entry["pattern"], re.DOTALL),
+        literal=entry.get("literal", ""),
+        fields=MappingProxyType(conversions),
+        constants=MappingProxyType(dict(entry.get("constants", {}))),
+        unknown=MappingProxyType(dict(entry.get("unknown", {}))),
+        writer=entry.get("writer"),
+        role=entry.get("role"),
+        anchor=entry.get("anchor", ""),
+        versions=entry.get("versions", ""),
+        meaning=entry["meaning"],
+        example=entry["example"],
+    )
+
+
+def _mistakes(entry: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a table, in words."""
+    found = [f"`{key}` is missing" for key in _REQUIRED if key not in entry]
+    found += [f"there is no key `{key}`" for key in sorted(set(entry) - _KEYS)]
+    texts = set(_KEYS) - {"loggers", "fields", "constants", "unknown"}
+    found += [f"`{key}` is a text" for key in sorted(texts & set(entry)) if not isinstance(entry[key], str)]
+    found += [f"`{key}` is a table" for key in ("fields", "constants", "unknown") if not isinstance(entry.get(key, {}), dict)]
+    if not _is_list_of(entry.get("loggers", []), str):
+        found.append("`loggers` is a list of logger names")
+    if found:
+        return found
+    if entry.get("reads", "whole") not in {item.value for item in Reads}:
+        found.append(f"`reads` is whole, start or each, not `{entry['reads']}`")
+    if entry.get("role") not in _ROLES | {None}:
+        found.append(f"`role` is one of {', '.join(sorted(_ROLES))}, not `{entry['role']}`")
+    return found + _pattern_mistakes(entry)
+
+
+def _pattern_mistakes(entry: Mapping[str, Any]) -> list[str]:
+    """Patterns that do not compile, fields that are no groups, unknown conversions."""
+    try:
+        groups = {name.rstrip("_") for name in re.compile(entry["pattern"], re.DOTALL).groupindex}
+    except re.error as error:
+        return [f"the pattern is no regular expression: {error}"]
+    fields: Mapping[str, object] = entry.get("fields", {})
+    found = [f"the pattern has no group `{name}`" for name in fields if name not in groups]
+    found += [f"the group `{name}` has no conversion in `fields`" for name in sorted(groups - set(fields))]
+    kinds = ", ".join(CONVERSIONS)
+    found += [f"`{kind}` is no conversion; there are {kinds}" for kind in fields.values() if kind not in CONVERSIONS]
+    writer = entry.get("writer")
+    if writer is not None and writer not in fields and writer not in entry.get("constants", {}):
+        found.append(f"`writer` names no field: `{writer}`")
+    return found

@@ -1,0 +1,75 @@
+"""One line shape: the loggers that print it, its pattern, the event it states, and a genuine example."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from assay.traces.events import Field
+from assay.traces.shapes.convert import Conversion
+
+
+class Reads(Enum):
+    """How much of a message a shape's pattern describes."""
+
+    WHOLE = "whole"
+    """The whole message: exactly one such shape accounts for a line."""
+    START = "start"
+    """The beginning, beside the whole shapes: a prefix that states something of its own."""
+    EACH = "each"
+    """Every occurrence anywhere in the message, one event each, beside the whole shapes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A line shape. ``writer`` names the field that holds the id of the broker that wrote the line, if the line says it."""
+
+    name: str
+    kind: str
+    loggers: tuple[str, ...]
+    reads: Reads
+    pattern: re.Pattern[str]
+    literal: str
+    fields: Mapping[str, Conversion]
+    constants: Mapping[str, Field]
+    unknown: Mapping[str, str]
+    writer: str | None
+    role: str | None
+    anchor: str
+    versions: str
+    meaning: str
+    example: str
+
+    def match(self, message: str) -> list[dict[str, Field]]:
+        """The fields of each event that this shape finds in a message; an empty list if it does not match."""
+        if self.literal not in message:
+            return []
+        match self.reads:
+            case Reads.WHOLE:
+                found = self.pattern.fullmatch(message)
+                return [] if found is None else [self._decode(found)]
+            case Reads.START:
+                found = self.pattern.match(message)
+                return [] if found is None else [self._decode(found)]
+            case Reads.EACH:
+                distinct: list[dict[str, Field]] = []
+                for occurrence in self.pattern.finditer(message):
+                    if (fields := self._decode(occurrence)) not in distinct:
+                        distinct.append(fields)
+                return distinct
+
+    def _decode(self, found: re.Match[str]) -> dict[str, Field]:
+        """The converted groups; one that took no part in the match gives no field."""
+        decoded: dict[str, Field] = dict(self.constants)
+        for group, text in found.groupdict().items():
+            if text is not None:
+                name = group.rstrip("_")
+                decoded[name] = self.fields[name](text)
+        return decoded
+
+    def explain(self, fields: Mapping[str, Field]) -> str:
+        """The meaning in an operator's words, with the event's fields filled in."""
+        known: dict[str, Field] = {**self.unknown, **fields}
+        return re.sub(r"\{(\w+)\}", lambda name: str(known.get(name[1], "?")), self.meaning)
