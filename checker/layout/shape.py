@@ -1,0 +1,126 @@
+"""How a value of each type lies in bits.
+
+Every type has a width; a value is one number of that many bits, its *code*. Of composite codes the first component lies in the most
+significant bits, so that codes compare as values do (sets and maps apart). Whatever a value does not use is zero: the payload bits of
+another variant, the item of ``none``, the slots behind the length. Hence equal values have equal codes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.grammar import kernel_types as t
+
+SlotKind = Literal["set", "bag", "seq", "map"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A component, and how far its lowest bit lies above the lowest bit of the whole."""
+
+    shift: int
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class FlagShape:
+    """A boolean in one bit."""
+
+    width: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class NumberShape:
+    """An integer of ``low .. high``, as its distance from ``low``."""
+
+    width: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class AtomShape:
+    """An element of a set parameter, as its position."""
+
+    width: int
+    sort: t.Sort
+
+
+@dataclass(frozen=True, slots=True)
+class EnumShape:
+    """The variant's position above its payload; the variants share the payload bits, each from the top."""
+
+    width: int
+    tag: Place
+    variants: tuple[t.VariantType, ...]
+    payloads: tuple[tuple[Place, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordShape:
+    """Fields side by side."""
+
+    width: int
+    fields: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionShape:
+    """A bit that says whether there is a value, above the value."""
+
+    width: int
+    item: Place
+
+
+@dataclass(frozen=True, slots=True)
+class MaskShape:
+    """A set over few possible elements: a bit for each, in canonical order from bit 0."""
+
+    width: int
+    item: t.Type
+    capacity: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """A map over few possible keys: the values side by side; in a partial map each under a bit that says whether it is there."""
+
+    width: int
+    key: t.Type
+    value: Shape
+    partial: bool
+    capacity: int | None
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountsShape:
+    """A bag over few possible elements: how often each occurs."""
+
+    width: int
+    item: t.Type
+    capacity: int
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlotsShape:
+    """A length above ``capacity`` slots, filled from the first one: sets, bags and maps in the order of their codes."""
+
+    width: int
+    kind: SlotKind
+    capacity: int
+    length: Place
+    stride: int
+    item: Shape
+    value: Shape | None
+
+    def shift(self, slot: int) -> int:
+        """Where a slot's lowest bit lies: the first slot is the most significant."""
+        return (self.capacity - 1 - slot) * self.stride
+
+
+Shape = (
+    FlagShape | NumberShape | AtomShape | EnumShape | RecordShape | OptionShape | MaskShape | TableShape | CountsShape | SlotsShape
+)
