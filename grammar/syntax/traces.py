@@ -35,9 +35,9 @@ class On(TraceLine):
 
 @dataclass(frozen=True, slots=True)
 class Ignore(TraceLine):
-    """``ignore Event "reason"``."""
+    """``ignore Event, Event "reason"``."""
 
-    event: Name
+    events: tuple[Name, ...]
     reason: str
 
 
@@ -73,6 +73,7 @@ class Comment:
     text: str
     line: int
     own_line: bool
+    column: int
 
 
 @dataclass(frozen=True, slots=True)

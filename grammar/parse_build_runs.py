@@ -1,0 +1,124 @@
+"""Builds the nodes of scenarios, refinements and traces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.grammar.diagnostics import Span
+from assay.grammar.parse_build import first_string, flat, nodes, texts
+from assay.grammar.parse_build_declarations import DeclarationBuilder, documentation
+from assay.grammar.syntax import (
+    ActionMapping,
+    Binding,
+    Do,
+    Expect,
+    Expr,
+    From,
+    Hidden,
+    Ignore,
+    Name,
+    On,
+    Order,
+    Refines,
+    Refuse,
+    Scenario,
+    Step,
+    Trace,
+)
+
+
+class SpecBuilder(DeclarationBuilder):
+    """One method a rule of the whole grammar."""
+
+    def chunk(self, span: Span, children: list[Any]) -> Any:
+        return children[0]
+
+    def lone_expression(self, span: Span, children: list[Any]) -> Any:
+        return children[0]
+
+    # ------------------------------------------------------------------------------------------ scenarios
+
+    def scenario(self, span: Span, children: list[Any]) -> Scenario:
+        return Scenario(children[0], documentation(children), flat(children), span=span)
+
+    def steps(self, span: Span, children: list[Any]) -> tuple[Step, ...]:
+        return tuple(children)
+
+    def do(self, span: Span, children: list[Any]) -> Step:
+        self.check_action(children[0])
+        return Do(children[0], span=span)
+
+    def refuse(self, span: Span, children: list[Any]) -> Step:
+        self.check_action(children[0])
+        return Refuse(children[0], children[1], span=span)
+
+    def expect(self, span: Span, children: list[Any]) -> Step:
+        return Expect(children[0], span=span)
+
+    # ---------------------------------------------------------------------------------------- refinements
+
+    def refines(self, span: Span, children: list[Any]) -> Refines:
+        path, *mappings = children
+        variables = tuple(m for m in mappings if isinstance(m, Binding))
+        actions = tuple(m for m in mappings if isinstance(m, ActionMapping))
+        return Refines(path, variables, actions, span=span)
+
+    def action_mapping(self, span: Span, children: list[Any]) -> ActionMapping:
+        actions = nodes(children)
+        for action in actions:
+            self.check_action(action)
+        return ActionMapping(actions[0], actions[1] if len(actions) == 2 else None, span=span)
+
+    # --------------------------------------------------------------------------------------------- traces
+
+    def trace(self, span: Span, children: list[Any]) -> Trace:
+        name, *lines = children
+        return Trace(name, tuple(lines), span=span)
+
+    def from_(self, span: Span, children: list[Any]) -> From:
+        return From(children[0], span=span)
+
+    def on(self, span: Span, children: list[Any]) -> On:
+        event, fields, condition, (steps, then, observed) = children
+        return On(event, fields or (), condition, steps, then, observed, span=span)
+
+    def happens(self, span: Span, children: list[Any]) -> tuple[Any, ...]:
+        *steps, then = children
+        return tuple(steps), then, None
+
+    def observe(self, span: Span, children: list[Any]) -> tuple[Any, ...]:
+        return (), None, children[0]
+
+    def alternatives(self, span: Span, children: list[Any]) -> tuple[Expr, ...]:
+        actions: tuple[Expr, ...] = nodes(children)
+        for action in actions:
+            self.check_action(action)
+        return actions
+
+    def ignore(self, span: Span, children: list[Any]) -> Ignore:
+        events = tuple(child for child in children if isinstance(child, Name))
+        return Ignore(events, first_string(children) or "", span=span)
+
+    def hidden(self, span: Span, children: list[Any]) -> Hidden:
+        *actions, limit = children
+        return Hidden(tuple(actions), limit, span=span)
+
+    def order(self, span: Span, children: list[Any]) -> Order:
+        clauses: dict[str, Any] = {}
+        for name, value in children:
+            if name in clauses:
+                self.diagnostics.error("E023", span, f"`{name}` is given twice in `order:`")
+            clauses[name] = value
+        if "file or thread" not in clauses:
+            self.diagnostics.error("E023", span, "`order:` says whether the lines of a `file` or only those of a `thread` are in order")
+        unit = clauses.get("file or thread", "file")
+        return Order(unit, clauses.get("commit before line"), clauses.get("skew"), span=span)
+
+    def unit(self, span: Span, children: list[Any]) -> tuple[str, str]:
+        return "file or thread", str(children[0])
+
+    def commit_before_line(self, span: Span, children: list[Any]) -> tuple[str, int]:
+        return "commit before line", int(texts(children)[0])
+
+    def skew(self, span: Span, children: list[Any]) -> tuple[str, int]:
+        return "skew", int(texts(children)[0])
