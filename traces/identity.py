@@ -49,7 +49,7 @@ def writers(match: Match) -> set[int]:
 
 def node_names(folders: Iterable[str]) -> dict[str, str]:
     """A name for every folder: as many of its last parts as it takes to tell it from the others."""
-    parts = {folder: tuple(part for part in folder.replace("!", "/").split("/") if part) for folder in folders}
+    parts = {folder: tuple(part for part in folder.split("/") if part not in {"", "."}) for folder in folders}
     names: dict[str, str] = {}
     for folder, own in parts.items():
         others = [theirs for other, theirs in parts.items() if other != folder]

@@ -22,8 +22,8 @@ class ReadOptions:
     """How to read: further shape files, and the limits on archives and on records."""
 
     shape_files: tuple[Path, ...] = ()
-    expansion: ExpansionLimit = ExpansionLimit()
-    scan: ScanLimits = ScanLimits()
+    expansion: ExpansionLimit = field(default_factory=ExpansionLimit)
+    scan: ScanLimits = field(default_factory=ScanLimits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,9 @@ def _read_files(
         reading = reader.read(stream, stream.head, source.file, source.folder, may_be_pasted=pasted)
         first = seen.setdefault(reading.digest, source.file) if reading.is_log else source.file
         if first != source.file:
-            notices.append(Notice("duplicated input", Place(source.file, 1, 0), f"the same content as {first}; read once"))
+            notices.append(
+                Notice("duplicated input", Place(source.file, 1, 0), f"the same content as {first}; read once")
+            )
         else:
             yield reading
 
@@ -202,22 +204,29 @@ class _RunRecords:
                 fields.setdefault("broker", broker)
             if session is not None:
                 fields.setdefault("session", session)
-            _add_owner(fields, run, broker, owners)
+            _add_owner(fields, run, owners)
             yield Event(finding.shape.kind, finding.shape.name, fields, match.record, run)
 
 
-def _add_owner(
-    fields: dict[str, Field], run: ProcessRun, broker: int | None, owners: Mapping[str, tuple[ProcessRun, int | None]]
-) -> None:
+def _add_owner(fields: dict[str, Field], run: ProcessRun, owners: Mapping[str, tuple[ProcessRun, int | None]]) -> None:
     """Name the process behind a session that another process's line names (ZooKeeper's, or a refused broker's)."""
     session = fields.get("owner_session", fields.get("session"))
     if not isinstance(session, str) or session not in owners:
         return
     owner, owner_broker = owners[session]
+    if owner == run and "owner_session" not in fields:
+        return
     fields["owner"] = str(owner)
     if owner_broker is not None:
         fields["owner_broker"] = owner_broker
     if "owner_session" in fields:
-        own = owner.node == run.node
-        who = "an earlier session of this very broker" if own else f"broker {owner_broker} (process {owner})"
-        fields["holder"] = who if owner != run or broker is None else "an earlier session of this very process"
+        fields["holder"] = _holder(owner, owner_broker, run)
+
+
+def _holder(owner: ProcessRun, broker: int | None, run: ProcessRun) -> str:
+    """Who holds a node that this run was refused, in an operator's words."""
+    if owner == run:
+        return "an earlier session of this very process"
+    if owner.node == run.node:
+        return f"an earlier run of this very broker ({owner})"
+    return str(owner) if broker is None else f"broker {broker} (process {owner})"

@@ -10,10 +10,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
-from assay.traces.events import ProcessRun
 from assay.traces.readers.records import Match
-
-_STARTING_KINDS = frozenset({"BrokerNodeCreated", "RegistrationRefused", "ElectionRefused"})
+from assay.traces.shapes.recognise import Finding
 
 
 class SessionTimeline:
@@ -23,7 +21,7 @@ class SessionTimeline:
         self._times: list[int] = []
         self._states: list[str | None] = []
         self._places: dict[str, tuple[list[int], list[str | None]]] = {}
-        self._by_registration: dict[tuple[object, object], str] = {}
+        self._joined: dict[tuple[object, ...], str] = {}
 
     def learn(self, matches: Iterable[tuple[str, Match]]) -> set[str]:
         """Take in the records of a run, those of one file in order; returns the sessions that the run owned."""
@@ -45,9 +43,8 @@ class SessionTimeline:
     def at(self, file: str, match: Match) -> str | None:
         """The session of the process when it wrote a record; none if that cannot be told."""
         for finding in match.findings:
-            key = (finding.fields.get("broker"), finding.fields.get("epoch"))
-            if finding.shape.kind == "BrokerRegistered" and key in self._by_registration:
-                return self._by_registration[key]
+            if (key := _join_key(finding)) in self._joined:
+                return self._joined[key]
         if file in self._places:
             offsets, states = self._places[file]
             at = bisect_right(offsets, match.record.place.offset)
@@ -62,15 +59,17 @@ class SessionTimeline:
         """What a record says of sessions: the one it names as the process's own, and the one that holds from now on."""
         found: list[tuple[str | None, str | None]] = []
         for finding in match.findings:
-            session = finding.fields.get("session")
+            value = finding.fields.get("session")
+            session = value if isinstance(value, str) else None
             if finding.shape.role == "session end":
-                found.append((session if isinstance(session, str) else None, None))
-            elif isinstance(session, str) and (
-                finding.shape.role == "session start" or finding.shape.kind in _STARTING_KINDS
-            ):
+                found.append((session, None))
+            elif finding.shape.role == "session start" and session is not None:
                 found.append((session, session))
-            if finding.shape.kind == "BrokerNodeCreated" and isinstance(session, str):
-                self._by_registration[finding.fields["broker"], finding.fields["epoch"]] = session
+                if finding.shape.joins:
+                    self._joined[_join_key(finding)] = session
         return found
 
 
+def _join_key(finding: Finding) -> tuple[object, ...]:
+    """The values that lines of one session have in common; empty where a shape names none."""
+    return tuple(finding.fields.get(name) for name in finding.shape.joins)

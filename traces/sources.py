@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.grammar.diagnostics import Diagnostic, Span, SpecError
 from assay.traces.events import Notice, Place
-from assay.traces.readers.expand import Budget, Content, expand
+from assay.traces.readers.expand import Budget, Content, Wrapping, expand
 
 _COMPRESSIONS = (".gz", ".xz", ".bz2", ".tgz", ".txz")
 
@@ -29,20 +29,24 @@ class ExpansionLimit:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to read: its name as the user would say it, its folder, and whether the user named the file itself."""
+    """A file to read, and whether the user named the file itself."""
 
-    file: str
     named: bool
     content: Content
 
     @property
+    def file(self) -> str:
+        """Its name as the user would say it."""
+        return str(self.content.where)
+
+    @property
     def folder(self) -> str:
         """The directory, inside an archive too; the archive itself for a file that lies at its top."""
-        head, mark, member = self.file.rpartition("!")
-        if not mark:
-            return str(Path(os.path.abspath(self.file)).parent)
-        parent = member.rpartition("/")[0].removeprefix("./")
-        return f"{os.path.abspath(head)}!{parent}" if parent not in {"", "."} else os.path.abspath(head)
+        where = self.content.where
+        path = Path(where.path).absolute()
+        if not where.members:
+            return str(path.parent)
+        return "/".join((str(path), *where.members)).rpartition("/")[0]
 
     @property
     def base(self) -> str:
@@ -58,7 +62,8 @@ def check_paths(paths: Iterable[Path]) -> None:
     missing = [path for path in paths if not path.exists()]
     if missing:
         raise SpecError(
-            Diagnostic("E601", Span(str(path), 1, 1, 1, 1), f"there is no file or directory `{path}`") for path in missing
+            Diagnostic("E601", Span(str(path), 1, 1, 1, 1), f"there is no file or directory `{path}`")
+            for path in missing
         )
 
 
@@ -106,8 +111,8 @@ class _Walker:
                 return
             with path.open("rb", buffering=0) as stream:
                 budget = self._limit.budget(status.st_size)
-                for content in expand(stream, str(path), budget, self._notices):
-                    yield Source(content.file, named, content)
+                for content in expand(stream, Wrapping(str(path)), budget, self._notices):
+                    yield Source(named, content)
         except OSError as error:
             self._note("unreadable", path, f"the file cannot be read: {error.strerror}")
 

@@ -111,8 +111,8 @@ class Peeked:
 class Decompressed:
     """The content of a compressed stream, several compressed parts in a row included; damage ends it with a notice."""
 
-    def __init__(self, stream: ByteStream, make: Callable[[], Engine], file: str, notices: list[Notice]) -> None:
-        self._stream, self._make, self._file, self._notices = stream, make, file, notices
+    def __init__(self, stream: ByteStream, make: Callable[[], Engine], place: Place, notices: list[Notice]) -> None:
+        self._stream, self._make, self._place, self._notices = stream, make, place, notices
         self._engine = make()
         self._given = 0
         self._over = False
@@ -150,14 +150,14 @@ class Decompressed:
 
     def _stop(self, text: str) -> None:
         self._over = True
-        self._notices.append(Notice("damaged file", Place(self._file, 1, 0), f"the compressed file is {text}"))
+        self._notices.append(Notice("damaged file", self._place, f"the compressed file is {text}"))
 
 
 class Limited:
     """A stream that ends where the budget does, with one notice."""
 
-    def __init__(self, stream: ByteStream, budget: Budget, file: str, notices: list[Notice]) -> None:
-        self._stream, self._budget, self._file, self._notices = stream, budget, file, notices
+    def __init__(self, stream: ByteStream, budget: Budget, place: Place, notices: list[Notice]) -> None:
+        self._stream, self._budget, self._place, self._notices = stream, budget, place, notices
 
     def read(self, size: int, /) -> bytes:
         """At most ``size`` bytes."""
@@ -168,52 +168,69 @@ class Limited:
         if not self._budget.spent and self._stream.read(1):
             self._budget.spent = True
             text = "the file expands to far more than its size; the rest of it was not read (an archive bomb?)"
-            self._notices.append(Notice("expansion limit", Place(self._file, 1, 0), text))
+            self._notices.append(Notice("expansion limit", self._place, text))
         return b""
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """The bytes of one file, out of whatever it was wrapped in; ``file`` names archive and member."""
+class Wrapping:
+    """The way to a file: a path, and the names of the members in the archives that lie in one another there."""
 
-    file: str
+    path: str
+    members: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "!".join((self.path, *self.members))
+
+    @property
+    def place(self) -> Place:
+        """The beginning of the file."""
+        return Place(str(self), 1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The bytes of one file, out of whatever it was wrapped in."""
+
+    where: Wrapping
     stream: Peeked
 
 
-def expand(stream: ByteStream, file: str, budget: Budget, notices: list[Notice], depth: int = 0) -> Iterator[Content]:
+def expand(
+    stream: ByteStream, where: Wrapping, budget: Budget, notices: list[Notice], depth: int = 0
+) -> Iterator[Content]:
     """The files in a stream: itself, or what it holds if it is compressed or an archive. Each is read before the next."""
     peeked = Peeked(stream)
     head = peeked.head
     for magic, name in _UNSUPPORTED.items():
         if head.startswith(magic):
-            text = f"{name} is not read: unpack it first"
-            notices.append(Notice("unsupported compression", Place(file, 1, 0), text))
+            notices.append(Notice("unsupported compression", where.place, f"{name} is not read: unpack it first"))
             return
     make = next((make for magic, make in _ENGINES.items() if head.startswith(magic)), None)
     is_tar = head[257:262] == b"ustar"
     if (make is not None or is_tar) and depth == _DEPTH:
-        notices.append(Notice("nested archive", Place(file, 1, 0), f"archives are read {_DEPTH} deep, not deeper"))
+        notices.append(Notice("nested archive", where.place, f"archives are read {_DEPTH} deep, not deeper"))
     elif make is not None:
-        inner = Limited(Decompressed(peeked, make, file, notices), budget, file, notices)
-        yield from expand(inner, file, budget, notices, depth + 1)
+        inner = Limited(Decompressed(peeked, make, where.place, notices), budget, where.place, notices)
+        yield from expand(inner, where, budget, notices, depth + 1)
     elif is_tar:
-        yield from _members(peeked, file, budget, notices, depth)
+        yield from _members(peeked, where, budget, notices, depth)
     else:
-        yield Content(file, peeked)
+        yield Content(where, peeked)
 
 
-def _members(stream: Peeked, file: str, budget: Budget, notices: list[Notice], depth: int) -> Iterator[Content]:
+def _members(stream: Peeked, where: Wrapping, budget: Budget, notices: list[Notice], depth: int) -> Iterator[Content]:
     """The files of a tar archive, in its order."""
     try:
         with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]  # only read is needed
             for member in archive:
-                name = f"{file}!{member.name}"
+                inside = Wrapping(where.path, (*where.members, member.name))
                 if member.isdir():
                     continue
                 if not member.isreg() or member.issparse():
-                    notices.append(Notice("not a file", Place(name, 1, 0), "a link or special file in an archive"))
+                    notices.append(Notice("not a file", inside.place, "a link or special file in an archive"))
                 elif (content := archive.extractfile(member)) is not None:
-                    yield from expand(content, name, budget, notices, depth + 1)
+                    yield from expand(content, inside, budget, notices, depth + 1)
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
         if not budget.spent:
-            notices.append(Notice("damaged file", Place(file, 1, 0), f"the archive is damaged: {error}"))
+            notices.append(Notice("damaged file", where.place, f"the archive is damaged: {error}"))

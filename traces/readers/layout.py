@@ -61,6 +61,7 @@ def _start_of_second(second: bytes) -> int | None:
 
 
 _SUFFIX = re.compile(rb"[ \n]\(([A-Za-z_][\w$]*(?:\.[\w$-]+)+)\)\r?(?:\n|\Z)")
+_OPEN = ord("(")
 _LOGGER = re.compile(rb"[A-Za-z_][\w$]*(?:\.[\w$-]+)*")
 
 
@@ -74,9 +75,9 @@ def split_logger(text: bytes) -> tuple[bytes, bytes, bytes]:
     line = text if end < 0 else text[:end]
     line = line.removesuffix(b"\r")
     if line.endswith(b")"):
-        at = line.rfind(b" (")
-        if at >= 0 and _LOGGER.fullmatch(line, at + 2, len(line) - 1) is not None:
-            return text[:at], line[at + 2 : -1], text[end + 1 :] if end >= 0 else b""
+        at = line.rfind(b" (") + 1
+        if line[at] == _OPEN and _LOGGER.fullmatch(line, at + 1, len(line) - 1) is not None:
+            return text[: max(at - 1, 0)], line[at + 1 : -1], text[end + 1 :] if end >= 0 else b""
     if end >= 0 and (match := _SUFFIX.search(text, end)) is not None:
         return text[: match.start()], match[1], text[match.end() :]
     return text.rstrip(b"\r\n"), b"", b""

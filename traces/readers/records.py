@@ -169,7 +169,9 @@ class _FileJob:
             reading.note("end cut off", Place(file, reading.tally.lines, 0), "the last record is not complete")
         if first_zero >= 0:
             reading.note("zero bytes", Place(file, 1, first_zero), f"zero bytes from byte {first_zero:,} on")
-        self._report_all("invalid UTF-8", self._undecodable, "hold bytes that are not UTF-8, read as replacement characters")
+        self._report_all(
+            "invalid UTF-8", self._undecodable, "hold bytes that are not UTF-8, read as replacement characters"
+        )
         self._report_all("no logger", self._nameless, "name no logger and were not understood")
         self._report_all("no such time", self._timeless, "have a time stamp that names no moment")
 

@@ -20,7 +20,10 @@ BUILT_IN = ("kafka.toml", "partitions.toml", "zookeeper.toml")
 """The shape files that come with the product."""
 
 _KEYS = frozenset(
-    "name kind loggers reads pattern literal fields constants unknown writer role anchor versions meaning example".split()
+    {
+        *("name", "kind", "loggers", "reads", "pattern", "literal", "fields", "constants", "unknown"),
+        *("writer", "role", "joins", "anchor", "versions", "meaning", "example"),
+    }
 )
 _REQUIRED = ("name", "kind", "loggers", "pattern", "meaning", "example")
 _ROLES = frozenset({"process prelude", "process start", "session start", "session end", "configuration", "version"})
@@ -61,7 +64,9 @@ def load_catalogue(extra: Iterable[Path] = ()) -> Catalogue:
             if shape is not None:
                 shapes.append(shape)
     names = [shape.name for shape in shapes]
-    problems += [_problem(f"two shapes are named `{name}`") for name in sorted({n for n in names if names.count(n) > 1})]
+    problems += [
+        _problem(f"two shapes are named `{name}`") for name in sorted({n for n in names if names.count(n) > 1})
+    ]
     if problems:
         raise SpecError(problems)
     return Catalogue(tuple(shapes), tuple(dict.fromkeys(protocol)))
@@ -109,6 +114,7 @@ def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> 
         unknown=MappingProxyType(dict(entry.get("unknown", {}))),
         writer=entry.get("writer"),
         role=entry.get("role"),
+        joins=tuple(entry.get("joins", ())),
         anchor=entry.get("anchor", ""),
         versions=entry.get("versions", ""),
         meaning=entry["meaning"],
@@ -120,11 +126,12 @@ def _mistakes(entry: Mapping[str, Any]) -> list[str]:
     """What is wrong with a table, in words."""
     found = [f"`{key}` is missing" for key in _REQUIRED if key not in entry]
     found += [f"there is no key `{key}`" for key in sorted(set(entry) - _KEYS)]
-    texts = set(_KEYS) - {"loggers", "fields", "constants", "unknown"}
+    texts = set(_KEYS) - {"loggers", "joins", "fields", "constants", "unknown"}
     found += [f"`{key}` is a text" for key in sorted(texts & set(entry)) if not isinstance(entry[key], str)]
-    found += [f"`{key}` is a table" for key in ("fields", "constants", "unknown") if not isinstance(entry.get(key, {}), dict)]
-    if not _is_list_of(entry.get("loggers", []), str):
-        found.append("`loggers` is a list of logger names")
+    found += [
+        f"`{key}` is a table" for key in ("fields", "constants", "unknown") if not isinstance(entry.get(key, {}), dict)
+    ]
+    found += [f"`{key}` is a list of texts" for key in ("loggers", "joins") if not _is_list_of(entry.get(key, []), str)]
     if found:
         return found
     if entry.get("reads", "whole") not in {item.value for item in Reads}:
@@ -145,7 +152,7 @@ def _pattern_mistakes(entry: Mapping[str, Any]) -> list[str]:
     found += [f"the group `{name}` has no conversion in `fields`" for name in sorted(groups - set(fields))]
     kinds = ", ".join(CONVERSIONS)
     found += [f"`{kind}` is no conversion; there are {kinds}" for kind in fields.values() if kind not in CONVERSIONS]
-    writer = entry.get("writer")
-    if writer is not None and writer not in fields and writer not in entry.get("constants", {}):
-        found.append(f"`writer` names no field: `{writer}`")
-    return found
+    named = [*entry.get("joins", []), *([entry["writer"]] if "writer" in entry else [])]
+    return found + [
+        f"`writer` and `joins` name fields; there is no field `{name}`" for name in named if name not in fields
+    ]

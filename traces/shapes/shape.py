@@ -24,7 +24,11 @@ class Reads(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A line shape. ``writer`` names the field that holds the id of the broker that wrote the line, if the line says it."""
+    """A line shape.
+
+    ``writer`` names the field that holds the id of the broker that wrote the line, if the line says it. ``role`` is what
+    the line tells of the process itself. Lines of one process with equal ``joins`` fields were written in one session.
+    """
 
     name: str
     kind: str
@@ -37,6 +41,7 @@ class Shape:
     unknown: Mapping[str, str]
     writer: str | None
     role: str | None
+    joins: tuple[str, ...]
     anchor: str
     versions: str
     meaning: str
