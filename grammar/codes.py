@@ -166,6 +166,21 @@ INPUT_FILES = (
     ),
 )
 
-TABLE: tuple[Code, ...] = (*SYNTAX, *INPUT_FILES)
+LOGS = (
+    Code(
+        "E701",
+        "shape file cannot be read",
+        "A shape file is UTF-8 text in TOML with `[[shape]]` tables; the message says where it is not. The shape files that come "
+        "with the product, in `traces/shapes/`, are examples.",
+    ),
+    Code(
+        "E702",
+        "shape that cannot be used",
+        "A `[[shape]]` has a name of its own, `kind`, `loggers`, `pattern`, `meaning` and `example`. Each named group of its pattern "
+        "has a conversion in `fields`.",
+    ),
+)
+
+TABLE: tuple[Code, ...] = (*SYNTAX, *INPUT_FILES, *LOGS)
 
 CODES: dict[str, Code] = {code.code: code for code in TABLE}
