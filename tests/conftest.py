@@ -9,6 +9,10 @@ import pytest
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rewrite", action="store_true", help="write what is computed into files that are compared with it")
+
+
 @pytest.fixture(scope="session")
 def checkout() -> Path:
     """The root of the checkout."""
