@@ -1,0 +1,125 @@
+"""Which physical lines make one logical line (docs/language.md, section 2), and the blocks that indentation makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lark import Token
+from lark.indenter import Indenter
+
+OPENERS = {"(": ")", "[": "]", "{": "}"}
+CLOSERS = {closer: opener for opener, closer in OPENERS.items()}
+
+#: A line that ends in one of these goes on with the next line.
+TRAILING = frozenset(
+    "and or not implies until leads_to always eventually in is then else == != < <= > >= + - * // % & .. , -> = :=".split()
+)
+#: A line that begins with one of these goes on the line before it; ``else:`` and a lone ``not`` do not. The terminal _JOIN agrees.
+LEADING = frozenset("and or implies until leads_to then else in is == != < <= > >= + * // % & ..".split())
+
+_BINDING = frozenset(("forall", "exists", "let"))
+
+
+class LogicalLine:
+    """What is known of the logical line read so far; fed with the text of each token."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []  # the first three tokens, for the labels
+        self.last = ""
+        self.depth = 0
+        self.awaiting_colon: list[int] = []  # bracket depth of each quantifier or `let` whose colon has not come yet
+        self.inner_colon = False  # the last token is the colon of a quantifier or `let` expression
+
+    def feed(self, text: str) -> None:
+        """Take the next token of the line into account."""
+        if len(self.words) < 3:
+            self.words.append(text)
+        self.inner_colon = text == ":" and bool(self.awaiting_colon) and self.awaiting_colon[-1] == self.depth
+        if self.inner_colon:
+            self.awaiting_colon.pop()
+        elif text in _BINDING:
+            self.awaiting_colon.append(self.depth)
+        elif text in OPENERS:
+            self.depth += 1
+        elif text in CLOSERS:
+            self._close()
+        self.last = text
+
+    def _close(self) -> None:
+        self.depth = max(0, self.depth - 1)
+        while self.awaiting_colon and self.awaiting_colon[-1] > self.depth:
+            self.awaiting_colon.pop()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the end of the physical line does not end the logical line."""
+        return self.depth > 0 or self.last in TRAILING or self.inner_colon or self._ends_in_label
+
+    @property
+    def _ends_in_label(self) -> bool:
+        if self.last != ":":
+            return False
+        words = self.words
+        if len(words) == 3:
+            return words[0] in ("when", "bound") and words[2] == ":" and words[1] != ":"
+        return len(words) == 2 and words[0].isidentifier() and words[0] not in ("else", "state", "init", "next", "show", "order", "terminal")
+
+
+class LayoutFault(Exception):  # noqa: N818 - it never leaves the parser, which turns it into a diagnostic
+    """A line is indented to a depth at which no enclosing block is; carries a token in the place of its indentation."""
+
+    def __init__(self, token: Token) -> None:
+        super().__init__(token)
+        self.token = token
+
+
+class Layout(Indenter):
+    """Turns line ends into _NL, _INDENT and _DEDENT; _NL and _DEDENT have no width and stand at the end of the last token.
+
+    ``process`` keeps its state in local variables, so that one parser serves any number of texts.
+    """
+
+    NL_type = "_NL"
+    OPEN_PAREN_types = ["_LPAR", "_LSQB", "_LBRACE"]
+    CLOSE_PAREN_types = ["_RPAR", "_RSQB", "_RBRACE"]
+    INDENT_type = "_INDENT"
+    DEDENT_type = "_DEDENT"
+    tab_len = 4
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        """Yield the tokens of a text that begins in the first column."""
+        indents = [0]
+        line = LogicalLine()
+        last: Token | None = None
+        for token in stream:
+            if token.type != self.NL_type:
+                line.feed(str(token))
+                last = token
+                yield token
+            elif last is not None and not line.goes_on:
+                line = LogicalLine()
+                yield _at_end(self.NL_type, last)
+                yield from self._blocks(indents, token, last)
+        if last is not None:
+            yield _at_end(self.NL_type, last)
+            yield from (_at_end(self.DEDENT_type, last) for _ in indents[1:])
+
+    def _blocks(self, indents: list[int], newline: Token, last: Token) -> Iterator[Token]:
+        depth = len(newline) - newline.rindex("\n") - 1
+        if depth > indents[-1]:
+            indents.append(depth)
+            yield self._indentation(newline, depth)
+        while depth < indents[-1]:
+            indents.pop()
+            yield _at_end(self.DEDENT_type, last)
+        if depth != indents[-1]:
+            raise LayoutFault(self._indentation(newline, depth))
+
+    def _indentation(self, newline: Token, depth: int) -> Token:
+        line, end = newline.end_line, newline.end_pos
+        return Token(self.INDENT_type, "", end, line, 1, line, depth + 1, end)
+
+
+def _at_end(kind: str, last: Token) -> Token:
+    line, column, position = last.end_line, last.end_column, last.end_pos
+    return Token(kind, "", position, line, column, line, column, position)

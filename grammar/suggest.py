@@ -1,0 +1,31 @@
+"""Which known name was probably meant by an unknown one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+_CLOSE = 0.72
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that resembles a misspelt name most, or None where none is close.
+
+    A name that differs only in case is always taken; ties go to the first in alphabetical order, so that the answer is the
+    same in every run. Names of one or two letters resemble everything, so they are never suggested for another spelling.
+    """
+    folded = name.casefold()
+    best: tuple[float, str] | None = None
+    for candidate in sorted(set(candidates) - {name}):
+        likeness = _likeness(folded, candidate.casefold())
+        if likeness >= _CLOSE and (best is None or likeness > best[0]):
+            best = (likeness, candidate)
+    return None if best is None else best[1]
+
+
+def _likeness(name: str, candidate: str) -> float:
+    if name == candidate:
+        return 2.0
+    if min(len(name), len(candidate)) < 3:
+        return 0.0
+    return max(SequenceMatcher(None, a, b, autojunk=False).ratio() for a, b in ((name, candidate), (candidate, name)))
