@@ -56,7 +56,7 @@ _LEXEME = re.compile(
       | (?P<sign>:=|==|!=|<=|>=|->|\.\.|//|[-+*%&<>=:.,;?])
       | (?P<open>[(\[{])
       | (?P<close>[)\]}])
-      | (?P<other>.)""",
+      | (?P<other>'[^'\n]*'|.)""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -231,6 +231,8 @@ class _Scanner:
             self._fault("E012", lexeme.span, f"`{lexeme.text}` where `{OPENERS[opener.text]}` is expected", note)
 
     def _other(self, lexeme: Lexeme) -> None:
-        shown = f"`{lexeme.text}`" if lexeme.text.isprintable() else f"U+{ord(lexeme.text):04X}"
-        advice = ('strings stand in double quotes: `"…"`',) if lexeme.text in "'‘’“”`" else ()
-        self._fault("E016", lexeme.span, f"the character {shown} has no meaning here", *advice)
+        if lexeme.text[0] in "'‘’“”`":
+            self._fault("E016", lexeme.span, f"`{lexeme.text[0]}` is not a quote here", 'strings stand in double quotes: `"…"`')
+        else:
+            shown = f"`{lexeme.text}`" if lexeme.text.isprintable() else f"U+{ord(lexeme.text):04X}"
+            self._fault("E016", lexeme.span, f"the character {shown} has no meaning here")
