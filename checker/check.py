@@ -1,0 +1,89 @@
+"""``check``: everything that the reference engine can say about a kernel, as one report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+
+from assay.checker.coverage import coverage, empty_quantifiers
+from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.undefined import TOO_DEEP
+from assay.checker.options import SearchOptions
+from assay.checker.print_kernel import Sources
+from assay.checker.reference.bfs import Search
+from assay.checker.reference.results import Answers
+from assay.checker.reference.scenario import check_scenario
+from assay.checker.reference.watch import DEADLOCK, DEFINED
+from assay.checker.verdict import Outcome, PropertyResult, Report, Statistics
+from assay.grammar.diagnostics import Diagnostic, Note, SpecError
+from assay.grammar.kernel import Kernel
+
+ENGINE = "reference"
+UNKNOWN_PROPERTY = "E510"
+DEEPEST = 20_000
+"""Python frames that an evaluation may need; each level of nesting takes one, which is far beyond what the parser admits."""
+
+
+def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources | None = None) -> Report:
+    """Search the reachable states, run the scenarios, and answer about every selected property.
+
+    ``sources`` maps the files named in spans to their text, so that explanations show conditions as written. Raises ``SpecError`` if a
+    domain is too large to list, or ``options`` names no property of the kernel.
+    """
+    chosen = options or SearchOptions()
+    texts = sources or {}
+    _refuse_unknown_names(kernel, chosen)
+    with _deep_recursion(kernel):
+        model = Model(kernel)
+        search = Search(model, chosen)
+        search.run()
+        results = [*Answers(search, texts).all(), *_scenarios(model, search, texts)]
+        empty = empty_quantifiers(list(kernel.properties), search.watch.evaluated, search.watch.nonempty, texts)
+    statistics = Statistics(len(search.store), search.generated, search.depth, search.seconds)
+    covered = coverage(model.steps, search.taken, search.fresh, empty)
+    return Report(
+        kernel, ENGINE, tuple(results), statistics, dict(search.bounds), covered, search.stopped, search.interrupted
+    )
+
+
+def _scenarios(model: Model, search: Search, sources: Sources) -> Iterator[PropertyResult]:
+    for scenario in model.kernel.scenarios:
+        if not search.options.selects(scenario.name):
+            continue
+        if not search.interrupted:
+            try:
+                yield check_scenario(model, scenario, sources)
+                continue
+            except KeyboardInterrupt:
+                search.interrupted = True
+        reason = "not run to its end: the check was interrupted"
+        yield PropertyResult(scenario.name, "scenario", Outcome.UNKNOWN, scenario.span, reason)
+
+
+def _refuse_unknown_names(kernel: Kernel, options: SearchOptions) -> None:
+    known = [DEFINED, DEADLOCK, *(p.name for p in kernel.properties), *(s.name for s in kernel.scenarios)]
+    unknown = sorted((options.properties or frozenset()) - set(known))
+    if unknown:
+        raise SpecError(_unknown(name, known, kernel) for name in unknown)
+
+
+def _unknown(name: str, known: list[str], kernel: Kernel) -> Diagnostic:
+    close = get_close_matches(name, known, n=1)
+    note = f"did you mean `{close[0]}`?" if close else f"its properties are: {', '.join(known)}"
+    return Diagnostic(UNKNOWN_PROPERTY, kernel.span, f"`{kernel.name}` has no property `{name}`", (Note(note),))
+
+
+@contextmanager
+def _deep_recursion(kernel: Kernel) -> Iterator[None]:
+    """Room for deeply nested expressions; beyond it a diagnostic instead of a crash."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEEPEST))
+    try:
+        yield
+    except RecursionError:
+        message = "an expression is nested too deeply to be evaluated"
+        raise SpecError([Diagnostic(TOO_DEEP, kernel.span, message)]) from None
+    finally:
+        sys.setrecursionlimit(limit)

@@ -1,0 +1,49 @@
+"""What a search exercised: actions that fired, guards that mattered, quantifiers that ranged over something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from assay.checker.evaluate.action import ActionMeaning, guards
+from assay.checker.evaluate.traverse import descendants
+from assay.checker.print_kernel import Sources, expression_text
+from assay.checker.verdict import ActionCoverage, Coverage, EmptyQuantifier, GuardCoverage
+from assay.grammar import kernel as k
+
+
+def coverage(
+    steps: list[ActionMeaning],
+    taken: Mapping[str, int],
+    fresh: Mapping[str, int],
+    empty: tuple[EmptyQuantifier, ...],
+) -> Coverage:
+    """The coverage of the steps of a system, from the counts of a search."""
+    actions = tuple(
+        ActionCoverage(step.node.name, step.node.span, taken.get(step.node.name, 0), fresh.get(step.node.name, 0))
+        for step in steps
+    )
+    lines = tuple(
+        GuardCoverage(step.node.name, guard.label, guard.span, guard.label in step.decisive)
+        for step in steps
+        for guard in guards(step.node)
+    )
+    return Coverage(actions, lines, empty)
+
+
+def empty_quantifiers(
+    properties: list[k.Property], evaluated: set[int], nonempty: set[int], sources: Sources
+) -> tuple[EmptyQuantifier, ...]:
+    """The quantifiers that were evaluated, and had an empty domain whenever they were."""
+    return tuple(
+        EmptyQuantifier(each.name, expression_text(quantifier, sources), quantifier.span)
+        for each in properties
+        for quantifier in _quantifiers(each)
+        if id(quantifier) in evaluated and id(quantifier) not in nonempty
+    )
+
+
+def _quantifiers(of: k.Property) -> Iterator[k.Quantified]:
+    for conjunct in of.conjuncts:
+        for expr in (conjunct.condition, *descendants(conjunct.condition)):
+            if isinstance(expr, k.Quantified):
+                yield expr

@@ -1,0 +1,35 @@
+"""The parts of an expression, found by the fields of its class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+from assay.grammar import kernel as k
+
+NOT_PARTS = {"type", "span", "binder"}
+
+def children(node: k.Node) -> Iterator[k.Expr]:
+    """The expressions directly inside a node, in the order of writing, binders left out."""
+    for each in fields(node):
+        if each.name not in NOT_PARTS:
+            yield from _expressions(getattr(node, each.name))
+
+
+def _expressions(part: Any) -> Iterator[k.Expr]:
+    if isinstance(part, k.Expr):
+        yield part
+    elif isinstance(part, k.Node):
+        yield from children(part)
+    elif type(part) is tuple:
+        for each in part:
+            yield from _expressions(each)
+
+
+def descendants(node: k.Node) -> Iterator[k.Expr]:
+    """All expressions inside a node, outermost first, level by level."""
+    level = list(children(node))
+    while level:
+        yield from level
+        level = [inner for each in level for inner in children(each)]

@@ -1,0 +1,187 @@
+"""Why a condition is false, part by part, and what a step changed.
+
+An explanation descends through the logic of a condition to the parts that decide: of a false ``and`` the first false part, of a false
+``or`` all of them, of a false ``forall`` the first element that falsifies it. A part that is not logic is shown with the values of what
+it is made of. Everything is evaluated by the reference evaluator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from assay.checker.evaluate.families import kind
+from assay.checker.evaluate.listing import listing
+from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.order import sorter
+from assay.checker.evaluate.scope import Frame, Scope
+from assay.checker.evaluate.show import show_value
+from assay.checker.evaluate.traverse import children, descendants
+from assay.checker.evaluate.undefined import Undefined
+from assay.checker.print_kernel import Sources, expression_text
+from assay.checker.verdict import Atomic, Explanation, State
+from assay.grammar import kernel as k
+from assay.grammar.kernel_types import MapType, RecordType, Type
+from assay.grammar.values import Value
+
+MOST_VALUES = 12
+"""How many values are shown beside one part."""
+
+
+def explain(
+    model: Model, conjunct: k.Conjunct | k.Guard, frame: Frame, sources: Sources, *, holds: bool = False
+) -> Explanation:
+    """Why the condition is false (or true, with ``holds``) in the frame; what is undefined in it is said too."""
+    explainer = _Explainer(sources)
+    undefined = None
+    try:
+        explainer.descend(conjunct.condition, frame, model.scope, holds=holds)
+    except Undefined as reason:
+        undefined = reason.message
+    return Explanation(
+        conjunct.label, conjunct.span, tuple(explainer.witnesses), tuple(explainer.parts), undefined=undefined
+    )
+
+
+@dataclass(slots=True)
+class _Explainer:
+    sources: Sources
+    witnesses: list[tuple[str, str]] = field(default_factory=list)
+    parts: list[Atomic] = field(default_factory=list)
+
+    def descend(self, expr: k.Expr, frame: Frame, scope: Scope, *, holds: bool) -> None:
+        """Record why the expression, which is known to be ``holds``, is so."""
+        match expr:
+            case k.Not(_, operand):
+                self.descend(operand, frame, scope, holds=not holds)
+            case k.Logic():
+                for part, value in _deciding(expr, frame, scope, holds=holds):
+                    self.descend(part, frame, scope, holds=value)
+            case k.Quantified() if (expr.kind == "exists") is holds:
+                self._witness(expr, frame, scope, holds=holds)
+            case k.LetIn(_, binder, value, body):
+                frame.locals[binder.name] = scope.meaning(value)(frame)
+                self.descend(body, frame, scope, holds=holds)
+            case k.IfThenElse(_, condition, then, otherwise):
+                test = bool(scope.meaning(condition)(frame))
+                self.descend(condition, frame, scope, holds=test)
+                self.descend(then if test else otherwise, frame, scope, holds=holds)
+            case k.Old(_, operand):
+                self.descend(operand, frame, scope.before(), holds=holds)
+            case _:
+                text = expression_text(expr, self.sources)
+                self.parts.append(Atomic(text, expr.span, holds, self._values(expr, frame, scope, text)))
+
+    def _witness(self, expr: k.Quantified, frame: Frame, scope: Scope, *, holds: bool) -> None:
+        body = scope.meaning(expr.body)
+        for value in listing(expr.domain, scope)(frame):
+            frame.locals[expr.binder.name] = value
+            if bool(body(frame)) is holds:
+                self.witnesses.append((expr.binder.name, show_value(value, expr.binder.type)))
+                self.descend(expr.body, frame, scope, holds=holds)
+                return
+
+    def _values(self, expr: k.Expr, frame: Frame, scope: Scope, whole: str) -> tuple[tuple[str, str], ...]:
+        shown: dict[str, str] = {}
+        for part, at in _open_parts(expr, scope):
+            text = expression_text(part, self.sources)
+            if text in shown or text == whole or len(shown) == MOST_VALUES:
+                continue
+            if at.old and not scope.old:
+                text = f"old({text})"
+            shown[text] = _shown(part, frame, at)
+        return tuple(shown.items())
+
+
+def _shown(part: k.Expr, frame: Frame, scope: Scope) -> str:
+    try:
+        return show_value(scope.meaning(part)(frame), part.type)
+    except Undefined as undefined:
+        return f"undefined: {undefined.message}"
+
+
+def _deciding(expr: k.Logic, frame: Frame, scope: Scope, *, holds: bool) -> list[tuple[k.Expr, bool]]:
+    """The parts that make ``and``, ``or``, ``implies`` what it is, each with its value."""
+    if expr.op == "implies":
+        premise, conclusion = expr.parts
+        if not scope.meaning(premise)(frame):
+            return [(premise, False)]
+        return [(conclusion, True)] if holds else [(premise, True), (conclusion, False)]
+    if holds is (expr.op == "and"):
+        return [(part, holds) for part in expr.parts]
+    deciding = next(part for part in expr.parts if bool(scope.meaning(part)(frame)) is holds)
+    return [(deciding, holds)]
+
+
+def _open_parts(expr: k.Expr, scope: Scope) -> Iterator[tuple[k.Expr, Scope]]:
+    """The parts that have a value here: not constants, and nothing that an inner binder ranges over."""
+    inner = {binder for each in (expr, *descendants(expr)) for binder in _binders(each)}
+    level = [(each, scope) for each in _parts(expr)]
+    if isinstance(expr, k.Old):
+        level = [(expr.operand, scope.before())]
+    while level:
+        following = []
+        for part, at in level:
+            if not isinstance(part, k.Const | k.TypeDomain | k.Old) and not _mentions(part, inner):
+                yield part, at
+            under = at.before() if isinstance(part, k.Old) else at
+            following += [(each, under) for each in _parts(part)]
+        level = following
+
+
+def _parts(expr: k.Expr) -> list[k.Expr]:
+    return list(children(expr))
+
+
+def _binders(expr: k.Expr) -> list[str]:
+    match expr:
+        case k.Quantified() | k.LetIn() | k.Filter() | k.Tabulate():
+            return [expr.binder.name]
+        case k.Image():
+            return [generator.binder.name for generator in expr.generators]
+        case _:
+            return []
+
+
+def _mentions(expr: k.Expr, names: set[str]) -> bool:
+    return any(isinstance(each, k.Local) and each.name in names for each in (expr, *descendants(expr)))
+
+
+Change = tuple[str, str, str]
+"""A place, its value before, and its value after, as printed; a key that is not there is shown as ``absent``."""
+
+
+def what_changed(before: State, after: State, kernel: k.Kernel) -> list[Change]:
+    """The places that differ between two states, down to entries of maps and fields of records."""
+    changes: list[Change] = []
+    for variable, old, new in zip(kernel.variables, before, after, strict=True):
+        changes += _changes(variable.name, old, new, variable.type)
+    return changes
+
+
+def _changes(place: str, old: Value, new: Value, of: Type) -> Iterator[Change]:
+    if old == new:
+        return
+    match kind(of):
+        case MapType(key, image) if isinstance(old, dict) and isinstance(new, dict):
+            for entry in sorter(key)(old.keys() | new.keys()):
+                inner = f"{place}[{show_value(entry, key)}]"
+                if entry in old and entry in new:
+                    yield from _changes(inner, old[entry], new[entry], image)
+                else:
+                    yield inner, _or_absent(old, entry, image), _or_absent(new, entry, image)
+        case RecordType(_, fields):
+            for index, part in enumerate(fields):
+                yield from _changes(f"{place}.{part.name}", _field(old, index), _field(new, index), part.type)
+        case _:
+            yield place, show_value(old, of), show_value(new, of)
+
+
+def _or_absent(table: dict[Value, Value], key: Value, of: Type) -> str:
+    return show_value(table[key], of) if key in table else "absent"
+
+
+def _field(record: Value, index: int) -> Value:
+    assert isinstance(record, tuple)
+    value: Value = record[0][index]
+    return value

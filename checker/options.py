@@ -1,0 +1,48 @@
+"""What a search is asked to do, and what it tells while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a search is: ``frontier`` states of ``level`` are still to be expanded; ``seconds`` since its start."""
+
+    level: int
+    distinct: int
+    generated: int
+    frontier: int
+    seconds: float
+
+
+def _never() -> bool:
+    return False
+
+
+def _silent(_: Progress) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """Limits of a search, and whom it tells of its progress.
+
+    ``properties`` selects by name (``deadlock`` and scenarios have names too; ``defined`` is always checked, because nothing else can be
+    trusted without it); None selects all. A search ends after the first level with a violation unless ``keep_going``. ``max_depth`` and
+    ``max_states`` are looked at between levels, ``timeout`` (seconds) and ``interrupted`` between states.
+    """
+
+    properties: frozenset[str] | None = None
+    max_depth: int | None = None
+    max_states: int | None = None
+    timeout: float | None = None
+    check_deadlock: bool = True
+    keep_going: bool = False
+    progress: Callable[[Progress], None] = _silent
+    interrupted: Callable[[], bool] = _never
+
+    def selects(self, name: str) -> bool:
+        """Whether the property of that name is to be checked."""
+        return self.properties is None or name in self.properties

@@ -1,0 +1,167 @@
+"""Breadth-first search: every reachable state once, level by level, so that every counterexample is as short as can be.
+
+A round expands all states of a level: it takes every step from them, checks transitions, deadlock and definedness on the way, and
+checks the state properties of what is new. A round is always completed before a violation ends the search, so that verdicts, counts and
+traces do not depend on which violation came first. Answers are the same in every run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+from assay.checker.evaluate.action import ActionMeaning, Arguments
+from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.outcome import Cut, Stuck, Successor
+from assay.checker.options import Progress, SearchOptions
+from assay.checker.reference.instance import show_instance
+from assay.checker.reference.store import Link, Store
+from assay.checker.reference.watch import DEADLOCK, Finding, Watch
+from assay.checker.verdict import State
+
+TELL_EVERY = 256
+
+
+class _Stopped(Exception):  # noqa: N818 - a decision, not a mistake
+    """The search ends inside a level; says why."""
+
+
+class Search:
+    """A search and all that it found. After ``run`` the attributes say what happened; they are whole after an interruption too.
+
+    ``stopped`` says why the search did not see every reachable state, if it did not. ``bounds`` counts cut instances by label over all
+    distinct states that were expanded; ``taken`` and ``fresh`` count by action the steps and those that found a new state.
+    """
+
+    def __init__(self, model: Model, options: SearchOptions) -> None:
+        self.model = model
+        self.options = options
+        self.watch = Watch(model, options)
+        self.store = Store()
+        self.generated = 0
+        self.depth = 0
+        self.initial = 0
+        self.bounds: Counter[str] = Counter()
+        self.taken: Counter[str] = Counter()
+        self.fresh: Counter[str] = Counter()
+        self.stopped: str | None = None
+        self.interrupted = False
+        self._start = time.monotonic()
+        self._frontier = 0
+        self._deadlock = options.check_deadlock and options.selects(DEADLOCK)
+
+    @property
+    def seconds(self) -> float:
+        """Time since the search began."""
+        return time.monotonic() - self._start
+
+    def run(self) -> None:
+        """Search until everything is seen, something is violated, or a limit is reached."""
+        try:
+            self._find_initial()
+            self._levels()
+        except _Stopped as reason:
+            self.stopped = str(reason)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            self.stopped = f"interrupted in level {self.depth}"
+        self._tell()
+
+    def _find_initial(self) -> None:
+        for action in self.model.steps:
+            _ = action.instances
+        for outcome in self.model.init.outcomes():
+            self._heed_limits()
+            match outcome:
+                case Successor(picks, state):
+                    self.generated += 1
+                    if state not in self.store:
+                        self._see(state, -1, picks)
+                case Cut(_, label):
+                    self.bounds[label] += 1
+                case Stuck(_, message, span):
+                    self.watch.note_undefined(Finding(-1, undefined=message, span=span, subject="the initial state"))
+        self.initial = len(self.store)
+        self.depth = 1 if self.initial else 0
+
+    def _see(self, state: State, parent: int, link: Link | tuple[tuple[str, object], ...]) -> None:
+        self.watch.see_state(self.store.add(state, parent, link), state)
+
+    def _levels(self) -> None:
+        first, end = 0, len(self.store)
+        while first < end:
+            self._decide_to_stop()
+            for number in range(first, end):
+                self._frontier = end - number
+                self._heed_limits()
+                self._expand(number)
+            first, end = end, len(self.store)
+            if first < end:
+                self.depth += 1
+            self._tell()
+
+    def _decide_to_stop(self) -> None:
+        if self.watch.violated and not self.options.keep_going:
+            raise _Stopped(self._violation())
+        most_levels, most_states = self.options.max_depth, self.options.max_states
+        if most_levels is not None and self.depth >= most_levels:
+            raise _Stopped(f"the limit of {most_levels:,} levels was reached")
+        if most_states is not None and len(self.store) >= most_states:
+            raise _Stopped(f"the limit of {most_states:,} states was reached in level {self.depth}")
+
+    def _violation(self) -> str:
+        names = [name for name in self.watch.found if name not in {w.node.name for w in self.watch.reachables}]
+        return f"the search ended in level {self.depth}, where {_enumerate(names)} {'is' if len(names) == 1 else 'are'} violated"
+
+    def _heed_limits(self) -> None:
+        if self.options.interrupted():
+            self.interrupted = True
+            raise _Stopped(f"interrupted in level {self.depth}")
+        if self.options.timeout is not None and self.seconds >= self.options.timeout:
+            raise _Stopped(f"the time limit of {self.options.timeout:g} s was reached in level {self.depth}")
+        if self._frontier % TELL_EVERY == 1:
+            self._tell()
+
+    def _tell(self) -> None:
+        sizes = (self.depth, len(self.store), self.generated, self._frontier)
+        self.options.progress(Progress(*sizes, seconds=self.seconds))
+
+    def _expand(self, number: int) -> None:
+        state = self.store.states[number]
+        alive = False
+        for action in self.model.steps:
+            for arguments in action.instances:
+                for outcome in action.outcomes(state, arguments):
+                    alive = True
+                    match outcome:
+                        case Successor(picks, after):
+                            self._step(number, state, Link(action, arguments, picks), after)
+                        case Cut(_, label):
+                            self.bounds[label] += 1
+                        case Stuck():
+                            self._stuck(number, action, arguments, outcome)
+        if not alive and self._deadlock and DEADLOCK not in self.watch.found:
+            self._dead(number, state)
+
+    def _step(self, number: int, state: State, link: Link, after: State) -> None:
+        name = link.action.node.name
+        self.generated += 1
+        self.taken[name] += 1
+        if self.watch.transitions:
+            self.watch.see_step(number, state, link.step(after))
+        if after not in self.store:
+            self.fresh[name] += 1
+            self._see(after, number, link)
+
+    def _stuck(self, number: int, action: ActionMeaning, arguments: Arguments, stuck: Stuck) -> None:
+        subject = f"the action `{show_instance(action.node, arguments, stuck.picks)}`"
+        self.watch.note_undefined(Finding(number, undefined=stuck.message, span=stuck.span, subject=subject))
+
+    def _dead(self, number: int, state: State) -> None:
+        if not self.watch.is_terminal(number, state):
+            self.watch.note_deadlock(number)
+
+
+def _enumerate(names: list[str]) -> str:
+    quoted = [f"`{name}`" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

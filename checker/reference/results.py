@@ -1,0 +1,135 @@
+"""Answers made of what a search found."""
+
+from __future__ import annotations
+
+from assay.checker.evaluate.scope import Frame
+from assay.checker.explain import explain
+from assay.checker.print_kernel import Sources
+from assay.checker.reference.bfs import Search
+from assay.checker.reference.blocked import blocked_actions
+from assay.checker.reference.watch import DEADLOCK, DEFINED, Finding
+from assay.checker.verdict import Explanation, Outcome, PropertyResult, Trace
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics import NOWHERE
+
+
+class Answers:
+    """The answers of a finished (or stopped) search about the properties of its model."""
+
+    def __init__(self, search: Search, sources: Sources) -> None:
+        self._search = search
+        self._kernel = search.model.kernel
+        self._sources = sources
+
+    def all(self) -> list[PropertyResult]:
+        """Defined, deadlock, then the selected properties in the order of their declaration."""
+        options = self._search.options
+        found = [self._defined()]
+        if options.check_deadlock and options.selects(DEADLOCK):
+            found.append(self._deadlock())
+        return found + [self._property(each) for each in self._kernel.properties if options.selects(each.name)]
+
+    def _defined(self) -> PropertyResult:
+        finding = self._search.watch.found.get(DEFINED)
+        if finding is None:
+            outcome, reason = self._not_violated()
+            return PropertyResult(DEFINED, DEFINED, outcome, NOWHERE, reason)
+        span = finding.span or NOWHERE
+        why = Explanation(finding.subject or DEFINED, span, (), (), finding.undefined)
+        reason = f"{finding.undefined}, in {finding.subject}"
+        return PropertyResult(DEFINED, DEFINED, Outcome.VIOLATED, span, reason, self._trace(finding), why)
+
+    def _deadlock(self) -> PropertyResult:
+        finding = self._search.watch.found.get(DEADLOCK)
+        if finding is None:
+            outcome, reason = self._not_violated()
+            return PropertyResult(DEADLOCK, DEADLOCK, outcome, NOWHERE, reason)
+        state = self._search.store.states[finding.state]
+        blocked = blocked_actions(self._search.model, state, self._sources)
+        reason = "no action is enabled, and the state is not terminal"
+        trace = self._trace(finding)
+        return PropertyResult(DEADLOCK, DEADLOCK, Outcome.VIOLATED, NOWHERE, reason, trace, blocked=blocked)
+
+    def _property(self, node: k.Property) -> PropertyResult:
+        match node.kind:
+            case "temporal" | "refinement":
+                reason = f"no engine yet: a {node.kind} property is not checked"
+                return PropertyResult(node.name, node.kind, Outcome.UNKNOWN, node.span, reason)
+            case "reachable":
+                return self._reachable(node)
+            case "invariant" | "lemma" | "transition":
+                return self._safety(node)
+
+    def _safety(self, node: k.Property) -> PropertyResult:
+        finding = self._search.watch.found.get(node.name)
+        if finding is not None:
+            trace, why = self._trace(finding), self._explanation(finding)
+            reason = None if finding.conjunct is None else f"`{finding.conjunct.label}` is false"
+            return PropertyResult(node.name, node.kind, Outcome.VIOLATED, node.span, reason, trace, why)
+        undefined = self._undefined(node)
+        if undefined is not None:
+            return undefined
+        outcome, reason = self._not_violated()
+        return PropertyResult(node.name, node.kind, outcome, node.span, reason)
+
+    def _reachable(self, node: k.Property) -> PropertyResult:
+        finding = self._search.watch.found.get(node.name)
+        if finding is not None:
+            return PropertyResult(node.name, node.kind, Outcome.HOLDS, node.span, None, self._trace(finding))
+        undefined = self._undefined(node)
+        if undefined is not None:
+            return undefined
+        outcome, reason = self._not_reached()
+        return PropertyResult(node.name, node.kind, outcome, node.span, reason)
+
+    def _undefined(self, node: k.Property) -> PropertyResult | None:
+        finding = self._search.watch.undefined.get(node.name)
+        if finding is None:
+            return None
+        reason = f"it has no value in a reachable state: {finding.undefined}"
+        trace = self._trace(finding)
+        return PropertyResult(node.name, node.kind, Outcome.UNKNOWN, node.span, reason, trace)
+
+    def _not_violated(self) -> tuple[Outcome, str | None]:
+        """The answer about something that was watched everywhere and never seen to fail."""
+        if self._search.stopped is not None:
+            return Outcome.UNKNOWN, f"no violation was found, but {self._search.stopped}"
+        if not self._search.initial:
+            return Outcome.VACUOUS, self._no_initial_state()
+        hit = {label: n for label, n in self._search.bounds.items() if label not in self._kernel.accepted_bounds}
+        if hit:
+            return Outcome.UP_TO_BOUND, f"up to {_bounds(hit)}"
+        return Outcome.HOLDS, None
+
+    def _not_reached(self) -> tuple[Outcome, str]:
+        if self._search.stopped is not None:
+            return Outcome.UNKNOWN, f"no such state was found, but {self._search.stopped}"
+        if not self._search.initial:
+            return Outcome.VACUOUS, self._no_initial_state()
+        if self._search.bounds:
+            return Outcome.UNKNOWN, f"no such state was found up to {_bounds(self._search.bounds)}"
+        return Outcome.VIOLATED, "no reachable state satisfies it"
+
+    def _no_initial_state(self) -> str:
+        if DEFINED in self._search.watch.found:
+            return "there is no initial state: one is undefined"
+        cut = f": all were cut by {_bounds(self._search.bounds)}" if self._search.bounds else ""
+        return f"there is no initial state{cut}"
+
+    def _trace(self, finding: Finding) -> Trace | None:
+        if finding.state < 0:
+            return None
+        more = () if finding.step is None else (finding.step,)
+        return self._search.store.trace(finding.state, *more)
+
+    def _explanation(self, finding: Finding) -> Explanation | None:
+        if finding.conjunct is None:
+            return None
+        state = self._search.store.states[finding.state]
+        frame = Frame(state) if finding.step is None else Frame(finding.step.state, state)
+        return explain(self._search.model, finding.conjunct, frame, self._sources)
+
+
+def _bounds(hits: dict[str, int]) -> str:
+    shown = ", ".join(f"`{label}` (hit {n:,} times)" for label, n in sorted(hits.items()))
+    return f"bound {shown}" if len(hits) == 1 else f"bounds {shown}"

@@ -1,0 +1,226 @@
+"""Scenarios: runs that must be possible, tried on the set of all states that the resolutions of the choices so far lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from assay.checker.evaluate.action import ActionMeaning, Arguments
+from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.outcome import Cut, Picks, Stuck, Successor
+from assay.checker.evaluate.outcome import Outcome as Result
+from assay.checker.evaluate.scope import Frame
+from assay.checker.evaluate.undefined import Undefined
+from assay.checker.explain import explain
+from assay.checker.print_kernel import Sources, expression_text
+from assay.checker.reference.blocked import describe_guard
+from assay.checker.reference.instance import show_instance
+from assay.checker.verdict import Explanation, Outcome, PropertyResult, State, Step, Trace
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A state, and one way that led to it."""
+
+    state: State
+    step: Step
+    before: Path | None
+
+    def trace(self) -> Trace:
+        """The whole way."""
+        steps: list[Step] = []
+        at: Path | None = self
+        while at is not None:
+            steps.append(at.step)
+            at = at.before
+        return Trace(tuple(reversed(steps)))
+
+
+Front = dict[State, Path]
+"""All states that may be the current one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why no state passes a step."""
+
+    reason: str
+    explanation: Explanation | None = None
+
+
+def check_scenario(model: Model, scenario: k.Scenario, sources: Sources) -> PropertyResult:
+    """Whether some resolution of the choices runs the scenario to its end; otherwise the first step that none passes, and why."""
+    runner = _Runner(model, sources)
+    if scenario.inapplicable is not None:
+        return _result(scenario, Outcome.VACUOUS, f"not checked: {scenario.inapplicable}")
+    front: Front = {}
+    for outcome in model.init.outcomes():
+        if isinstance(outcome, Successor):
+            front.setdefault(outcome.state, Path(outcome.state, Step(None, (), outcome.picks, outcome.state), None))
+    if not front:
+        return _result(scenario, Outcome.VACUOUS, "there is no initial state")
+    for number, step in enumerate(scenario.steps, 1):
+        passed, failure = runner.pass_step(step, front)
+        if not passed:
+            reason = f"step {number}, `{runner.text(step)}` ({step.span}): {failure.reason}"
+            trace = next(iter(front.values())).trace()
+            return _result(scenario, Outcome.VIOLATED, reason, trace, failure.explanation)
+        front = passed
+    return _result(scenario, Outcome.HOLDS, None, next(iter(front.values())).trace())
+
+
+def _result(
+    scenario: k.Scenario,
+    outcome: Outcome,
+    reason: str | None,
+    trace: Trace | None = None,
+    explanation: Explanation | None = None,
+) -> PropertyResult:
+    return PropertyResult(scenario.name, "scenario", outcome, scenario.span, reason, trace, explanation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    model: Model
+    sources: Sources
+
+    def pass_step(self, step: k.Do | k.Refuse | k.Expect, front: Front) -> tuple[Front, Failure]:
+        """The states after the step, and why none passes if there is none."""
+        match step:
+            case k.Do(call):
+                return self._do(call, front)
+            case k.Refuse(call, label):
+                return self._refuse(call, label, front)
+            case k.Expect(condition):
+                return self._expect(condition, front)
+            case _:
+                assert_never(step)
+
+    def text(self, step: k.Do | k.Refuse | k.Expect) -> str:
+        """The step as one would write it."""
+        match step:
+            case k.Do(call):
+                return self._call(call)
+            case k.Refuse(call, label):
+                return f"refuse {self._call(call)}" + ("" if label is None else f" by {label}")
+            case k.Expect(condition):
+                return f"expect {expression_text(condition, self.sources)}"
+            case _:
+                assert_never(step)
+
+    def _call(self, call: k.ActionCall) -> str:
+        shown = ["_" if each is None else expression_text(each, self.sources) for each in call.arguments]
+        return f"{call.action}({', '.join(shown)})" if shown else call.action
+
+    def _instances(self, call: k.ActionCall, state: State) -> tuple[ActionMeaning, list[Arguments]]:
+        action = self.model.actions[call.action]
+        frame = Frame(state)
+        wanted: list[Value | None] = [
+            None if argument is None else self.model.meaning(argument)(frame) for argument in call.arguments
+        ]
+        given = [argument is not None for argument in call.arguments]
+        return action, action.matching(wanted, given)
+
+    def _do(self, call: k.ActionCall, front: Front) -> tuple[Front, Failure]:
+        after: Front = {}
+        reasons: list[str] = []
+        for path in front.values():
+            try:
+                action, instances = self._instances(call, path.state)
+            except Undefined as undefined:
+                reasons.append(f"an argument is undefined: {undefined.message}")
+                continue
+            for arguments in instances:
+                outcomes = action.outcomes(path.state, arguments)
+                for outcome in outcomes:
+                    if isinstance(outcome, Successor):
+                        step = Step(call.action, _named(action, arguments), outcome.picks, outcome.state)
+                        after.setdefault(outcome.state, Path(outcome.state, step, path))
+                if not after:
+                    reasons.append(self._why_not(action, arguments, path.state, outcomes))
+        return after, Failure(_first(reasons) or "the action has no such instance: an argument is outside its domain")
+
+    def _why_not(self, action: ActionMeaning, arguments: Arguments, state: State, outcomes: Iterable[Result]) -> str:
+        for outcome in outcomes:
+            if not isinstance(outcome, Successor):
+                return self._not_taken(action, arguments, outcome)
+        blocks = action.false_guards(state, arguments)
+        fewest = min(blocks, key=len, default=())
+        shown = [f"{label}: {text}" for label, text, _ in (describe_guard(guard, self.sources) for guard in fewest)]
+        return f"`{show_instance(action.node, arguments)}` is not enabled; false is {'; '.join(shown)}"
+
+    def _not_taken(self, action: ActionMeaning, arguments: Arguments, outcome: Cut | Stuck) -> str:
+        instance = show_instance(action.node, arguments, outcome.picks)
+        match outcome:
+            case Cut(_, label):
+                return f"`{instance}` is cut by the bound `{label}`"
+            case Stuck(_, message, span):
+                return f"`{instance}` is undefined: {message} ({span})"
+
+    def _refuse(self, call: k.ActionCall, label: str | None, front: Front) -> tuple[Front, Failure]:
+        passed: Front = {}
+        reasons: list[str] = []
+        for path in front.values():
+            reason = self._not_refused(call, label, path.state)
+            if reason is None:
+                passed[path.state] = path
+            else:
+                reasons.append(reason)
+        return passed, Failure(_first(reasons) or "")
+
+    def _not_refused(self, call: k.ActionCall, label: str | None, state: State) -> str | None:
+        """Why the state does not refuse the call; None if it does."""
+        try:
+            action, instances = self._instances(call, state)
+        except Undefined as undefined:
+            return f"an argument is undefined: {undefined.message}"
+        if not instances:
+            return "the action has no such instance: an argument is outside its domain"
+        for arguments in instances:
+            for outcome in action.outcomes(state, arguments):
+                if isinstance(outcome, Successor):
+                    return f"`{show_instance(action.node, arguments, outcome.picks)}` is enabled"
+                return self._not_taken(action, arguments, outcome)
+        if label is None or any(self._refused_by(action, each, state, label) for each in instances):
+            return None
+        return self._other_guards(action, instances[0], state, label)
+
+    def _refused_by(self, action: ActionMeaning, arguments: Arguments, state: State, label: str) -> bool:
+        return any(
+            [(guard.label, guard.undefined, guard.is_bound) for guard in false] == [(label, None, False)]
+            for false in action.false_guards(state, arguments)
+        )
+
+    def _other_guards(self, action: ActionMeaning, arguments: Arguments, state: State, label: str) -> str:
+        fewest = min(action.false_guards(state, arguments), key=len, default=())
+        shown = [f"{name}: {text}" for name, text, _ in (describe_guard(guard, self.sources) for guard in fewest)]
+        instance = show_instance(action.node, arguments)
+        return f"`{instance}` is refused, but not by `{label}` alone; false is {'; '.join(shown)}"
+
+    def _expect(self, condition: k.Expr, front: Front) -> tuple[Front, Failure]:
+        holds = self.model.meaning(condition)
+        passed: Front = {}
+        failures: list[Failure] = []
+        for path in front.values():
+            try:
+                if holds(Frame(path.state)):
+                    passed[path.state] = path
+                    continue
+                reason = "it is false"
+            except Undefined as undefined:
+                reason = f"it is undefined: {undefined.message}"
+            if not failures:
+                conjunct = k.Conjunct("expect", condition, span=condition.span)
+                failures.append(Failure(reason, explain(self.model, conjunct, Frame(path.state), self.sources)))
+        return passed, failures[0] if failures else Failure("")
+
+
+def _named(action: ActionMeaning, arguments: Arguments) -> Picks:
+    return tuple(zip(action.names, arguments, strict=True))
+
+
+def _first(reasons: list[str]) -> str | None:
+    return reasons[0] if reasons else None

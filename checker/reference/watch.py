@@ -1,0 +1,120 @@
+"""The properties of a model, watched state by state and step by step; for each, the first place where its fate was decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.scope import Frame, Meaning
+from assay.checker.evaluate.undefined import Undefined
+from assay.checker.options import SearchOptions
+from assay.checker.verdict import State, Step
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics import Span
+
+DEFINED = "defined"
+DEADLOCK = "deadlock"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What decides a property: the number of a state (-1: before any), a step from it if it took one, and the conjunct.
+
+    ``undefined`` is the message of what has no value there, ``subject`` says in which action instance or property.
+    """
+
+    state: int
+    step: Step | None = None
+    conjunct: k.Conjunct | None = None
+    undefined: str | None = None
+    span: Span | None = None
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A property with the meanings of its conjuncts."""
+
+    node: k.Property
+    conjuncts: tuple[tuple[k.Conjunct, Meaning], ...]
+
+    def first_false(self, frame: Frame) -> k.Conjunct | None:
+        """The first conjunct that is false; None if the property holds in the frame."""
+        for conjunct, holds in self.conjuncts:
+            if not holds(frame):
+                return conjunct
+        return None
+
+
+class Watch:
+    """Looks at every new state and every step. ``found`` maps a property's name to its finding, ``undefined`` to those without value."""
+
+    def __init__(self, model: Model, options: SearchOptions) -> None:
+        self.found: dict[str, Finding] = {}
+        self.undefined: dict[str, Finding] = {}
+        self.evaluated: set[int] = set()
+        self.nonempty: set[int] = set()
+        self._model = model
+        selected = [p for p in model.kernel.properties if options.selects(p.name)]
+        self.invariants = [self._watched(p) for p in selected if p.kind in {"invariant", "lemma"}]
+        self.transitions = [self._watched(p) for p in selected if p.kind == "transition"]
+        self.reachables = [self._watched(p) for p in selected if p.kind == "reachable"]
+        self._terminal = [(c, model.meaning(c.condition)) for c in model.kernel.terminal]
+
+    def _watched(self, node: k.Property) -> Watched:
+        scope = replace(self._model.scope, evaluated=self.evaluated, nonempty=self.nonempty)
+        return Watched(node, tuple((each, scope.meaning(each.condition)) for each in node.conjuncts))
+
+    @property
+    def violated(self) -> bool:
+        """Whether anything but a reachable was decided: each such finding is a violation."""
+        reached = {watched.node.name for watched in self.reachables}
+        return any(name not in reached for name in self.found)
+
+    def see_state(self, number: int, state: State) -> None:
+        """Check invariants, lemmas and reachables in a new state."""
+        frame = Frame(state)
+        for watched in self.invariants:
+            if watched.node.name not in self.found:
+                self._look(watched, frame, Finding(number), wanted=False)
+        for watched in self.reachables:
+            if watched.node.name not in self.found:
+                self._look(watched, frame, Finding(number), wanted=True)
+
+    def see_step(self, number: int, state: State, step: Step) -> None:
+        """Check transition properties on a step from a state."""
+        for watched in self.transitions:
+            if watched.node.name not in self.found:
+                self._look(watched, Frame(step.state, state), Finding(number, step), wanted=False)
+
+    def _look(self, watched: Watched, frame: Frame, place: Finding, *, wanted: bool) -> None:
+        name = watched.node.name
+        try:
+            false = watched.first_false(frame)
+        except Undefined as undefined:
+            finding = replace(place, undefined=undefined.message, span=undefined.span, subject=f"{watched.node.kind} `{name}`")
+            self.undefined.setdefault(name, finding)
+            self.found.setdefault(DEFINED, finding)
+            return
+        if (false is None) is wanted:
+            self.found[name] = replace(place, conjunct=false)
+
+    def is_terminal(self, number: int, state: State) -> bool:
+        """Whether the system may stop in this state."""
+        frame = Frame(state)
+        for conjunct, holds in self._terminal:
+            try:
+                if holds(frame):
+                    return True
+            except Undefined as undefined:
+                subject = f"terminal `{conjunct.label}`"
+                self.note_undefined(Finding(number, undefined=undefined.message, span=undefined.span, subject=subject))
+        return False
+
+    def note_undefined(self, finding: Finding) -> None:
+        """Remember what violates ``defined``, if it is the first."""
+        self.found.setdefault(DEFINED, finding)
+
+    def note_deadlock(self, number: int) -> None:
+        """Remember a state without a way on, if it is the first."""
+        self.found.setdefault(DEADLOCK, Finding(number))
