@@ -1,0 +1,1 @@
+"""From syntax to kernel: names resolved, types checked, sugar expanded, with the parameters bound."""

@@ -1,0 +1,39 @@
+"""New local names: binders, and the rule that no local name hides another name."""
+
+from __future__ import annotations
+
+from assay.grammar import kernel, syntax
+from assay.grammar.diagnostics import Note
+from assay.grammar.elaborate.context import Context
+from assay.grammar.elaborate.names import span_of
+from assay.grammar.kernel_types import Type
+from assay.grammar.scope import AtomEntity, Entity, Scope, ValueEntity
+
+
+def hidden_by(name: str, scope: Scope) -> Entity | None:
+    """What a local of that name would hide: a local, or a name that the module itself declares.
+
+    Elements of set parameters do not count, because a configuration may choose any names for them; neither do the names of used modules.
+    """
+    entity = scope.locals.get(name, scope.own.get(name))
+    return None if isinstance(entity, AtomEntity) else entity
+
+
+def check_new(name: syntax.Name, cx: Context) -> None:
+    """Report a local name that would hide another one."""
+    entity = hidden_by(name.text, cx.scope)
+    if entity is not None:
+        cx.error("E104", name.span, f"`{name.text}` is already in use here", Note("it is declared here", span_of(entity)), "choose another name")
+
+
+def declare(name: syntax.Name, type_: Type, cx: Context) -> tuple[kernel.Local, Scope]:
+    """A new local with a unique name, and the scope in which it is visible."""
+    check_new(name, cx)
+    local = kernel.Local(type_, cx.fresh(name.text), span=name.span)
+    return local, cx.scope.bind(name.text, ValueEntity(local, name.span))
+
+
+def define(name: syntax.Name, expr: kernel.Expr, cx: Context) -> Scope:
+    """The scope in which a name stands for an expression, as a pattern variable does."""
+    check_new(name, cx)
+    return cx.scope.bind(name.text, ValueEntity(expr, name.span))

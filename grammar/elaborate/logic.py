@@ -1,0 +1,100 @@
+"""Conditions: boolean structure with what each part makes certain for what follows it.
+
+A condition that holds may make a match or a presence certain. ``when_true`` is the scope in which its pattern variables are visible and
+its tested optional values have their plain type; it reaches the right side of ``and`` and ``implies`` and the branches of ``if``.
+Nothing is certain after an ``or``, and a pattern variable never leaves a ``not``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.grammar import kernel, syntax
+from assay.grammar.elaborate.context import Context, failed
+from assay.grammar.elaborate.conversion import convert
+from assay.grammar.elaborate.narrowing import known_present, narrowings_only, widened
+from assay.grammar.elaborate.patterns import match_pattern
+from assay.grammar.kernel_types import BOOL, OptionType
+from assay.grammar.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A boolean expression with the scopes of what follows it, where it holds and where it does not."""
+
+    expr: kernel.Expr
+    when_true: Scope
+    when_false: Scope
+
+
+def condition(expr: syntax.Expr, cx: Context) -> Condition:
+    """Elaborate a boolean expression."""
+    match expr:
+        case syntax.Binary("and", left, right):
+            first = condition(left, cx)
+            second = condition(right, cx.within(first.when_true))
+            return Condition(logic("and", expr, first.expr, second.expr), second.when_true, cx.scope)
+        case syntax.Binary("or", left, right):
+            parts = (condition(left, cx).expr, condition(right, cx).expr)
+            return Condition(logic("or", expr, *parts), cx.scope, cx.scope)
+        case syntax.Binary("implies", left, right):
+            first = condition(left, cx)
+            second = condition(right, cx.within(first.when_true))
+            return Condition(logic("implies", expr, first.expr, second.expr), cx.scope, cx.scope)
+        case syntax.Unary("not", operand):
+            inner = condition(operand, cx)
+            return Condition(_negated(inner.expr, expr), narrowings_only(inner.when_false, cx.scope), cx.scope)
+        case syntax.Is():
+            return _match(expr, cx)
+        case _:
+            value = convert(cx.infer(expr, BOOL), BOOL, cx.diagnostics)
+            return _comparison_with_none(value, cx.scope)
+
+
+def conditional_scopes(expr: syntax.Expr, cx: Context) -> Condition:
+    """The condition of an ``if``, which is read in one state and holds no temporal operator."""
+    return condition(expr, cx.timeless())
+
+
+def logic(op: Literal["and", "or", "implies"], place: syntax.Expr, left: kernel.Expr, right: kernel.Expr) -> kernel.Expr:
+    """The connective; nested ``and``s and ``or``s of one kind become one list of parts."""
+    if op == "implies":
+        return kernel.Logic(BOOL, op, (left, right), span=place.span)
+    return kernel.Logic(BOOL, op, (*_flat(op, left), *_flat(op, right)), span=place.span)
+
+
+def _flat(op: str, part: kernel.Expr) -> tuple[kernel.Expr, ...]:
+    return part.parts if isinstance(part, kernel.Logic) and part.op == op else (part,)
+
+
+def _negated(inner: kernel.Expr, place: syntax.Expr) -> kernel.Expr:
+    return kernel.Not(BOOL, inner, span=place.span)
+
+
+def _match(expr: syntax.Is, cx: Context) -> Condition:
+    match = match_pattern(expr, cx.timeless())
+    true, false = (restored(scope, cx.scope) for scope in (match.when_true, match.when_false))
+    if expr.negated:
+        return Condition(_negated(match.expr, expr), false, narrowings_only(true, cx.scope))
+    return Condition(match.expr, true, false)
+
+
+def restored(scope: Scope, outer: Scope) -> Scope:
+    """The scope with the permissions of the place around it."""
+    return scope.allowing(temporal=outer.permissions.temporal)
+
+
+def _comparison_with_none(value: kernel.Expr, scope: Scope) -> Condition:
+    """After ``x != none``, and where ``x == none`` is false, x is present."""
+    if not isinstance(value, kernel.Equal) or failed(value.left, value.right):
+        return Condition(value, scope, scope)
+    optional = value.left if _is_none(value.right) else value.right if _is_none(value.left) else None
+    if optional is None:
+        return Condition(value, scope, scope)
+    known = known_present(widened(optional), scope)
+    return Condition(value, known, scope) if value.negated else Condition(value, scope, known)
+
+
+def _is_none(expr: kernel.Expr) -> bool:
+    return isinstance(expr, kernel.Const) and isinstance(expr.type, OptionType) and expr.value is None
