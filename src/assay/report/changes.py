@@ -7,9 +7,10 @@ from typing import Any
 
 from assay.checker.evaluate.order import sorter
 from assay.checker.evaluate.show import show_value
+from assay.checker.reference.instance import pick_types, show_instance
 from assay.checker.verdict import State, Step
 from assay.grammar import kernel_types as t
-from assay.grammar.kernel import Kernel, Pick
+from assay.grammar.kernel import Kernel
 from assay.grammar.values import Value
 
 
@@ -25,25 +26,17 @@ def change_lines(kernel: Kernel, before: State, after: State) -> list[str]:
 
 
 def step_name(kernel: Kernel, step: Step) -> str:
-    """``elect(b1)``, with the picks after it: ``deliver(b1) [m = Vote(b1)]``."""
+    """``elect(b1)``, with the picks after it: ``deliver(b1) with m = Vote(b1)``."""
     if step.action is None:
-        return "initial state"
-    action = kernel.action(step.action)
-    arguments = (show_value(x, p.binder.type) for p, (_, x) in zip(action.parameters, step.arguments, strict=True))
-    picked = ", ".join(f"{name} = {show_value(x, type_)}" for name, x, type_ in typed_picks(kernel, step))
-    return f"{step.action}({', '.join(arguments)})" + (f" [{picked}]" if picked else "")
+        picked = ", ".join(f"{name} = {show_value(x, type_)}" for name, x, type_ in typed_picks(kernel, step))
+        return "initial state" + (f" with {picked}" if picked else "")
+    return show_instance(kernel.action(step.action), [value for _, value in step.arguments], step.picks)
 
 
 def typed_picks(kernel: Kernel, step: Step) -> list[tuple[str, Value, t.Type]]:
     """The picks of a step with the types of what was picked."""
-    types = pick_types(kernel, step.action)
+    types = pick_types(kernel.init.body if step.action is None else kernel.action(step.action).body)
     return [(name, value, types[name]) for name, value in step.picks]
-
-
-def pick_types(kernel: Kernel, action: str | None) -> dict[str, t.Type]:
-    """The types of the picks of an action, or of the initial block."""
-    body = kernel.init.body if action is None else kernel.action(action).body
-    return {s.binder.name: s.binder.type for s in body if isinstance(s, Pick)}
 
 
 def _changes(place: str, type_: t.Type, old: Any, new: Any) -> Iterator[str]:

@@ -49,7 +49,7 @@ def property_object(kernel: Kernel, result: PropertyResult) -> dict[str, Any]:
     if result.trace is not None:
         answer["trace"] = trace_object(kernel, result.trace)
     if result.explanation is not None:
-        answer["explanation"] = _explanation(result.explanation)
+        answer["explanation"] = explanation_object(result.explanation)
     if result.blocked:
         answer["blocked"] = [_blocked(kernel, action) for action in result.blocked]
     return answer
@@ -74,7 +74,8 @@ def _step(kernel: Kernel, before: Step | None, step: Step) -> dict[str, Any]:
     }
 
 
-def _explanation(explanation: Explanation) -> dict[str, Any]:
+def explanation_object(explanation: Explanation) -> dict[str, Any]:
+    """Why a condition is false, as JSON."""
     parts = [
         {"text": p.text, "place": place_object(p.span), "holds": p.holds, "values": dict(p.values)}
         for p in explanation.parts

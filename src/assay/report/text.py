@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.checker.evaluate.show import show_value
+from assay.checker.reference.instance import show_instance
 from assay.checker.verdict import (
     BlockedAction,
     ExitCode,
@@ -14,6 +14,7 @@ from assay.checker.verdict import (
     Report,
     Trace,
 )
+from assay.grammar.diagnostics import Span
 from assay.grammar.kernel import Kernel
 from assay.grammar.kernel_types import Sort
 from assay.report.changes import change_lines, initial_lines, step_name
@@ -85,8 +86,15 @@ def _property_table(report: Report) -> Iterator[Line]:
     kinds = max((len(result.kind) for result in report.properties), default=0)
     names = max((len(result.name) for result in report.properties), default=0)
     for result in report.properties:
-        reason = f"  ({result.reason})" if result.reason else ""
+        reason = _short_reason(report, result)
         yield Line(f"  {result.kind:{kinds}}  {result.name:{names}}  {result.outcome.value}{reason}", _tone(result))
+
+
+def _short_reason(report: Report, result: PropertyResult) -> str:
+    """The reason in brackets; that the whole search stopped is told once, at the end."""
+    if result.reason is None or (report.stopped and report.stopped in result.reason):
+        return ""
+    return f"  ({result.reason})"
 
 
 def _tone(result: PropertyResult) -> Tone:
@@ -97,7 +105,8 @@ def property_lines(kernel: Kernel, result: PropertyResult) -> Iterator[Line]:
     """What is known of a violated property beyond its verdict; nothing of another."""
     if result.outcome is not Outcome.VIOLATED or not (result.trace or result.explanation or result.blocked):
         return
-    yield Line(f"{result.kind} {result.name} ({result.span})", Tone.HEADING)
+    kind = "" if result.kind == result.name else f"{result.kind} "
+    yield Line(f"{kind}{result.name}{_at(result.span)}", Tone.HEADING)
     if result.trace is not None:
         yield from trace_lines(kernel, result.trace)
     if result.explanation is not None:
@@ -119,11 +128,11 @@ def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:
 def explanation_lines(explanation: Explanation) -> Iterator[Line]:
     """Which conjunct fails, for which values, and the parts that decide."""
     verb = f"is undefined: {explanation.undefined}" if explanation.undefined else "is false"
-    yield Line(f"  why: `{explanation.label}` {verb}  ({explanation.span})", Tone.BAD)
+    yield Line(f"  why: `{explanation.label}` {verb}{_at(explanation.span)}", Tone.BAD)
     if explanation.witnesses:
         yield Line(f"       with {', '.join(f'{name} = {value}' for name, value in explanation.witnesses)}")
     for part in explanation.parts:
-        yield Line(f"       {part.text}  is {'true' if part.holds else 'false'}  ({part.span})")
+        yield Line(f"       {part.text}  is {'true' if part.holds else 'false'}{_at(part.span)}")
         yield from (Line(f"           {text} = {value}") for text, value in part.values if text != part.text)
 
 
@@ -131,10 +140,13 @@ def _blocked(kernel: Kernel, blocked: tuple[BlockedAction, ...]) -> Iterator[Lin
     if blocked:
         yield Line("  no action is possible:", Tone.BAD)
     for action in blocked:
-        types = [p.binder.type for p in kernel.action(action.action).parameters]
-        arguments = ", ".join(show_value(x, type_) for (_, x), type_ in zip(action.arguments, types, strict=True))
-        yield Line(f"       {action.action}({arguments})")
+        yield Line(f"       {show_instance(kernel.action(action.action), [value for _, value in action.arguments])}")
         yield from (Line(f"           blocked by {label}: {text}  ({span})") for label, text, span in action.guards)
+
+
+def _at(span: Span) -> str:
+    """A place behind what stands there; what is built in has none."""
+    return f"  ({span})" if span.file else ""
 
 
 def _bounds(report: Report) -> Iterator[Line]:

@@ -1,0 +1,158 @@
+"""The answer about a log as JSON (one object, described in docs/cli.md) and as JUnit XML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.checker.verdict import ExitCode, worst
+from assay.report.check_object import VERSION, explanation_object, model_object
+from assay.report.diagnostics import place_object
+from assay.report.junit import Case, Status, junit
+from assay.report.validation_text import event_text, validation_lines
+from assay.traces.binding import Unread
+from assay.traces.events import Event, Notice, Place
+from assay.traces.validation import (
+    Blame,
+    BrokenProperty,
+    FailedPart,
+    KillRate,
+    Repair,
+    TraceVerdict,
+    Validation,
+    Violation,
+)
+
+EXIT_CODES = {
+    TraceVerdict.CONSISTENT: ExitCode.OK,
+    TraceVerdict.INCONSISTENT: ExitCode.VIOLATED,
+    TraceVerdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+    TraceVerdict.VACUOUS: ExitCode.VACUOUS,
+}
+
+
+def exit_code(validation: Validation) -> ExitCode:
+    """The exit code: a property that is broken on an accepted execution is a violation too."""
+    broken = [ExitCode.VIOLATED] if validation.properties else []
+    return worst([EXIT_CODES[validation.verdict], *broken])
+
+
+def validation_object(validation: Validation) -> dict[str, Any]:
+    """The whole answer."""
+    c = validation.counts
+    return {
+        "assay": VERSION,
+        "verdict": validation.verdict.value,
+        "reason": validation.reason,
+        **model_object(validation.kernel),
+        "clause": validation.clause,
+        "slices": {"total": 1, validation.verdict.value: 1},
+        "events": {"read": c.read, "used": c.used, "ignored": c.ignored, "unmapped": c.unmapped},
+        "fields_checked": c.fields,
+        "hidden": dict(validation.hidden),
+        "ignored": [_unread(each) for each in validation.ignored],
+        "unmapped": [_unread(each) for each in validation.unmapped],
+        "violations": [_violation(each) for each in validation.violations],
+        "properties": [_broken(each) for each in validation.properties],
+        "notices": [_notice(each) for each in validation.notices],
+        "explanations": [{**_place(m.event.record.place), "text": m.text} for m in validation.explanations],
+        "reordering_ms": validation.reordering,
+        "kill_rate": _kill_rate(validation.kill_rate) if validation.kill_rate is not None else None,
+        "visited": validation.visited,
+        "seconds": round(validation.seconds, 3),
+    }
+
+
+def junit_of_validation(validation: Validation) -> str:
+    """The XML: one case for the log as a whole, one for each property that is broken on the execution."""
+    statuses: dict[TraceVerdict, Status] = {
+        TraceVerdict.CONSISTENT: "passed",
+        TraceVerdict.INCONSISTENT: "failure",
+        TraceVerdict.INCONCLUSIVE: "error",
+        TraceVerdict.VACUOUS: "error",
+    }
+    details = "\n".join(line.text for line in validation_lines(validation))
+    whole = Case(
+        f"log against {validation.clause}",
+        statuses[validation.verdict],
+        validation.reason or validation.verdict.value,
+        details,
+    )
+    broken = [
+        Case(f"{p.kind} {p.name}", "failure", ", ".join(p.labels) or "false", details) for p in validation.properties
+    ]
+    return junit(validation.kernel.name, [whole, *broken], validation.seconds)
+
+
+def _violation(violation: Violation) -> dict[str, Any]:
+    return {
+        **_place(violation.place),
+        "event": event_text(violation.event),
+        "action": violation.action,
+        "slice": None,
+        "blame": [_blame(each) for each in violation.blame],
+        "repair": _repair(violation.repair),
+    }
+
+
+def _blame(blame: Blame) -> dict[str, Any]:
+    return {
+        **_place(blame.place),
+        "event": event_text(blame.event),
+        "action": blame.action,
+        "parts": [_part(p) for p in blame.parts],
+    }
+
+
+def _part(part: FailedPart) -> dict[str, Any]:
+    return {
+        "kind": part.kind,
+        "label": part.label,
+        "text": part.text,
+        "place": place_object(part.spec),
+        "log": dict(part.log),
+        "model": dict(part.model),
+    }
+
+
+def _repair(repair: Repair) -> dict[str, Any]:
+    at = _place(repair.event.record.place) if repair.event is not None else {}
+    return {"kind": repair.kind, "text": repair.text, **at, "field": repair.field, "old": repair.old, "new": repair.new}
+
+
+def _broken(broken: BrokenProperty) -> dict[str, Any]:
+    at = _event_place(broken.event)
+    why = {"explanation": explanation_object(broken.explanation)} if broken.explanation is not None else {}
+    return {
+        "name": broken.name,
+        "kind": broken.kind,
+        "place": place_object(broken.span),
+        **at,
+        "labels": list(broken.labels),
+        **why,
+    }
+
+
+def _event_place(event: Event | None) -> dict[str, Any]:
+    return {} if event is None else {**_place(event.record.place), "event": event_text(event)}
+
+
+def _kill_rate(rate: KillRate) -> dict[str, Any]:
+    survivors = [_repair(each) for each in rate.survivors]
+    return {
+        "mutants": rate.mutants,
+        "rejected": rate.rejected,
+        "inconclusive": rate.inconclusive,
+        "survivors": survivors,
+    }
+
+
+def _unread(unread: Unread) -> dict[str, Any]:
+    return {"kind": unread.kind, "reason": unread.reason, "count": unread.count, "example": _place(unread.example)}
+
+
+def _notice(notice: Notice) -> dict[str, Any]:
+    return {"kind": notice.kind, **(_place(notice.place) if notice.place is not None else {}), "text": notice.text}
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {"file": place.file, "line": place.line}

@@ -1,0 +1,137 @@
+"""The answer about a log as text: the verdict, each mismatch with both values and a repair, and what the answer rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from assay.report.lines import Line, Tone, clean, plural
+from assay.report.text import explanation_lines
+from assay.traces.binding import Unread
+from assay.traces.events import Event, Notice
+from assay.traces.validation import Blame, BrokenProperty, FailedPart, TraceVerdict, Validation, Violation
+
+TONES = {
+    TraceVerdict.CONSISTENT: Tone.GOOD,
+    TraceVerdict.INCONSISTENT: Tone.BAD,
+    TraceVerdict.INCONCLUSIVE: Tone.WARN,
+    TraceVerdict.VACUOUS: Tone.WARN,
+}
+MOST_NOTICES = 20
+MOST_BLAMED = 3
+
+
+def validation_lines(validation: Validation) -> list[Line]:
+    """The whole answer."""
+    lines = [_verdict(validation)]
+    for number, violation in enumerate(validation.violations, start=1):
+        lines += [Line(""), *_violation(number, violation)]
+    for broken in validation.properties:
+        lines += [Line(""), *_broken(broken)]
+    lines += [Line(""), *_basis(validation)]
+    lines += _unread("events known and of no use to this model", validation.ignored)
+    lines += _unread("events that the trace clause does not map", validation.unmapped)
+    lines += _meanings(validation)
+    lines += _notices(validation.notices)
+    return [*lines, Line(""), _last(validation)]
+
+
+def event_text(event: Event) -> str:
+    """``ControllerElected(node = broker1, epoch = 3)``."""
+    fields = ", ".join(f"{name} = {_field(value)}" for name, value in event.fields.items())
+    return clean(f"{event.kind}({fields})")
+
+
+def _field(value: object) -> str:
+    return "none" if value is None else str(value)
+
+
+def _verdict(validation: Validation) -> Line:
+    word = validation.verdict.value
+    shout = word.upper() if validation.verdict is TraceVerdict.INCONSISTENT else word
+    return Line(shout + (f": {validation.reason}" if validation.reason else ""), TONES[validation.verdict])
+
+
+def _violation(number: int, violation: Violation) -> Iterator[Line]:
+    yield Line(f"{number}. {clean(str(violation.place))}", Tone.HEADING)
+    yield Line(
+        f"   {clean(violation.event.record.message.splitlines()[0] if violation.event.record.message else '')}",
+        Tone.FAINT,
+    )
+    yield Line(f"   read as {event_text(violation.event)}")
+    for rank, blame in enumerate(violation.blame[:MOST_BLAMED]):
+        yield from _blame(blame, violation, most_likely=rank == 0)
+    if violation.repair.kind != "none":
+        yield Line(f"   smallest repair: {clean(violation.repair.text)}")
+
+
+def _blame(blame: Blame, violation: Violation, *, most_likely: bool) -> Iterator[Line]:
+    lead = "cannot be explained by" if most_likely else "nor by"
+    elsewhere = "" if blame.event is violation.event else f", at {clean(str(blame.place))}"
+    yield Line(f"   {lead} {blame.action}{elsewhere}", Tone.BAD if most_likely else Tone.PLAIN)
+    for part in blame.parts:
+        yield from _part(part)
+
+
+def _part(part: FailedPart) -> Iterator[Line]:
+    label = "" if part.label in part.text or part.label == str(part.spec) else f" {part.label}"
+    yield Line(f"     {part.kind}{label} is false: {part.text}  ({part.spec})")
+    yield from (Line(f"         the log says    {text} = {clean(value)}") for text, value in part.log)
+    yield from (Line(f"         the model has   {text} = {clean(value)}") for text, value in part.model)
+
+
+def _broken(broken: BrokenProperty) -> Iterator[Line]:
+    where = "in the initial state" if broken.event is None else f"at {clean(str(broken.event.record.place))}"
+    yield Line(f"{broken.kind} {broken.name} is broken {where}  ({broken.span})", Tone.BAD)
+    if broken.explanation is not None:
+        yield from explanation_lines(broken.explanation)
+
+
+def _basis(validation: Validation) -> Iterator[Line]:
+    c = validation.counts
+    yield Line(f"  {'model':10}{validation.kernel.name}, trace clause {validation.clause}")
+    yield Line(
+        f"  {'events':10}{c.read:,} read: {c.used:,} used, {c.ignored:,} ignored by name, {c.unmapped:,} unmapped"
+    )
+    yield Line(f"  {'checked':10}{plural(c.fields, 'field')}")
+    hidden = ", ".join(f"{name} {count:,}" for name, count in validation.hidden.items() if count) or "none"
+    yield Line(f"  {'assumed':10}hidden steps: {hidden}")
+    if validation.reordering:
+        yield Line(f"  {'order':10}lines were moved by at most {validation.reordering:.0f} ms against their times")
+    if validation.kill_rate is not None:
+        rate = validation.kill_rate
+        yield Line(
+            f"  {'strength':10}{rate.rejected:,} of {plural(rate.mutants, 'copy', 'copies')} with one field changed are rejected"
+        )
+
+
+def _unread(title: str, unread: Sequence[Unread]) -> Iterator[Line]:
+    if unread:
+        yield Line("")
+        yield Line(title, Tone.HEADING)
+    for each in unread:
+        yield Line(
+            f"  {each.count:6,}  {clean(each.kind)}: {clean(each.reason)}  (first at {clean(str(each.example))})"
+        )
+
+
+def _meanings(validation: Validation) -> Iterator[Line]:
+    if validation.explanations:
+        yield Line("")
+        yield Line("what these lines mean", Tone.HEADING)
+    for meaning in validation.explanations:
+        yield Line(f"  {clean(str(meaning.event.record.place))}: {clean(meaning.text)}")
+
+
+def _notices(notices: Sequence[Notice]) -> Iterator[Line]:
+    if notices:
+        yield Line("")
+        yield Line("notices about the input", Tone.HEADING)
+    for notice in notices[:MOST_NOTICES]:
+        where = f"{notice.place}: " if notice.place is not None else ""
+        yield Line(f"  {clean(where)}{clean(notice.text)}", Tone.WARN)
+    if len(notices) > MOST_NOTICES:
+        yield Line(f"  and {len(notices) - MOST_NOTICES:,} more, all of them in the JSON answer", Tone.WARN)
+
+
+def _last(validation: Validation) -> Line:
+    return Line(f"{plural(validation.visited, 'search node')}, {validation.seconds:.1f} s", Tone.FAINT)
