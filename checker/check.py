@@ -21,7 +21,7 @@ from assay.grammar.diagnostics import Diagnostic, Note, SpecError
 from assay.grammar.kernel import Kernel
 
 ENGINE = "reference"
-UNKNOWN_PROPERTY = "E510"
+UNKNOWN_PROPERTY = "E804"
 DEEPEST = 20_000
 """Python frames that an evaluation may need; each level of nesting takes one, which is far beyond what the parser admits."""
 

@@ -1,7 +1,7 @@
 """The closed table of diagnostic codes: every code that assay can print, with its title and one paragraph of explanation.
 
 The first digit is the stage that finds the mistake: E0 syntax, E1 names, E2 types, E3 modules and parameters, E4 statements,
-E5 properties and traces, E6 input files, E7 logs. A code is never given a second meaning. ``docs/errors.md`` is made of this table.
+E5 properties and traces, E6 input files, E7 logs, E8 engines. A code is never given a second meaning. ``docs/errors.md`` is made of this table.
 """
 
 from __future__ import annotations
@@ -181,6 +181,32 @@ LOGS = (
     ),
 )
 
-TABLE: tuple[Code, ...] = (*SYNTAX, *INPUT_FILES, *LOGS)
+ENGINES = (
+    Code(
+        "E801",
+        "too many values to list",
+        "An explicit search lists the values of parameters, picks and quantifiers one by one, up to ten million of them. Choose a "
+        "smaller model, a smaller range, or a smaller set than that of all subsets.",
+    ),
+    Code(
+        "E802",
+        "expression too deep to evaluate",
+        "The definitions that an expression uses, put in place of their names, nest deeper than evaluation goes.",
+    ),
+    Code(
+        "E803",
+        "temporal operator where one state is looked at",
+        "`always`, `eventually`, `until`, `leads_to`, `enabled` and `occurs` speak of behaviours. They stand in a `property`, not in "
+        "an `invariant`, a guard or another condition on one state.",
+    ),
+    Code("E804", "no such property", "The name is not that of a property or scenario of the spec, nor `deadlock` or `defined`."),
+    Code(
+        "E805",
+        "not a saved trace",
+        "A trace is a JSON object that `assay check` wrote. The message says which part of it is missing, or is no value of its type.",
+    ),
+)
+
+TABLE: tuple[Code, ...] = (*SYNTAX, *INPUT_FILES, *LOGS, *ENGINES)
 
 CODES: dict[str, Code] = {code.code: code for code in TABLE}

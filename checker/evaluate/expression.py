@@ -22,7 +22,7 @@ from assay.grammar.diagnostics import Diagnostic, SpecError
 from assay.grammar.kernel_types import Type
 from assay.grammar.values import Value
 
-ONLY_TEMPORAL = "E505"
+ONLY_TEMPORAL = "E803"
 
 
 def scope_of(variables: tuple[k.Variable, ...]) -> Scope:

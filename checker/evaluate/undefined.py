@@ -7,8 +7,8 @@ from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, Span, SpecError
 ENUMERATION_LIMIT = 10_000_000
 """The most values of one domain, instances of one action or initial states that an explicit search will list."""
 
-TOO_LARGE = "E308"
-TOO_DEEP = "E309"
+TOO_LARGE = "E801"
+TOO_DEEP = "E802"
 
 
 class Undefined(Exception):  # noqa: N818 - an answer of the semantics, not a mistake
