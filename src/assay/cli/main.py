@@ -12,9 +12,9 @@ from assay import __version__
 from assay.checker.verdict import ExitCode
 from assay.cli.doctor import doctor
 from assay.cli.explain import explain
-from assay.cli.output import complain, say_json
+from assay.cli.output import complain, complain_about, say_json
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
-from assay.report.diagnostics import diagnostic_lines, error_object
+from assay.report.diagnostics import error_object
 from assay.report.lines import Line, Tone
 
 
@@ -48,7 +48,7 @@ def invoke(arguments: Sequence[str]) -> int:
 
 def report_errors(diagnostics: Sequence[Diagnostic], as_json: bool) -> int:
     """Show why an input cannot be used; exit code 2."""
-    complain(diagnostic_lines(diagnostics))
+    complain_about(diagnostics)
     if as_json:
         say_json(error_object(diagnostics))
     return ExitCode.BAD_INPUT

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 import click
 
+from assay.grammar.diagnostics import Diagnostic
+from assay.report.diagnostics import diagnostics_text
 from assay.report.lines import Line, Tone
 
 STYLES: dict[Tone, dict[str, Any]] = {
@@ -30,6 +32,12 @@ def say(lines: Iterable[Line]) -> None:
 def complain(lines: Iterable[Line]) -> None:
     """Write lines to standard error."""
     _write(sys.stderr, lines)
+
+
+def complain_about(diagnostics: Sequence[Diagnostic]) -> None:
+    """Write diagnostics to standard error."""
+    if diagnostics:
+        _put(sys.stderr, diagnostics_text(diagnostics, color=wants_colour(sys.stderr)))
 
 
 def say_json(answer: Mapping[str, Any]) -> None:

@@ -1,27 +1,27 @@
-"""Diagnostics as text, with the source line and an underline, and as JSON."""
+"""Diagnostics as text, with the source lines they are about, and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.grammar.diagnostics import Diagnostic, Severity, Span
-from assay.report.lines import Line, Tone, clean, plural
+from assay.grammar.diagnostics import Diagnostic, Note, Severity, Span
+from assay.grammar.render import render
+from assay.report.lines import clean, plural
 
-WIDEST_SOURCE = 160
 
+def diagnostics_text(
+    diagnostics: Sequence[Diagnostic], sources: Mapping[str, str] | None = None, *, color: bool = False
+) -> str:
+    """All diagnostics, and a last line that counts them if they are several.
 
-def diagnostic_lines(diagnostics: Sequence[Diagnostic]) -> list[Line]:
-    """All diagnostics, each with its place, source line, underline and notes, and a last line that counts them."""
-    sources: dict[str, list[str]] = {}
-    lines = [line for item in diagnostics for line in _one(item, sources)]
-    errors = sum(item.severity is Severity.ERROR for item in diagnostics)
-    if len(diagnostics) > 1:
-        counts = [plural(errors, "error")] if errors else []
-        counts += [plural(len(diagnostics) - errors, "warning")] if errors < len(diagnostics) else []
-        lines.append(Line(", ".join(counts), Tone.HEADING))
-    return lines
+    Files whose text is not among ``sources`` are read again, so that their lines can be shown.
+    """
+    safe = [replace(d, message=clean(d.message), notes=tuple(map(_clean_note, d.notes))) for d in diagnostics]
+    text = render(safe, {**_read_all(safe), **(sources or {})}, color=color)
+    return f"{text}\n\n{_counts(diagnostics)}" if len(diagnostics) > 1 else text
 
 
 def error_object(diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
@@ -50,43 +50,27 @@ def _place(span: Span | None) -> dict[str, Any]:
     return {"place": place_object(span)} if span is not None and span.file else {}
 
 
-def _one(item: Diagnostic, sources: dict[str, list[str]]) -> Iterator[Line]:
-    tone = Tone.BAD if item.severity is Severity.ERROR else Tone.WARN
-    yield Line(f"{_at(item.span)}{item.severity.value} {item.code}: {clean(item.message)}", tone)
-    yield from _underlined(item.span, sources)
-    for note in item.notes:
-        where = f" ({note.span})" if note.span is not None and note.span.file else ""
-        yield Line(f"    note: {clean(note.message)}{where}")
+def _clean_note(note: Note) -> Note:
+    return replace(note, message=clean(note.message))
 
 
-def _at(span: Span) -> str:
-    if not span.file:
-        return ""
-    return f"{clean(str(span))}: " if span.line else f"{clean(span.file)}: "
+def _counts(diagnostics: Sequence[Diagnostic]) -> str:
+    errors = sum(item.severity is Severity.ERROR for item in diagnostics)
+    warnings = len(diagnostics) - errors
+    return ", ".join(
+        [*([plural(errors, "error")] if errors else []), *([plural(warnings, "warning")] if warnings else [])]
+    )
 
 
-def _underlined(span: Span, sources: dict[str, list[str]]) -> Iterator[Line]:
-    text = _source_line(span, sources)
-    if text is None or len(text) > WIDEST_SOURCE:
-        return
-    number = str(span.line)
-    length = (span.end_column if span.end_line == span.line else len(text) + 1) - span.column
-    yield Line(f"  {number} | {text}")
-    yield Line(f"  {' ' * len(number)} | {' ' * (span.column - 1)}{'^' * max(1, length)}")
+def _read_all(diagnostics: Iterable[Diagnostic]) -> dict[str, str]:
+    spans = [span for d in diagnostics for span in (d.span, *(note.span for note in d.notes)) if span is not None]
+    return {span.file: _read(span.file) for span in spans if span.file}
 
 
-def _source_line(span: Span, sources: dict[str, list[str]]) -> str | None:
-    if not span.file or not span.line:
-        return None
-    if span.file not in sources:
-        sources[span.file] = _read(span.file)
-    lines = sources[span.file]
-    return clean(lines[span.line - 1].replace("\t", " ")) if span.line <= len(lines) else None
-
-
-def _read(file: str) -> list[str]:
-    """The file's lines; none where it cannot be shown, which the diagnostic itself may be about."""
+def _read(file: str) -> str:
+    """The file's text; nothing where it cannot be shown, which the diagnostic itself may be about."""
     try:
-        return Path(file).read_text(encoding="utf-8").split("\n")
+        path = Path(file)
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
     except (OSError, UnicodeDecodeError, ValueError):
-        return []
+        return ""

@@ -13,7 +13,7 @@ from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, Span
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 from assay.report.check_object import report_object
-from assay.report.diagnostics import diagnostic_lines, error_object
+from assay.report.diagnostics import diagnostics_text, error_object
 from assay.report.junit import Case, junit, junit_of_report
 from assay.report.values import value_from_json, value_to_json
 
@@ -104,23 +104,28 @@ def test_a_diagnostic_underlines_its_place(tmp_path: Any) -> None:
     path = tmp_path / "a.assay"
     path.write_text("module a\nstate: x := 3\n")
     found = Diagnostic("E005", Span(str(path), 2, 10, 2, 12), "`=` is meant", (Note("names take `=`"),))
-    lines = [line.text for line in diagnostic_lines([found])]
-    assert lines == [
-        f"{path}:2:10: error E005: `=` is meant",
-        "  2 | state: x := 3",
-        "    |          ^^",
-        "    note: names take `=`",
+    assert diagnostics_text([found]).splitlines() == [
+        f"{path}:2:10: error[E005]: `=` is meant",
+        "    2 | state: x := 3",
+        "      |          ^^",
+        "      = note: names take `=`",
     ]
 
 
 def test_several_diagnostics_are_counted() -> None:
     found = [Diagnostic("E001", NOWHERE, "one"), Diagnostic("E001", NOWHERE, "two")]
-    assert [line.text for line in diagnostic_lines(found)][-1] == "2 errors"
+    assert diagnostics_text(found).splitlines()[-1] == "2 errors"
+
+
+def test_a_place_in_a_file_that_is_no_text_is_told_without_its_line(tmp_path: Any) -> None:
+    path = tmp_path / "a.assay"
+    path.write_bytes(b"\xff\xfe\x00")
+    (line,) = diagnostics_text([Diagnostic("E603", Span(str(path), 1, 1, 1, 2), "no text")]).splitlines()
+    assert line == f"{path}:1:1: error[E603]: no text"
 
 
 def test_control_characters_of_a_message_do_not_reach_the_terminal() -> None:
-    (line,) = diagnostic_lines([Diagnostic("E016", NOWHERE, "found \x1b[31m")])
-    assert "\x1b" not in line.text
+    assert "\x1b" not in diagnostics_text([Diagnostic("E016", NOWHERE, "found \x1b[31m")])
 
 
 def test_junit_counts_failures_errors_and_skips(sample: Any) -> None:
