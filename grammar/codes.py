@@ -6,17 +6,10 @@ E5 properties and traces, E6 input files, E7 logs, E8 engines. A code is never g
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from assay.grammar.code import Code
+from assay.grammar.codes_expressions import NAMES, TYPES
 
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """A kind of diagnostic: ``title`` is half a line, ``explanation`` a paragraph that says what to do about it."""
-
-    code: str
-    title: str
-    explanation: str
-
+__all__ = ["CODES", "TABLE", "Code"]
 
 SYNTAX = (
     Code(
@@ -207,6 +200,6 @@ ENGINES = (
     ),
 )
 
-TABLE: tuple[Code, ...] = (*SYNTAX, *INPUT_FILES, *LOGS, *ENGINES)
+TABLE: tuple[Code, ...] = (*SYNTAX, *NAMES, *TYPES, *INPUT_FILES, *LOGS, *ENGINES)
 
 CODES: dict[str, Code] = {code.code: code for code in TABLE}

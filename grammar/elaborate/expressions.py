@@ -41,7 +41,7 @@ def _elaborate(expr: syntax.Expr, cx: Context, hint: Type | None) -> kernel.Expr
         case syntax.NoneLit():
             return kernel.Const(hint if isinstance(hint, OptionType) else OptionType(UNKNOWN), None, span=expr.span)
         case syntax.Wildcard():
-            return cx.error("E115", expr.span, "`_` stands only for an argument of an action, or for what a pattern leaves unnamed")
+            return cx.error("E113", expr.span, "`_` stands only for an argument of an action, or for what a pattern leaves unnamed")
         case syntax.Ref():
             return _name(expr, cx, hint)
         case syntax.Attr():
@@ -221,6 +221,11 @@ def _choice(expr: syntax.IfThenElse, cx: Context, hint: Type | None) -> kernel.E
 # ---------------------------------------------------------------------------------------- for other passes
 
 
+def context(scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> Context:
+    """The context in which a pass elaborates expressions."""
+    return Context(scope, diagnostics, fresh, elaborate)
+
+
 def elaborate_expression(
     expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh, expected: Type | None = None
 ) -> kernel.Expr:
@@ -229,7 +234,7 @@ def elaborate_expression(
     Integers are not checked against ranges at the top: whoever stores the value conforms it (``convert`` with ``put`` checks). After an
     error the result ``failed``.
     """
-    cx = Context(scope, diagnostics, fresh, elaborate)
+    cx = context(scope, diagnostics, fresh)
     if expected is None:
         return cx.infer(expr)
     return convert(cx.attempt(expr, expected), expected, diagnostics)
@@ -237,29 +242,29 @@ def elaborate_expression(
 
 def elaborate_argument(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh, expected: Type) -> kernel.Expr:
     """The typed expression as a value that is passed on: its integers are checked against the ranges of the type."""
-    return convert(Context(scope, diagnostics, fresh, elaborate).attempt(expr, expected), expected, diagnostics, put=True)
+    return convert(context(scope, diagnostics, fresh).attempt(expr, expected), expected, diagnostics, put=True)
 
 
 def elaborate_condition(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> Condition:
     """A boolean expression, with the scopes of what follows it where it is true and where it is false."""
-    return logic.condition(expr, Context(scope, diagnostics, fresh, elaborate))
+    return logic.condition(expr, context(scope, diagnostics, fresh))
 
 
 def elaborate_domain(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> tuple[kernel.Expr, Type]:
     """A set to go through (``pick``, ``for``, an action's parameter), small enough for that, with the type of its elements."""
-    return domains.set_domain(expr, Context(scope, diagnostics, fresh, elaborate))
+    return domains.set_domain(expr, context(scope, diagnostics, fresh))
 
 
 def as_place(target: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> Place | None:
     """The left side of an assignment; None after an error."""
-    return place(target, Context(scope, diagnostics, fresh, elaborate))
+    return place(target, context(scope, diagnostics, fresh))
 
 
 def action_reference(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> ActionReference | None:
     """An action with its arguments; None after an error."""
-    return refer(expr, Context(scope, diagnostics, fresh, elaborate))
+    return refer(expr, context(scope, diagnostics, fresh))
 
 
 def check_definition(entity: FunctionEntity, diagnostics: Diagnostics) -> None:
     """Report the mistakes in a function, called or not."""
-    check_function(entity, Context(entity.home, diagnostics, Fresh(), elaborate))
+    check_function(entity, context(entity.home, diagnostics, Fresh()))

@@ -133,8 +133,8 @@ def _set(expr: kernel.Expr, env: Env) -> frozenset[Value]:
         case kernel.Const(_, frozenset() as value):
             return value
         case kernel.Local(_, name):
-            value = env.get(name)
-            return value if isinstance(value, frozenset) else _undefined()
+            bound = env.get(name)
+            return bound if isinstance(bound, frozenset) else _undefined()
         case kernel.TypeDomain(_, of):
             return frozenset(values_of(of))
         case kernel.MakeSet(_, items):

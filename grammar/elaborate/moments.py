@@ -55,7 +55,7 @@ def temporal(
     """A temporal operator."""
     if not cx.scope.permissions.temporal:
         message = f"`{op}` may stand only in a `property`, under logical operators, quantifiers and other temporal operators"
-        return cx.forbidden("E111", expr.span, message)
+        return cx.forbidden("E114", expr.span, message)
 
     def later(inner: Context) -> kernel.Expr:
         parts = tuple(condition(operand, inner).expr for operand in operands)
@@ -68,7 +68,7 @@ def action_atom(op: Literal["enabled", "occurs"], expr: syntax.Call, cx: Context
     """``enabled(a(…))`` or ``occurs(a(…))``."""
     if not cx.scope.permissions.temporal:
         message = f"`{op}` may stand only in a `property`, under logical and temporal operators and quantifiers"
-        return cx.forbidden("E111", expr.span, message)
+        return cx.forbidden("E114", expr.span, message)
     if len(expr.arguments) != 1 or expr.arguments[0].name is not None:
         return cx.error("E205", expr.span, f"{op}(a) takes one action, {len(expr.arguments)} given")
     action = refer(expr.arguments[0].value, cx.timeless())

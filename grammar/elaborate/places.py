@@ -45,10 +45,10 @@ def _variable(target: syntax.Ref | syntax.Attr, cx: Context) -> Place | None:
         return None
     declared = Note("it is declared here", span_of(entity))
     if not isinstance(entity, StateEntity):
-        cx.error("E113", target.span, f"{describe(entity)} cannot be assigned to, only a state variable can", declared)
+        cx.error("E407", target.span, f"{describe(entity)} cannot be assigned to, only a state variable can", declared)
         return None
     if isinstance(target, syntax.Attr) or target.name.text not in cx.scope.own:
-        cx.error("E114", target.span, "a module's variables are assigned to by its own actions only", declared, "join an action of that module")
+        cx.error("E406", target.span, "a module's variables are assigned to by its own actions only", declared, "join an action of that module")
         return None
     path = () if entity.index is None else (kernel.AtKey(entity.index, span=target.span),)
     return Place(entity, path, entity.type)
