@@ -92,11 +92,14 @@ def _recognise(plain: str, place: Place, recogniser: Recogniser) -> Pasted | Non
     """The record in a normalised text, if a shape describes its whole message."""
     header = _HEADER.match(plain)
     stamp, level, begin = (header["stamp"], header["level"], header.end()) if header is not None else (None, None, 0)
-    message, logger = plain[begin:].rstrip(" \"'"), ""
-    if (suffix := _LOGGER.search(plain)) is not None:
-        message, logger = plain[begin : suffix.start()], suffix["logger"]
+    suffix = _LOGGER.search(plain)
+    logger = suffix["logger"] if suffix is not None else ""
+    message = plain[begin : suffix.start() if suffix is not None else len(plain)]
     shapes = recogniser.of_logger(logger) if logger else None
-    findings, whole = shapes.find(message) if shapes is not None else (recogniser.anywhere(message), True)
+    if shapes is not None:
+        findings, whole = shapes.find(message)
+    else:
+        findings, whole = recogniser.anywhere(message) or recogniser.anywhere(message.rstrip(" \"'")), True
     if not findings or not whole:
         return None
     time = Clock().read(stamp.encode()) if stamp is not None else None

@@ -12,7 +12,7 @@ import tarfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import IO, Protocol
 
 from assay.traces.events import Notice, Place
 from assay.traces.readers.scan import ByteStream
@@ -219,10 +219,57 @@ def expand(
         yield Content(where, peeked)
 
 
+class _Padded:
+    """An archive's bytes, with some zeros behind their end: tarfile throws away the piece in which the end comes early."""
+
+    def __init__(self, stream: ByteStream) -> None:
+        self._stream = stream
+        self._position = 0
+        self._padding = 1 << 20
+        self.end: int | None = None
+
+    def read(self, size: int, /) -> bytes:
+        """Exactly ``size`` bytes, as long as the padding lasts."""
+        parts: list[bytes] = []
+        missing = size
+        while missing and self.end is None:
+            part = self._stream.read(missing)
+            parts.append(part)
+            missing -= len(part)
+            self._position += len(part)
+            if not part:
+                self.end = self._position
+        zeros = min(missing, self._padding)
+        self._padding -= zeros
+        return b"".join(parts) + bytes(zeros)
+
+
+class _Member:
+    """The bytes of one file of an archive, without the padding; ``cut`` tells that the archive ended inside."""
+
+    def __init__(self, content: IO[bytes], begin: int, archive: _Padded) -> None:
+        self._content, self._position, self._archive = content, begin, archive
+        self.cut = False
+
+    def read(self, size: int, /) -> bytes:
+        """At most ``size`` bytes."""
+        if self.cut:
+            return b""
+        out = self._content.read(min(size, 1 << 16))
+        end = self._archive.end
+        if end is not None and self._position + len(out) > end:
+            self.cut = True
+            out = out[: max(0, end - self._position)]
+        self._position += len(out)
+        return out
+
+
 def _members(stream: Peeked, where: Wrapping, budget: Budget, notices: list[Notice], depth: int) -> Iterator[Content]:
     """The files of a tar archive, in its order."""
+    padded = _Padded(stream)
+    damage: str | None = None
     try:
-        with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]  # only read is needed
+        with tarfile.open(fileobj=padded, mode="r|") as archive:  # type: ignore[call-overload]  # only read is needed
             for member in archive:
                 inside = Wrapping(where.path, (*where.members, member.name))
                 if member.isdir():
@@ -230,7 +277,12 @@ def _members(stream: Peeked, where: Wrapping, budget: Budget, notices: list[Noti
                 if not member.isreg() or member.issparse():
                     notices.append(Notice("not a file", inside.place, "a link or special file in an archive"))
                 elif (content := archive.extractfile(member)) is not None:
-                    yield from expand(content, inside, budget, notices, depth + 1)
+                    data = _Member(content, member.offset_data, padded)
+                    yield from expand(data, inside, budget, notices, depth + 1)
+                    if data.cut:
+                        damage = f"it ends inside {member.name}"
+                        break
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
-        if not budget.spent:
-            notices.append(Notice("damaged file", where.place, f"the archive is damaged: {error}"))
+        damage = str(error)
+    if damage is not None and not budget.spent:
+        notices.append(Notice("damaged file", where.place, f"the archive is damaged: {damage}"))

@@ -24,7 +24,7 @@ class Layout:
     start: re.Pattern[bytes]
 
 
-STOCK = Layout("log4j [%d] %p %m (%c)%n", re.compile(rb"\n\[(" + STAMP + rb")\] ([A-Z]{4,5}) +"))
+STOCK = Layout("log4j [%d] %p %m (%c)%n", re.compile(rb"\n\[(" + STAMP + rb")\] ([A-Z]{4,5}) +(?=[^ ])"))
 """The layout of the log4j.properties that Kafka and its ZooKeeper ship, from 0.8 to 4.1."""
 
 LAYOUTS: tuple[Layout, ...] = (STOCK,)

@@ -95,8 +95,8 @@ class _Cutter:
         self._data, self._base, self._line, self._header = data[at:], base + at, line, header
         if len(self._data) > self._limits.record:
             yield from self._cut()
-        begun = header is not None and at == 0 and base < 0 and not header[0]
-        self._fresh = max(0 if begun else 1, len(self._data) - HEADER_LIMIT)
+        in_record = self._header is not None and self._header[0] != b""
+        self._fresh = max(1 if in_record else 0, len(self._data) - HEADER_LIMIT)
 
     def finish(self) -> Iterator[RawRecord]:
         """The record that the end of the stream completes."""
