@@ -1,0 +1,137 @@
+"""Why a condition is false: its smallest parts that are, each with what the log says and what the model has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from assay.checker.evaluate.show import show_value
+from assay.checker.evaluate.traverse import children
+from assay.checker.evaluate.undefined import Undefined
+from assay.checker.print_kernel import Sources, expression_text
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+from assay.traces.search.model import Model
+from assay.traces.validation import FailedPart
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A part of a condition with its value."""
+
+    expr: k.Expr
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A part of a condition that is false or has no value; ``log`` and ``model`` are the values that decide."""
+
+    expr: k.Expr
+    log: tuple[Stated, ...]
+    model: tuple[Stated, ...]
+    undefined: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Where a condition is judged: the values of binders, which of them come from the log, the state now and before."""
+
+    model: Model
+    bound: Mapping[str, Value]
+    given: frozenset[str]
+    now: int
+    before: int | None = None
+
+    def value(self, expr: k.Expr) -> Value:
+        """The value of an expression here; raises ``Undefined``."""
+        try:
+            return self.model.value(expr, self.bound, self.now, self.before)
+        except KeyError:
+            raise Undefined("it depends on a choice", expr.span) from None
+
+    def with_local(self, name: str, value: Value) -> Situation:
+        """The same with one more binder."""
+        return Situation(self.model, {**self.bound, name: value}, self.given, self.now, self.before)
+
+
+def failing(condition: k.Expr, here: Situation) -> list[Atom]:
+    """The smallest parts of a condition that keep it from being true."""
+    try:
+        if here.value(condition) is True:
+            return []
+    except Undefined as undefined:
+        if not isinstance(condition, k.Logic | k.LetIn):
+            return [_atom(condition, here, undefined.message)]
+    match condition:
+        case k.Logic(_, "and", parts):
+            return [atom for part in parts for atom in failing(part, here)] or [_atom(condition, here)]
+        case k.Logic(_, "implies", (_, conclusion)):
+            return failing(conclusion, here) or [_atom(condition, here)]
+        case k.LetIn(_, binder, value, body):
+            try:
+                return failing(body, here.with_local(binder.name, here.value(value))) or [_atom(condition, here)]
+            except Undefined as undefined:
+                return [_atom(value, here, undefined.message)]
+        case _:
+            return [_atom(condition, here)]
+
+
+def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> Atom:
+    log: dict[k.Expr, Value] = {}
+    model: dict[k.Expr, Value] = {}
+    for part in _readings(expr):
+        try:
+            value = here.value(part)
+        except Undefined:
+            continue
+        from_log = isinstance(part, k.Local) and part.name in here.given
+        (log if from_log else model).setdefault(part, value)
+    return Atom(expr, _stated(log), _stated(model), undefined)
+
+
+def _stated(found: Mapping[k.Expr, Value]) -> tuple[Stated, ...]:
+    return tuple(Stated(expr, value) for expr, value in found.items())
+
+
+def _readings(expr: k.Expr) -> Iterator[k.Expr]:
+    """The largest parts that read a place of the state, and the binders."""
+    if isinstance(expr, k.Local) or reads_place(expr):
+        yield expr
+    if not isinstance(expr, k.StateVar):
+        for part in children(expr):
+            if not (reads_place(expr) and reads_place(part)):
+                yield from _readings(part)
+
+
+def reads_place(expr: k.Expr) -> bool:
+    """Whether the expression reads one place of the state: a variable, or an entry, a field, the payload of one."""
+    match expr:
+        case k.StateVar():
+            return True
+        case k.Lookup(_, inner, _) | k.ReadField(_, inner, _) | k.Payload(_, inner, _, _) | k.Unwrap(_, inner):
+            return reads_place(inner)
+        case k.Old(_, inner):
+            return reads_place(inner)
+        case _:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Prints expressions as the spec's author wrote them."""
+
+    sources: Sources
+
+    def part(self, kind: str, label: str, atom: Atom) -> FailedPart:
+        """A failed part in words."""
+        text = label if isinstance(atom.expr, k.Const) else expression_text(atom.expr, self.sources)
+        if atom.undefined is not None:
+            text = f"{text} (undefined: {atom.undefined})"
+        return FailedPart(kind, label, text, atom.expr.span, self._values(atom.log), self._values(atom.model))
+
+    def _values(self, stated: tuple[Stated, ...]) -> tuple[tuple[str, str], ...]:
+        return tuple((self._text(each.expr), show_value(each.value, each.expr.type)) for each in stated)
+
+    def _text(self, expr: k.Expr) -> str:
+        return expr.name.partition("'")[0] if isinstance(expr, k.Local) else expression_text(expr, self.sources)

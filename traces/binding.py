@@ -1,0 +1,141 @@
+"""Events bound to the rules of a trace clause: the observations that an execution of the model has to explain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from assay.grammar.kernel import TracePlan, TraceRule
+from assay.grammar.values import Value
+from assay.traces.decode import OutOfRangeError, UnfitError, decode
+from assay.traces.events import Event, Field, Place
+
+Condition = Callable[[TraceRule, Mapping[str, Value]], bool]
+"""Whether a rule's ``if`` holds for the values of its fields (by the names of their binders)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observation:
+    """An event as one rule sees it. ``bound`` maps the rule's binders to values, ``values`` the event's fields."""
+
+    event: Event
+    rule: TraceRule
+    bound: Mapping[str, Value]
+    values: tuple[tuple[str, Value], ...]
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the event is an action, not a mere observation of the state."""
+        return bool(self.rule.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """An event that states a value which the model does not have."""
+
+    event: Event
+    rule: TraceRule
+    field: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Events of one kind that carry nothing for this model, with the reason."""
+
+    kind: str
+    reason: str
+    count: int
+    example: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A log as seen by a trace clause; each event is in exactly one of the four."""
+
+    observations: tuple[Observation, ...]
+    misfits: tuple[Misfit, ...]
+    ignored: tuple[Unread, ...]
+    unmapped: tuple[Unread, ...]
+
+    @property
+    def used(self) -> int:
+        """The number of events with at least one observation."""
+        return len({id(observation.event) for observation in self.observations})
+
+
+NO_RULE = "no rule of the trace clause speaks of it"
+NO_CONDITION = "no rule's fields and condition fit"
+
+
+def fields_of(event: Event) -> dict[str, Field]:
+    """The event's fields, and those that every event has: the node's name and the process run's."""
+    return {"node": event.run.node, "run": str(event.run), **event.fields}
+
+
+def observe(event: Event, rule: TraceRule, condition: Condition) -> Observation | Misfit | None:
+    """The event as the rule sees it; None if the rule does not speak of it."""
+    if rule.event != event.kind:
+        return None
+    given = fields_of(event)
+    if any(field.field not in given for field in rule.fields):
+        return None
+    values: list[tuple[str, Value]] = []
+    for field in rule.fields:
+        try:
+            values.append((field.field, decode(given[field.field], field.binder.type)))
+        except UnfitError:
+            return None
+        except OutOfRangeError as error:
+            return Misfit(event, rule, field.field, str(error))
+    bound = {field.binder.name: value for field, (_, value) in zip(rule.fields, values, strict=True)}
+    return Observation(event, rule, bound, tuple(values)) if condition(rule, bound) else None
+
+
+def bind(plan: TracePlan, events: Iterable[Event], condition: Condition) -> Bound:
+    """All observations of the events, in the order of the events; of one event in the order of the rules."""
+    rules: dict[str, list[TraceRule]] = {}
+    for rule in plan.rules:
+        rules.setdefault(rule.event, []).append(rule)
+    reasons = {known.event: known.reason for known in plan.ignored}
+    observations: list[Observation] = []
+    misfits: list[Misfit] = []
+    ignored, unmapped = _Tally(), _Tally()
+    for event in events:
+        seen = [found for rule in rules.get(event.kind, []) if (found := observe(event, rule, condition)) is not None]
+        observations += [found for found in seen if isinstance(found, Observation)]
+        if seen:
+            if not any(isinstance(found, Observation) for found in seen):
+                misfits += [found for found in seen if isinstance(found, Misfit)][:1]
+        elif event.kind in reasons:
+            ignored.add(event, reasons[event.kind])
+        elif event.kind in rules:
+            ignored.add(event, NO_CONDITION)
+        else:
+            unmapped.add(event, NO_RULE)
+    return Bound(tuple(observations), tuple(misfits), ignored.result(), unmapped.result())
+
+
+def changed(observation: Observation, field: str, value: Value, text: Field) -> Observation:
+    """The same observation of an event that states another value in one field."""
+    values = tuple((name, value if name == field else old) for name, old in observation.values)
+    bound = {entry.binder.name: dict(values)[entry.field] for entry in observation.rule.fields}
+    event = replace(observation.event, fields={**observation.event.fields, field: text})
+    return replace(observation, event=event, bound=bound, values=values)
+
+
+class _Tally:
+    """Counts events by kind and reason, and remembers the first place of each."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.places: dict[tuple[str, str], Place] = {}
+
+    def add(self, event: Event, reason: str) -> None:
+        key = (event.kind, reason)
+        self.counts[key] += 1
+        self.places.setdefault(key, event.record.place)
+
+    def result(self) -> tuple[Unread, ...]:
+        return tuple(Unread(*key, count, self.places[key]) for key, count in sorted(self.counts.items()))

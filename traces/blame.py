@@ -1,0 +1,173 @@
+"""Whose line it is: at the deepest points of a failed search, every candidate event with everything that stands in its way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from assay.checker.evaluate.action import FalseGuard
+from assay.checker.evaluate.undefined import Undefined
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+from assay.traces.atoms import Atom, Situation, Writer, failing
+from assay.traces.order import Item
+from assay.traces.search.explore import Search
+from assay.traces.search.model import Model
+from assay.traces.search.path import Path
+from assay.traces.validation import Blame
+
+STATES_TRIED = 40
+"""How many of the states within reach of hidden steps a candidate is judged in."""
+
+INSTANCES_TRIED = 200
+"""How many instances of an action with open arguments a candidate is judged with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """An atom that is false, and the guard, ``then`` or ``observe`` it belongs to."""
+
+    kind: str
+    label: str
+    atom: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A candidate with the fewest obstacles found, for one action (or observation)."""
+
+    item: Item
+    action: str
+    obstacles: tuple[Obstacle, ...]
+    hidden: int
+    path: Path
+
+    @property
+    def rank(self) -> tuple[int, int, float, int]:
+        """The order of suspicion: the fewest obstacles, the fewest hidden steps, the earliest line."""
+        return len(self.obstacles), self.hidden, self.item.time, self.item.index
+
+    def mentions(self, value: Value) -> bool:
+        """Whether a value of the log is part of an obstacle."""
+        return any(stated.value == value for each in self.obstacles for stated in each.atom.log)
+
+
+def suspects(search: Search, deepest: Sequence[Path], budget: int) -> list[Suspect]:
+    """The candidates at the deepest nodes, the likeliest first; of each item, action and set of obstacles the least assuming."""
+    best: dict[tuple[int, str, frozenset[str]], Suspect] = {}
+    for path in deepest:
+        for item in search.frontier.heads(path.node.cursors).items:
+            for depth, state in _states(search, path, budget):
+                for action, obstacles in obstacles_of(search.model, item, state):
+                    if not obstacles:
+                        continue
+                    suspect = Suspect(item, action, tuple(obstacles), depth, path)
+                    key = (item.index, action, frozenset(f"{each.kind} {each.label}" for each in obstacles))
+                    known = best.get(key)
+                    if known is None or suspect.rank < known.rank:
+                        best[key] = suspect
+    return sorted(best.values(), key=lambda suspect: suspect.rank)
+
+
+def _states(search: Search, path: Path, budget: int) -> Iterator[tuple[int, int]]:
+    closure = search.closure(path.node.state)
+    number = 0
+    for depth in range(max(0, budget - path.node.hidden) + 1):
+        for state in closure.level(depth):
+            yield depth, state
+            number += 1
+            if number >= STATES_TRIED:
+                return
+
+
+def obstacles_of(model: Model, item: Item, state: int) -> Iterator[tuple[str, list[Obstacle]]]:
+    """For each way in which a rule reads an event: the action, and everything that stands in the way in a state."""
+    seen = item.observation
+    rule, given = seen.rule, frozenset(seen.bound)
+    if not rule.steps:
+        if rule.observe is not None:
+            here = Situation(model, seen.bound, given, state)
+            yield "observe", [Obstacle("observe", rule.label, atom) for atom in failing(rule.observe, here)]
+        return
+    for calls in rule.steps:
+        yield min(_along(model, item, calls, state, state), key=lambda found: len(found[1]))
+
+
+def _along(
+    model: Model, item: Item, calls: tuple[k.ActionCall, ...], state: int, start: int
+) -> Iterator[tuple[str, list[Obstacle]]]:
+    """What stands in the way of the calls from a state; the action is the one that is blocked, or the last."""
+    seen = item.observation
+    first, rest = calls[0], calls[1:]
+    wanted = model.wanted(first, seen.bound)
+    taken = model.call(first.action, wanted, state)
+    if not taken:
+        yield first.action, min(_blocked(model, first.action, model.instances(first.action, wanted), state), key=len)
+        return
+    for step in taken:
+        if rest:
+            yield from _along(model, item, rest, step.state, start)
+        elif seen.rule.then is None:
+            yield first.action, []
+        else:
+            here = Situation(model, seen.bound, frozenset(seen.bound), step.state, start)
+            yield first.action, [Obstacle("then", seen.rule.label, atom) for atom in failing(seen.rule.then, here)]
+
+
+def _blocked(model: Model, action: str, instances: Sequence[tuple[Value, ...]], state: int) -> Iterator[list[Obstacle]]:
+    """The obstacles of each instance of an action."""
+    meaning = model.meanings.actions[action]
+    found = False
+    for arguments in instances[:INSTANCES_TRIED]:
+        for false in meaning.false_guards(model.states[state], arguments):
+            found = True
+            yield list(_guards(model, action, arguments, false, state)) or [_no_result(model, action)]
+    if not found:
+        yield [_no_instance(model, action)]
+
+
+def _guards(
+    model: Model, action: str, arguments: Sequence[Value], false: Iterable[FalseGuard], state: int
+) -> Iterator[Obstacle]:
+    names = model.meanings.actions[action].names
+    here = _with_lets(Situation(model, dict(zip(names, arguments, strict=True)), frozenset(names), state), action)
+    for guard in false:
+        if guard.is_bound:
+            continue
+        match guard.node:
+            case k.Guard(_, label, condition):
+                for atom in failing(condition, here) or [Atom(condition, (), (), guard.undefined)]:
+                    yield Obstacle("guard", label, atom)
+            case k.Pick(_, domain):
+                yield Obstacle("guard", guard.label, Atom(domain, (), (), guard.undefined))
+            case k.Let(_, value):
+                yield Obstacle("guard", guard.label, Atom(value, (), (), guard.undefined))
+
+
+def _with_lets(here: Situation, action: str) -> Situation:
+    """The situation with the action's ``let`` names bound, as far as they have values without its choices."""
+    for each in here.model.meanings.actions[action].node.body:
+        if isinstance(each, k.Let):
+            try:
+                here = here.with_local(each.binder.name, here.value(each.value))
+            except Undefined:
+                continue
+    return here
+
+
+def _no_result(model: Model, action: str) -> Obstacle:
+    node = model.meanings.actions[action].node
+    return Obstacle("result", action, Atom(k.true(node.span), (), (), "its result is out of range or over a capacity"))
+
+
+def _no_instance(model: Model, action: str) -> Obstacle:
+    node = model.meanings.actions[action].node
+    return Obstacle(
+        "arguments", action, Atom(k.true(node.span), (), (), "the log's values are none of its parameters'")
+    )
+
+
+def as_blame(suspect: Suspect, writer: Writer) -> Blame:
+    """A suspect in words."""
+    parts = tuple(writer.part(each.kind, each.label, each.atom) for each in suspect.obstacles)
+    return Blame(suspect.item.observation.event, suspect.action, parts)

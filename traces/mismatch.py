@@ -1,0 +1,103 @@
+"""A mismatch made into an answer, and the search made to go on after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from assay.traces.atoms import Writer
+from assay.traces.blame import Suspect, as_blame, suspects
+from assay.traces.order import Item, Order
+from assay.traces.repair import Chosen, best_repair
+from assay.traces.search.explore import Search
+from assay.traces.search.path import Path
+from assay.traces.validation import Blame, Repair, Violation
+
+BLAMES_KEPT = 5
+"""How many lines are blamed for one mismatch at most."""
+
+NO_REPAIR = "no small change of the log explains it; the line is left out"
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """A violation, and where and over which streams the search goes on."""
+
+    violation: Violation
+    search: Search
+    start: tuple[Path, ...]
+
+
+def explain_mismatch(search: Search, deepest: Sequence[Path], writer: Writer) -> Resumption | None:
+    """Who is to blame for a search that ended at these points, and how it goes on; None if there is no candidate at all."""
+    budget = search.model.plan.hidden_limit
+    ranked = suspects(search, deepest, budget)
+    if not ranked:
+        return None
+    chosen = best_repair(search, deepest, ranked, budget)
+    if chosen is None:
+        return _without_repair(search, ranked, writer)
+    candidate = chosen.candidate
+    blames = _ranked_blames(candidate.item, ranked, writer, candidate.repair.field)
+    repair = _with_times(chosen, search.frontier.order) if candidate.repair.kind == "clock" else candidate.repair
+    violation = Violation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
+    return Resumption(violation, candidate.search, tuple(candidate.search.settle(path) for path in candidate.start))
+
+
+def _ranked_blames(
+    item: Item | None, ranked: Sequence[Suspect], writer: Writer, field: str | None = None
+) -> list[Blame]:
+    """The line that the repair changes first, with what stands against the field it changes; then the candidates by rank, each once."""
+    blames = [as_blame(suspect, writer) for suspect in ranked]
+    if item is not None:
+        place = item.observation.event.record.place
+        doubted = dict(item.observation.values).get(field) if field is not None else None
+        own = [suspect for suspect in ranked if suspect.item.observation.event.record.place == place]
+        own.sort(key=lambda suspect: field is not None and not suspect.mentions(doubted))
+        blames = [as_blame(own[0], writer) if own else _as_source(item, blames[0]), *blames]
+    first: dict[str, Blame] = {}
+    for blame in blames:
+        first.setdefault(str(blame.place), blame)
+    return list(first.values())
+
+
+def _as_source(item: Item, noticed: Blame) -> Blame:
+    """A line read before, whose value is what makes a later line impossible."""
+    rule = item.observation.rule
+    return Blame(item.observation.event, rule.steps[0][0].action if rule.steps else "observe", noticed.parts)
+
+
+def _without_repair(search: Search, ranked: Sequence[Suspect], writer: Writer) -> Resumption:
+    """Nothing small helps: the likeliest line is left out."""
+    worst = ranked[0]
+    order, item = search.frontier.order, worst.item
+    items = order.streams[item.stream].items
+    other = search.with_order(order.with_items(item.stream, (*items[: item.position], *items[item.position + 1 :])))
+    blames = _ranked_blames(item, ranked, writer)
+    repair = Repair("none", NO_REPAIR, item.observation.event)
+    violation = Violation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
+    return Resumption(violation, other, (other.settle(worst.path),))
+
+
+def _with_times(chosen: Chosen, order: Order) -> Repair:
+    """The repair that doubts the clocks, with the two lines that are furthest out of order and by how much."""
+    repair = chosen.candidate.repair
+    worst = max(_inversions(chosen.path, order), key=lambda found: found[0], default=None)
+    if worst is None:
+        return repair
+    excess, first, second = worst
+    places = f"{first.observation.event.record.place} happened before {second.observation.event.record.place}"
+    text = f"{places}, which takes {excess:.0f} ms more than the clause's order allows"
+    return replace(repair, text=text, event=second.observation.event)
+
+
+def _inversions(path: Path | None, order: Order) -> Iterator[tuple[float, Item, Item]]:
+    """The pairs of items that a path reads against the certainty of their times, with the milliseconds by which they exceed it."""
+    read: list[Item] = []
+    for move in path.moves() if path is not None else ():
+        if move.item is None:
+            continue
+        for earlier in read:
+            if order.precedes(move.item, earlier):
+                yield order.excess(move.item, earlier), earlier, move.item
+        read.append(move.item)

@@ -1,0 +1,143 @@
+"""What is known of the order in which the logged things happened: streams, and the times between them.
+
+NOTE(order): A line is written after what it reports. With ``commit before line within N`` the reported thing happened in
+``[t - N, t]`` on the clock of the line's node; without it, at any time up to ``t``. Clocks of two nodes differ by at most ``skew``.
+So of two lines x and y in different streams, x's thing happened first for certain if ``t_x + skew < t_y - N`` (no skew within a
+node), and otherwise nothing is known. Lines of one stream (one file, or one thread of a file, of one process run) are in the order of the
+file even where their times go backwards, as real files' do; the interval of a line is therefore widened by the latest time
+before it and the earliest after it, likewise along the successive runs of one node. So the order of all lines is free of cycles:
+along every certainty the upper end grows, along a stream it never falls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import inf, isnan, nan
+
+from assay.grammar.kernel import Ordering
+from assay.traces.binding import Observation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """An observation with its number, its stream and its position there, and its interval of possible times in milliseconds."""
+
+    index: int
+    observation: Observation
+    stream: int
+    position: int
+    time: float
+    earliest: float
+    latest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The observations whose order is certain. ``after`` lists the streams that must be read to their ends before this one begins."""
+
+    name: str
+    node: str
+    items: tuple[Item, ...]
+    after: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The partial order of all observations: its streams, and the skew between the clocks of different nodes.
+
+    With ``timed`` false the times of lines say nothing.
+    """
+
+    streams: tuple[Stream, ...]
+    skew: int
+    timed: bool = True
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """All items by number."""
+        return tuple(sorted((item for stream in self.streams for item in stream.items), key=lambda item: item.index))
+
+    def precedes(self, x: Item, y: Item) -> bool:
+        """Whether x's thing certainly happened before y's, by their times."""
+        return self.timed and self.excess(x, y) > 0
+
+    def excess(self, x: Item, y: Item) -> float:
+        """By how many milliseconds x's last possible time lies before y's first, the skew between their nodes' clocks taken off."""
+        same = self.streams[x.stream].node == self.streams[y.stream].node
+        return y.earliest - x.latest - (0 if same else self.skew)
+
+    def with_items(self, stream: int, items: Sequence[Item]) -> Order:
+        """The order with other items in one stream."""
+        placed = tuple(item if item.position == at else replace(item, position=at) for at, item in enumerate(items))
+        changed = replace(self.streams[stream], items=placed)
+        return replace(self, streams=(*self.streams[:stream], changed, *self.streams[stream + 1 :]))
+
+
+Key = tuple[str, int, str, str]
+
+
+def order(observations: Iterable[Observation], ordering: Ordering) -> Order:
+    """The order of the observations under an ordering clause."""
+    groups: dict[Key, list[Observation]] = {}
+    for observation in observations:
+        groups.setdefault(_key(observation, ordering.unit == "thread"), []).append(observation)
+    keys = sorted(groups)
+    after = [tuple(i for i, other in enumerate(keys) if other[0] == key[0] and other[1] < key[1]) for key in keys]
+    times = [_times([observation.event.record.time for observation in groups[key]]) for key in keys]
+    latest = _latest(times, after)
+    earliest = _earliest(times, after, inf if ordering.commit_before_line is None else ordering.commit_before_line)
+    streams: list[Stream] = []
+    first = 0
+    for number, key in enumerate(keys):
+        rows = zip(groups[key], times[number], earliest[number], latest[number], strict=True)
+        items = tuple(
+            Item(first + i, seen, number, i, 0.0 if isnan(time) else time, low, high)
+            for i, (seen, time, low, high) in enumerate(rows)
+        )
+        streams.append(Stream(_name(key), key[0], items, after[number]))
+        first += len(items)
+    return Order(tuple(streams), ordering.skew)
+
+
+def _key(observation: Observation, by_thread: bool) -> Key:
+    event = observation.event
+    return event.run.node, event.run.number, event.record.place.file, (event.record.thread or "") if by_thread else ""
+
+
+def _name(key: Key) -> str:
+    _, _, file, thread = key
+    return f"{file} [{thread}]" if thread else file
+
+
+def _times(stated: Sequence[int | None]) -> list[float]:
+    """The times of the lines of a stream; a line without one takes the time of the line before it, or after it; NaN if none has one."""
+    known = (float(time) for time in stated if time is not None)
+    last = next(known, nan)
+    times: list[float] = []
+    for time in stated:
+        last = last if time is None else float(time)
+        times.append(last)
+    return times
+
+
+def _latest(times: Sequence[list[float]], after: Sequence[tuple[int, ...]]) -> list[list[float]]:
+    """The upper ends: never lower than those before it in its stream, or in the streams before it."""
+    ends: list[list[float]] = []
+    for number, stream in enumerate(times):
+        start = max((ends[other][-1] for other in after[number]), default=-inf)
+        ends.append(list(accumulate((inf if isnan(time) else time for time in stream), max, initial=start))[1:])
+    return ends
+
+
+def _earliest(times: Sequence[list[float]], after: Sequence[tuple[int, ...]], window: float) -> list[list[float]]:
+    """The lower ends: never higher than those after it in its stream, or in the streams after it."""
+    begins: list[list[float]] = [[] for _ in times]
+    for number in reversed(range(len(times))):
+        start = min(
+            (begins[later][0] for later in range(number + 1, len(times)) if number in after[later]), default=inf
+        )
+        lower = (-inf if isnan(time) else time - window for time in reversed(times[number]))
+        begins[number] = list(accumulate(lower, min, initial=start))[:0:-1]
+    return begins

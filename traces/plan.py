@@ -1,0 +1,127 @@
+"""How large a model a log needs: which elements its sets have, and how far its size parameters must reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.grammar import kernel as k
+from assay.grammar import kernel_types as t
+from assay.grammar.diagnostics import Diagnostic, Note, Span, SpecError
+from assay.traces.binding import fields_of
+from assay.traces.decode import Named, Reached, needs
+from assay.traces.events import Event
+
+MakeKernel = Callable[[Mapping[str, Sequence[str]], Mapping[str, int]], k.Kernel]
+"""Makes the kernel of a spec with some set parameters' elements and some size parameters given, the others at their defaults."""
+
+NO_CLAUSE = "E710"
+UNLISTED = "E711"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """Elements of set parameters by name, and values of size parameters by name."""
+
+    sorts: Mapping[str, tuple[str, ...]]
+    sizes: Mapping[str, int]
+
+
+def trace_plan(kernel: k.Kernel, name: str | None) -> k.TracePlan:
+    """The trace clause of that name, or the only one; raises SpecError."""
+    found = [plan for plan in kernel.traces if name in (None, plan.name)]
+    if len(found) != 1:
+        names = ", ".join(f"`{plan.name}`" for plan in kernel.traces) or "none"
+        wanted = f"trace clause `{name}`" if name else "single trace clause"
+        raise SpecError([Diagnostic(NO_CLAUSE, _place(kernel), f"{kernel.name} has no {wanted}; it has {names}")])
+    return found[0]
+
+
+def _place(kernel: k.Kernel) -> Span:
+    return kernel.traces[0].span if kernel.traces else kernel.span
+
+
+def sized_kernel(make: MakeKernel, events: Sequence[Event], clause: str | None) -> tuple[k.Kernel, k.TracePlan]:
+    """The kernel that is large enough for the events, and its trace clause; raises SpecError."""
+    first = make({}, {})
+    wanted = sizing(first, trace_plan(first, clause), events)
+    kernel = make(wanted.sorts, wanted.sizes)
+    plan = trace_plan(kernel, clause)
+    _check_wildcards(kernel, plan)
+    return kernel, plan
+
+
+def sizing(kernel: k.Kernel, plan: k.TracePlan, events: Iterable[Event]) -> Sizing:
+    """What the events need.
+
+    Size parameters get one value, beyond every number that the log states and every number that counting the log's events can reach.
+    """
+    names: dict[str, set[str]] = {}
+    largest, seen = 0, 0
+    rules: dict[str, list[k.TraceRule]] = {}
+    for rule in plan.rules:
+        rules.setdefault(rule.event, []).append(rule)
+    for event in events:
+        seen += 1
+        for need in _needs(event, rules.get(event.kind, [])):
+            match need:
+                case Named(sort, name):
+                    names.setdefault(sort, set()).add(name)
+                case Reached(number):
+                    largest = max(largest, number)
+    reach = max(largest + 1, (seen + 1) * (plan.hidden_limit + 1))
+    size = (1 << reach.bit_length()) - 1
+    sizes = {p.name: max(size, p.value) for p in kernel.parameters if p.size and isinstance(p.value, int)}
+    return Sizing({sort: tuple(sorted(found, key=_natural)) for sort, found in names.items()}, sizes)
+
+
+def _needs(event: Event, rules: Iterable[k.TraceRule]) -> Iterator[Named | Reached]:
+    given = fields_of(event)
+    for rule in rules:
+        if all(field.field in given for field in rule.fields):
+            for field in rule.fields:
+                yield from needs(given[field.field], field.binder.type)
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name) if part]
+
+
+def _check_wildcards(kernel: k.Kernel, plan: k.TracePlan) -> None:
+    """Refuse a clause that leaves an argument open whose values are as many as the log is long."""
+    open_arguments = [(plan.span, name, p) for name in plan.hidden for p in kernel.action(name).parameters]
+    for rule in plan.rules:
+        for call in (call for steps in rule.steps for call in steps):
+            parameters = kernel.action(call.action).parameters
+            pairs = zip(parameters, call.arguments, strict=True)
+            open_arguments += [(call.span, call.action, p) for p, given in pairs if given is None]
+    problems = [
+        Diagnostic(
+            UNLISTED,
+            span,
+            f"`{p.binder.name}` of `{action}` is left open, and its type is as large as the log",
+            (Note("name the value in the event's fields, or choose it in the action", p.span),),
+        )
+        for span, action, p in open_arguments
+        if is_sized(p.binder.type)
+    ]
+    if problems:
+        raise SpecError(problems)
+
+
+def is_sized(type_: t.Type) -> bool:
+    """Whether a size parameter limits a type, or a part of it."""
+    match type_:
+        case t.RangeType():
+            return type_.sized
+        case t.OptionType(item) | t.SetType(item) | t.SeqType(item) | t.BagType(item):
+            return is_sized(item)
+        case t.MapType(key, value):
+            return is_sized(key) or is_sized(value)
+        case t.RecordType(_, fields):
+            return any(is_sized(field.type) for field in fields)
+        case t.EnumType(_, variants):
+            return any(is_sized(field.type) for variant in variants for field in variant.fields)
+        case _:
+            return False

@@ -1,0 +1,75 @@
+"""The accepted execution, step by step, what it assumed, and the model's properties on it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from assay.grammar import kernel as k
+from assay.traces.events import Event
+from assay.traces.search.model import Model
+from assay.traces.search.path import Path
+from assay.traces.validation import BrokenProperty, ExecutedStep, Execution
+
+
+def execution(model: Model, path: Path) -> Execution:
+    """The execution that a path is."""
+    state = model.states[path.root.node.state]
+    initial, steps = state, []
+    for move in path.moves():
+        event = None if move.item is None else move.item.observation.event
+        for own, taken in (*((None, taken) for taken in move.hidden), *((event, taken) for taken in move.taken)):
+            state = model.states[taken.state]
+            steps.append(ExecutedStep(own, taken.action, taken.arguments, state))
+        if not move.taken:
+            steps.append(ExecutedStep(event, None, (), state))
+    return Execution(initial, tuple(steps))
+
+
+def hidden_steps(path: Path) -> Counter[str]:
+    """How often each hidden action was assumed to have happened."""
+    return Counter(taken.action for move in path.moves() for taken in move.hidden)
+
+
+def reordering(path: Path) -> float:
+    """The most, in milliseconds, by which an item was read after one whose line is later."""
+    latest, most = float("-inf"), 0.0
+    for move in path.moves():
+        if move.item is not None:
+            most = max(most, latest - move.item.time)
+            latest = max(latest, move.item.time)
+    return most
+
+
+def broken_properties(model: Model, run: Execution) -> tuple[BrokenProperty, ...]:
+    """The invariants, lemmas and transitions that are false in a state or on a step; of each the first occurrence."""
+    numbers = [model.number(run.initial), *(model.number(step.state) for step in run.steps)]
+    found: list[BrokenProperty] = []
+    for prop in model.kernel.properties:
+        match prop.kind:
+            case "invariant" | "lemma" | "transition":
+                first = next(_breaches(model, prop, numbers), None)
+                if first is not None:
+                    at, labels = first
+                    found.append(BrokenProperty(prop.name, prop.kind, prop.span, _event_at(run, at), labels))
+            case "reachable" | "temporal" | "refinement":
+                continue
+    return tuple(found)
+
+
+def _breaches(model: Model, prop: k.Property, numbers: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The positions at which a property is false, with the labels of its false conjuncts."""
+    seen: dict[tuple[int, int], tuple[str, ...]] = {}
+    on_steps: Literal[0, 1] = 1 if prop.kind == "transition" else 0
+    for at in range(on_steps, len(numbers)):
+        key = (numbers[at], numbers[at - 1] if on_steps else numbers[at])
+        if key not in seen:
+            seen[key] = tuple(part.label for part in prop.conjuncts if not model.holds(part.condition, {}, *key))
+        if seen[key]:
+            yield at, seen[key]
+
+
+def _event_at(run: Execution, at: int) -> Event | None:
+    """The event of the step to a position, or the next one after a hidden step; none in the initial state."""
+    return next((step.event for step in run.steps[at - 1 :] if step.event is not None), None) if at else None

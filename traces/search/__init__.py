@@ -1,0 +1,1 @@
+"""The search for an execution of the model that explains a trace."""

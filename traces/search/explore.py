@@ -1,0 +1,171 @@
+"""The search for an execution that explains a whole trace: depth first, in the order of time, with memo.
+
+NOTE(eager observations): An observation that may come next and holds now is read at once, and no other order is tried. That loses
+nothing: take an execution that reads it later, and move it to here. It changes no state, it was allowed here, to read it can only allow
+other items sooner, and the budget of hidden steps counts between items that are actions. So what was an execution still is one.
+
+NOTE(late hidden steps): With ``late``, a hidden step directly before an item is left out of account if the item can also come first,
+the step can follow, and both orders lead to the same state: the other order is searched anyway, and by induction some execution with every
+hidden step as late as possible is found if any execution exists. Only the count of hidden steps between two pinned items may grow
+by this, so that a search with ``late`` proves by failing that there is none only for a budget that was never exhausted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from assay.traces.order import Item, Order
+from assay.traces.search.closure import Arrival, Closure
+from assay.traces.search.frontier import Cursors, Frontier, advanced
+from assay.traces.search.model import Model
+from assay.traces.search.path import Move, Node, Path
+
+HIDDEN_COST = 100.0
+"""A hidden step is tried before an item that is out of the order of time by more than this many milliseconds."""
+
+DEEPEST_KEPT = 12
+"""How many of the deepest nodes a failed search remembers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The budget of hidden steps between two pinned items, and the most nodes to visit; ``late`` as in the module's note."""
+
+    hidden: int
+    nodes: int
+    late: bool = True
+    closure: int = 20_000
+
+
+@dataclass(slots=True)
+class Finding:
+    """What a search found: a whole path, or the deepest ones; ``why_stopped`` says that a cap ended it, ``exhausted`` that a budget did."""
+
+    path: Path | None = None
+    deepest: list[Path] = field(default_factory=list)
+    visited: int = 0
+    why_stopped: str | None = None
+    budget_reached: bool = False
+
+
+class Search:
+    """One trace and one model; what is learnt about them is shared by all searches."""
+
+    def __init__(self, model: Model, frontier: Frontier) -> None:
+        self.model = model
+        self.frontier = frontier
+        self.closures: dict[int, Closure] = {}
+
+    def closure(self, state: int) -> Closure:
+        """The states that hidden steps reach from a state."""
+        found = self.closures.get(state)
+        if found is None:
+            found = self.closures[state] = Closure(self.model, state)
+        return found
+
+    def with_order(self, order: Order) -> Search:
+        """A search of the same model over other streams."""
+        other = Search(self.model, Frontier(order))
+        other.closures = self.closures
+        return other
+
+    def settle(self, path: Path) -> Path:
+        """The path with every observation read that may come next and holds now."""
+        while True:
+            node = path.node
+            for item in self.frontier.heads(node.cursors).items:
+                if not item.observation.pinned and self.model.consume(item, node.state):
+                    path = path.then(Move((), item, ()), Node(advanced(node.cursors, item), node.state, node.hidden))
+                    break
+            else:
+                return path
+
+    def begin(self, cursors: Cursors) -> list[Path]:
+        """The paths that begin in the initial states."""
+        return [self.settle(Path(Node(cursors, state, 0), sum(cursors))) for state in self.model.initial]
+
+    def run(self, beginnings: list[Path], limits: Limits, enough: int | None = None) -> Finding:
+        """Search for a path that reads everything, or ``enough`` items."""
+        finding = Finding()
+        goal = sum(self.frontier.end) if enough is None else min(enough, sum(self.frontier.end))
+        seen: dict[tuple[Cursors, int], int] = {}
+        stack = [iter(beginnings)]
+        while stack:
+            path = next(stack[-1], None)
+            if path is None:
+                stack.pop()
+                continue
+            node = path.node
+            key = (node.cursors, node.state)
+            if seen.get(key, limits.hidden + 1) <= node.hidden:
+                continue
+            seen[key] = node.hidden
+            finding.visited += 1
+            self.model.visited += 1
+            _remember(finding, path)
+            if path.read >= goal:
+                finding.path = path
+                return finding
+            if finding.visited >= limits.nodes:
+                finding.why_stopped = f"gave up after {limits.nodes:,} states of the search"
+                return finding
+            stack.append(self.moves(path, limits, finding))
+        return finding
+
+    def moves(self, path: Path, limits: Limits, finding: Finding) -> Iterator[Path]:
+        """The ways on, the most natural first: by time, and by the number of hidden steps."""
+        node = path.node
+        heads = self.frontier.heads(node.cursors)
+        closure = self.closure(node.state)
+        heap: list[tuple[float, int, Path]] = []
+        level, number = 0, 0
+        while heads.items:
+            if heap and heap[0][0] < level * HIDDEN_COST:
+                yield heappop(heap)[2]
+                continue
+            reachable = bool(closure.level(level))
+            if reachable and level <= limits.hidden - node.hidden:
+                for cost, onward in self._at_level(path, closure, level, limits):
+                    number += 1
+                    heappush(heap, (cost, number, onward))
+                level += 1
+            elif heap:
+                yield heappop(heap)[2]
+            else:
+                finding.budget_reached |= reachable
+                return
+            if len(closure.seen) > limits.closure:
+                finding.why_stopped = f"more than {limits.closure:,} states are within reach of hidden steps"
+                return
+
+    def _at_level(self, path: Path, closure: Closure, level: int, limits: Limits) -> Iterator[tuple[float, Path]]:
+        node, model = path.node, self.model
+        heads = self.frontier.heads(node.cursors)
+        for state, arrivals in closure.level(level).items():
+            for item in heads.items:
+                for after, taken in model.consume(item, state):
+                    if limits.late and self._may_follow(item, arrivals, after):
+                        continue
+                    hidden = 0 if item.observation.pinned else node.hidden + level
+                    target = Node(advanced(node.cursors, item), after, hidden)
+                    onward = path.then(Move(closure.route(state), item, taken), target)
+                    yield level * HIDDEN_COST + item.time - heads.time, self.settle(onward)
+
+    def _may_follow(self, item: Item, arrivals: list[Arrival], after: int) -> bool:
+        """Whether some last hidden step can as well follow the item."""
+        return any(
+            later.state == after and later.action == arrival.taken.action and later.arguments == arrival.taken.arguments
+            for arrival in arrivals
+            for middle, _ in self.model.consume(item, arrival.origin)
+            for later in self.model.hidden(middle)
+        )
+
+
+def _remember(finding: Finding, path: Path) -> None:
+    best = finding.deepest[0].read if finding.deepest else -1
+    if path.read > best:
+        finding.deepest = [path]
+    elif path.read == best and len(finding.deepest) < DEEPEST_KEPT:
+        finding.deepest.append(path)

@@ -1,0 +1,62 @@
+"""Where a reading of the streams stands: which items may come next, and when the earliest of what is left was written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf
+
+from assay.traces.order import Item, Order
+
+Cursors = tuple[int, ...]
+"""How many items of each stream have been read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """The items that may be read next, in the order of their times, and the earliest time of all that are next in their streams."""
+
+    items: tuple[Item, ...]
+    time: float
+
+
+@dataclass(slots=True)
+class Frontier:
+    """The order of a trace, asked what may come next; answers are remembered."""
+
+    order: Order
+    known: dict[Cursors, Heads] = field(default_factory=dict)
+
+    @property
+    def start(self) -> Cursors:
+        """Nothing has been read."""
+        return (0,) * len(self.order.streams)
+
+    @property
+    def end(self) -> Cursors:
+        """Everything has been read."""
+        return tuple(len(stream.items) for stream in self.order.streams)
+
+    def heads(self, cursors: Cursors) -> Heads:
+        """What may come next."""
+        found = self.known.get(cursors)
+        if found is None:
+            found = self.known[cursors] = self._heads(cursors)
+        return found
+
+    def _heads(self, cursors: Cursors) -> Heads:
+        streams = self.order.streams
+        first = [s.items[n] for s, n in zip(streams, cursors, strict=True) if n < len(s.items)]
+        free = [
+            item
+            for item in first
+            if all(cursors[other] == len(streams[other].items) for other in streams[item.stream].after)
+            and not any(self.order.precedes(other, item) for other in first)
+        ]
+        free.sort(key=lambda item: (item.time, item.index))
+        return Heads(tuple(free), min((item.time for item in first), default=inf))
+
+
+def advanced(cursors: Cursors, item: Item) -> Cursors:
+    """The position after the item, which is next in its stream."""
+    stream = item.stream
+    return (*cursors[:stream], cursors[stream] + 1, *cursors[stream + 1 :])

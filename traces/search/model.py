@@ -1,0 +1,212 @@
+"""The kernel as a search over traces needs it: numbered states, and every step computed once.
+
+Bounds are no guards here: they limit a search of all behaviours, and a log is not limited by them. A result that exceeds a capacity is
+no step, and is remembered, because a model that is too small for a log must not be taken for a log that breaks the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from itertools import product
+
+from assay.checker.evaluate.conform import range_check
+from assay.checker.evaluate.model import Model as Meanings
+from assay.checker.evaluate.order import sorter
+from assay.checker.evaluate.outcome import Cut, Stuck, Successor
+from assay.checker.evaluate.scope import Frame, Meaning
+from assay.checker.evaluate.undefined import Undefined
+from assay.checker.verdict import State
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+from assay.traces.order import Item
+
+
+class Wildcard(Enum):
+    """The argument ``_``: any value."""
+
+    ANY = "_"
+
+
+ANY = Wildcard.ANY
+Wanted = tuple[Value | Wildcard, ...]
+"""The arguments of a call, as far as the log gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One occurrence of an action: its arguments and picks by name, and the number of the state after it."""
+
+    action: str
+    arguments: tuple[tuple[str, Value], ...]
+    picks: tuple[tuple[str, Value], ...]
+    state: int
+
+
+Consumed = tuple[tuple[int, tuple[Taken, ...]], ...]
+"""The ways in which an item can come now: the state after it, and the steps that it is."""
+
+NOWHERE_TO: Consumed = ()
+
+
+class Model:
+    """A kernel and a trace clause of it, ready for searches."""
+
+    def __init__(self, kernel: k.Kernel, plan: k.TracePlan) -> None:
+        self.kernel = kernel
+        self.plan = plan
+        self.meanings = Meanings(kernel, bounded=False)
+        self.states: list[State] = []
+        self.overflowed: set[str] = set()
+        self.visited = 0
+        self._numbers: dict[State, int] = {}
+        self._expressions: dict[int, tuple[k.Expr, Meaning]] = {}
+        self._hidden: dict[int, tuple[Taken, ...]] = {}
+        self._calls: dict[tuple[str, Wanted, int], tuple[Taken, ...]] = {}
+        self._consumed: dict[tuple[Item, int], Consumed] = {}
+        self._instances: dict[tuple[str, Wanted], list[tuple[Value, ...]]] = {}
+        self.initial = tuple(dict.fromkeys(self._initial()))
+
+    def _initial(self) -> Iterable[int]:
+        for outcome in self.meanings.init.outcomes():
+            match outcome:
+                case Successor(_, state):
+                    yield self.number(state)
+                case Cut(_, label):
+                    self.overflowed.add(label)
+                case Stuck():
+                    continue
+
+    def number(self, state: State) -> int:
+        """The number of a state."""
+        found = self._numbers.get(state)
+        if found is None:
+            found = self._numbers[state] = len(self.states)
+            self.states.append(state)
+        return found
+
+    def value(
+        self, expr: k.Expr, bound: Mapping[str, Value], now: int | None = None, before: int | None = None
+    ) -> Value:
+        """The value of an expression of the clause or the kernel; raises ``Undefined``. Without a state it may read none."""
+        known = self._expressions.get(id(expr))
+        if known is None:
+            known = self._expressions[id(expr)] = (expr, self.meanings.meaning(expr))
+        frame = Frame(
+            () if now is None else self.states[now], () if before is None else self.states[before], dict(bound)
+        )
+        value: Value = known[1](frame)
+        return value
+
+    def holds(
+        self, expr: k.Expr, bound: Mapping[str, Value], now: int | None = None, before: int | None = None
+    ) -> bool:
+        """Whether a condition holds; one without a value does not."""
+        try:
+            return self.value(expr, bound, now, before) is True
+        except Undefined:
+            return False
+
+    def hidden(self, state: int) -> tuple[Taken, ...]:
+        """The hidden steps that change the state, one for each state that they reach."""
+        found = self._hidden.get(state)
+        if found is None:
+            steps: dict[int, Taken] = {}
+            for name in self.plan.hidden:
+                for taken in self.call(name, (ANY,) * len(self.meanings.actions[name].names), state):
+                    if taken.state != state:
+                        steps.setdefault(taken.state, taken)
+            found = self._hidden[state] = tuple(steps.values())
+        return found
+
+    def call(self, action: str, wanted: Wanted, state: int) -> tuple[Taken, ...]:
+        """The occurrences of an action in a state with the arguments that are wanted, bounds ignored."""
+        key = (action, wanted, state)
+        found = self._calls.get(key)
+        if found is None:
+            found = self._calls[key] = tuple(self._outcomes(action, wanted, state))
+        return found
+
+    def _outcomes(self, action: str, wanted: Wanted, state: int) -> Iterable[Taken]:
+        meaning = self.meanings.actions[action]
+        for arguments in self.instances(action, wanted):
+            for outcome in meaning.outcomes(self.states[state], arguments):
+                match outcome:
+                    case Successor(picks, after):
+                        yield Taken(
+                            action, tuple(zip(meaning.names, arguments, strict=True)), picks, self.number(after)
+                        )
+                    case Cut(_, label):
+                        self.overflowed.add(label)
+                    case Stuck():
+                        continue
+
+    def instances(self, action: str, wanted: Wanted) -> list[tuple[Value, ...]]:
+        """The instances of an action with the wanted arguments; none if one is out of its parameter's domain."""
+        found = self._instances.get((action, wanted))
+        if found is None:
+            parameters = self.meanings.actions[action].node.parameters
+            choices = [self._choices(p, value) for p, value in zip(parameters, wanted, strict=True)]
+            found = self._instances[action, wanted] = list(product(*choices))
+        return found
+
+    def _choices(self, parameter: k.Parameter, wanted: Value | Wildcard) -> Iterable[Value]:
+        if not isinstance(wanted, Wildcard) and isinstance(parameter.domain, k.TypeDomain):
+            return [wanted] if _fits(wanted, parameter.domain) else []
+        values: Iterable[Value] = self.value(parameter.domain, {})  # type: ignore[assignment]  # a set, by its type
+        ordered = sorter(parameter.binder.type)(values)
+        return ordered if isinstance(wanted, Wildcard) else [value for value in ordered if value == wanted]
+
+    def consume(self, item: Item, state: int) -> Consumed:
+        """The ways in which an item can come in a state, without hidden steps."""
+        key = (item, state)
+        found = self._consumed.get(key)
+        if found is None:
+            found = self._consumed[key] = self._consume(item, state)
+        return found
+
+    def _consume(self, item: Item, state: int) -> Consumed:
+        rule, bound = item.observation.rule, item.observation.bound
+        if not rule.steps:
+            held = rule.observe is None or self.holds(rule.observe, bound, state)
+            return ((state, ()),) if held else NOWHERE_TO
+        ways: dict[int, tuple[Taken, ...]] = {}
+        for alternative in rule.steps:
+            for steps in self._sequence(alternative, bound, state):
+                after = steps[-1].state
+                if after not in ways and (rule.then is None or self.holds(rule.then, bound, after, state)):
+                    ways[after] = steps
+        return tuple(ways.items())
+
+    def _sequence(
+        self, calls: tuple[k.ActionCall, ...], bound: Mapping[str, Value], state: int
+    ) -> Iterable[tuple[Taken, ...]]:
+        first, rest = calls[0], calls[1:]
+        try:
+            wanted = self.wanted(first, bound)
+        except Undefined:
+            return
+        for taken in self.call(first.action, wanted, state):
+            if not rest:
+                yield (taken,)
+            else:
+                yield from ((taken, *more) for more in self._sequence(rest, bound, taken.state))
+
+    def wanted(self, call: k.ActionCall, bound: Mapping[str, Value]) -> Wanted:
+        """The arguments that a call of the clause gives."""
+        return tuple(ANY if each is None else self._argument(each, bound) for each in call.arguments)
+
+    def _argument(self, expr: k.Expr, bound: Mapping[str, Value]) -> Value:
+        return bound[expr.name] if isinstance(expr, k.Local) and expr.name in bound else self.value(expr, bound)
+
+
+def _fits(value: Value, domain: k.TypeDomain) -> bool:
+    check = range_check(domain.of)
+    if check is None:
+        return True
+    try:
+        check(value)
+    except Undefined:
+        return False
+    return True

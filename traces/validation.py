@@ -1,0 +1,163 @@
+"""The answer about a log: everything that a report, a table or a program may want to say, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from assay.checker.verdict import Explanation, State
+from assay.grammar.diagnostics import Span
+from assay.grammar.kernel import Kernel
+from assay.grammar.values import Value
+from assay.traces.binding import Unread
+from assay.traces.events import Event, Notice, Place
+
+
+class TraceVerdict(Enum):
+    """Whether some execution of the model explains the log."""
+
+    CONSISTENT = "consistent"
+    INCONSISTENT = "inconsistent"
+    INCONCLUSIVE = "inconclusive"
+    VACUOUS = "vacuous"
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPart:
+    """A condition that is false: a guard of an action, or a part of ``then`` or ``observe``.
+
+    ``log`` and ``model`` are what the log says and what the model has, as pairs of an expression as written and its value as printed.
+    """
+
+    kind: str
+    label: str
+    text: str
+    spec: Span
+    log: tuple[tuple[str, str], ...]
+    model: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """An event that cannot be explained, the action closest to explaining it, and what stands in the way."""
+
+    event: Event
+    action: str
+    parts: tuple[FailedPart, ...]
+
+    @property
+    def place(self) -> Place:
+        """Where the event's line is."""
+        return self.event.record.place
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A smallest change of the log after which it can be explained further. ``kind``: change, swap, clock, drop, add, none."""
+
+    kind: str
+    text: str
+    event: Event | None
+    field: str | None = None
+    old: str | None = None
+    new: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A place where no execution of the model goes on. ``blame`` is ranked, the likeliest culprit first."""
+
+    event: Event
+    action: str
+    blame: tuple[Blame, ...]
+    repair: Repair
+
+    @property
+    def place(self) -> Place:
+        """The line that is blamed."""
+        return self.event.record.place
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenProperty:
+    """A property of the model that is false in a state, or on a step, of the execution that explains the log."""
+
+    name: str
+    kind: str
+    span: Span
+    event: Event | None
+    """The event at whose step it became false, or the next one after a hidden step; none in the initial state."""
+    labels: tuple[str, ...]
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedStep:
+    """A step of the execution that explains the log; ``event`` is None for a hidden one. A mere observation has no action."""
+
+    event: Event | None
+    action: str | None
+    arguments: tuple[tuple[str, Value], ...]
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """The accepted execution: an initial state and the steps after it."""
+
+    initial: State
+    steps: tuple[ExecutedStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many events were read, explained, known and of no use, and unknown to the trace clause; and what was checked of the used."""
+
+    read: int
+    used: int
+    ignored: int
+    unmapped: int
+    fields: int
+
+
+@dataclass(frozen=True, slots=True)
+class KillRate:
+    """Of ``mutants`` copies of the log with one field changed, how many were rejected; ``survivors`` says which were not."""
+
+    mutants: int
+    rejected: int
+    inconclusive: int
+    survivors: tuple[Repair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventMeaning:
+    """What a line means in the model, in an operator's words."""
+
+    event: Event
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The answer. ``reason`` says why it is inconclusive or vacuous; ``reordering`` is the most, in milliseconds, by which
+    the execution departs from the order of the lines' times."""
+
+    verdict: TraceVerdict
+    reason: str | None
+    kernel: Kernel
+    clause: str
+    counts: Counts
+    ignored: tuple[Unread, ...]
+    unmapped: tuple[Unread, ...]
+    hidden: Mapping[str, int]
+    reordering: float
+    violations: tuple[Violation, ...]
+    properties: tuple[BrokenProperty, ...]
+    notices: tuple[Notice, ...]
+    explanations: tuple[EventMeaning, ...]
+    execution: Execution | None
+    kill_rate: KillRate | None
+    visited: int
+    seconds: float
