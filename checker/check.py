@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from difflib import get_close_matches
 
 from assay.checker.coverage import coverage, empty_quantifiers
+from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.undefined import TOO_DEEP
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search
@@ -22,8 +20,6 @@ from assay.grammar.kernel import Kernel
 
 ENGINE = "reference"
 UNKNOWN_PROPERTY = "E804"
-DEEPEST = 20_000
-"""Python frames that an evaluation may need; each level of nesting takes one, which is far beyond what the parser admits."""
 
 
 def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources | None = None) -> Report:
@@ -35,7 +31,7 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
     chosen = options or SearchOptions()
     texts = sources or {}
     _refuse_unknown_names(kernel, chosen)
-    with _deep_recursion(kernel):
+    with deep_recursion(kernel):
         model = Model(kernel)
         search = Search(model, chosen)
         search.run()
@@ -73,17 +69,3 @@ def _unknown(name: str, known: list[str], kernel: Kernel) -> Diagnostic:
     close = get_close_matches(name, known, n=1)
     note = f"did you mean `{close[0]}`?" if close else f"its properties are: {', '.join(known)}"
     return Diagnostic(UNKNOWN_PROPERTY, kernel.span, f"`{kernel.name}` has no property `{name}`", (Note(note),))
-
-
-@contextmanager
-def _deep_recursion(kernel: Kernel) -> Iterator[None]:
-    """Room for deeply nested expressions; beyond it a diagnostic instead of a crash."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, DEEPEST))
-    try:
-        yield
-    except RecursionError:
-        message = "an expression is nested too deeply to be evaluated"
-        raise SpecError([Diagnostic(TOO_DEEP, kernel.span, message)]) from None
-    finally:
-        sys.setrecursionlimit(limit)

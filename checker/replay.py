@@ -1,173 +1,201 @@
-"""A saved counterexample run again, perhaps after an edit of the spec: is the run still possible, and does it still violate its property?
+"""Following a saved trace in a kernel that may have changed since it was saved.
 
-The answer is about this run alone. That it is no longer possible, or harmless now, does not mean that the property holds.
+A saved step is followed if the kernel has the action and an instance with the same arguments that is enabled; of several ways to pick,
+the one with the saved picks, else the one that leads to the saved state. Actions are followed even where the states differ from the
+saved ones, and the first difference is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from assay.checker.evaluate.action import Arguments
+from assay.checker.evaluate.action import ActionMeaning, Arguments
+from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Picks, Stuck, Successor
+from assay.checker.evaluate.outcome import Cut, Outcome, Stuck, Successor
 from assay.checker.evaluate.scope import Frame
+from assay.checker.evaluate.undefined import Undefined
 from assay.checker.explain import explain
-from assay.checker.options import SearchOptions
+from assay.checker.json_values import NotOfType
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.blocked import blocked_actions, describe_guard
 from assay.checker.reference.instance import show_instance
-from assay.checker.reference.scenario import Path
-from assay.checker.reference.watch import DEADLOCK, DEFINED, Finding, Watch
+from assay.checker.reference.watch import DEADLOCK, DEFINED
+from assay.checker.saved_trace import SavedStep, SavedTrace, read_values, state_to_json, step_types
 from assay.checker.verdict import BlockedAction, Explanation, State, Step, Trace
-
-
-class Fate(Enum):
-    """What became of the run."""
-
-    VIOLATED = "still violated"
-    HARMLESS = "no longer violated by this run"
-    IMPOSSIBLE = "this run is no longer possible"
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A step of the saved run."""
-
-    action: str
-    arguments: Arguments
-    picks: Picks
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The answer: ``trace`` is the run as far as it went, ``reason`` says why no further."""
+    """How far a saved trace can be followed, and whether its property is still violated where it ended.
 
-    fate: Fate
-    property: str
+    ``trace`` is what was followed; ``diverged`` says why the next saved step cannot be taken (None: all were). ``differs`` names the
+    variables that differ from the saved state in the first step where some do. ``violated`` is None if the end was not reached or the
+    kernel has no such property; of a ``reachable`` it says whether the state is no witness any more.
+    """
+
     trace: Trace
+    total: int
+    diverged: str | None = None
+    differs: tuple[int, tuple[str, ...]] | None = None
+    violated: bool | None = None
     reason: str | None = None
     explanation: Explanation | None = None
     blocked: tuple[BlockedAction, ...] = ()
 
 
-def replay(model: Model, initial: State | None, calls: Sequence[Call], name: str, sources: Sources) -> Replay:
-    """Run the calls from the initial state (from all of them, if the model has no such one) and watch the property of that name.
+def replay(kernel: k.Kernel, saved: SavedTrace, sources: Sources | None = None) -> Replay:
+    """Follow the trace under the kernel as it is now."""
+    with deep_recursion(kernel):
+        model = Model(kernel)
+        followed = _follow(model, saved, sources or {})
+        if followed.diverged is not None:
+            return followed
+        return _judge(model, saved.property, followed, sources or {})
 
-    Where the saved picks are no longer among those of an action, every way to pick is followed.
-    """
-    return _Replayer(model, name, sources).run(initial, calls)
+
+def _follow(model: Model, saved: SavedTrace, sources: Sources) -> Replay:
+    start = _initial(model, saved.steps[0])
+    if isinstance(start, str):
+        return Replay(Trace(()), len(saved.steps), diverged=start)
+    steps = [start]
+    differs = _difference(model.kernel, 0, start.state, saved.steps[0])
+    for number, each in enumerate(saved.steps[1:], 1):
+        taken = _take(model, steps[-1].state, each, sources)
+        if isinstance(taken, str):
+            return Replay(Trace(tuple(steps)), len(saved.steps), f"step {number}: {taken}", differs)
+        steps.append(taken)
+        differs = differs or _difference(model.kernel, number, taken.state, each)
+    return Replay(Trace(tuple(steps)), len(saved.steps), None, differs)
 
 
-class _Replayer:
-    def __init__(self, model: Model, name: str, sources: Sources) -> None:
-        self._model = model
-        self._name = name
-        self._sources = sources
-        self._watch = Watch(model, SearchOptions(properties=frozenset({name})))
-        self._seen: list[Path] = []
-        self._numbers: dict[int, int] = {}
+def _difference(kernel: k.Kernel, number: int, state: State, saved: SavedStep) -> tuple[int, tuple[str, ...]] | None:
+    now = state_to_json(state, kernel)
+    names = tuple(name for name in {**now, **saved.state} if name not in now or now[name] != saved.state.get(name, now))
+    return (number, names) if names else None
 
-    def run(self, initial: State | None, calls: Sequence[Call]) -> Replay:
-        front = self._start(initial)
-        for number, call in enumerate(calls, start=2):
-            if not front or self._decided():
-                break
-            after = self._advance(front, call)
-            if not after and not self._decided():
-                return self._impossible(front[0], number, call)
-            front = after
-        return self._answer(front)
 
-    def _start(self, initial: State | None) -> list[Path]:
-        outcomes = [outcome for outcome in self._model.init.outcomes() if isinstance(outcome, Successor)]
-        chosen = [each for each in outcomes if each.state == initial] or outcomes
-        front = [Path(each.state, Step(None, (), each.picks, each.state), None) for each in chosen]
-        for path in front:
-            self._see(path)
-        return front
+def _initial(model: Model, saved: SavedStep) -> Step | str:
+    candidates = [outcome for outcome in model.init.outcomes() if isinstance(outcome, Successor)]
+    if not candidates:
+        return "the model has no initial state"
+    chosen = _closest(model.kernel, candidates, saved, step_types(model.kernel, None)[1])
+    return Step(None, (), chosen.picks, chosen.state)
 
-    def _see(self, path: Path) -> None:
-        self._numbers[id(path)] = len(self._seen)
-        self._seen.append(path)
-        self._watch.see_state(len(self._seen) - 1, path.state)
 
-    def _advance(self, front: list[Path], call: Call) -> list[Path]:
-        after: dict[State, Path] = {}
-        for path in front:
-            for step in self._steps(path, call):
-                self._watch.see_step(self._numbers[id(path)], path.state, step)
-                after.setdefault(step.state, Path(step.state, step, path))
-        for path in after.values():
-            self._see(path)
-        return list(after.values())
+def _take(model: Model, state: State, saved: SavedStep, sources: Sources) -> Step | str:
+    action = model.actions.get(saved.action or "")
+    if action is None or action not in model.steps:
+        return f"the model has no step `{saved.action}`"
+    parameters, picks = step_types(model.kernel, saved.action)
+    if parameters.keys() != saved.arguments.keys():
+        return f"`{saved.action}` now has the parameters {_names(parameters)}, the trace gives {_names(saved.arguments)}"
+    try:
+        named = read_values(saved.arguments, parameters)
+    except NotOfType as reason:
+        return f"`{saved.action}`: {reason}"
+    arguments = tuple(named[name] for name in action.names)
+    if not action.matching(arguments, [True] * len(arguments)):
+        return f"`{show_instance(action.node, arguments)}` is no instance any more"
+    outcomes = action.outcomes(state, arguments)
+    enabled = [outcome for outcome in outcomes if isinstance(outcome, Successor)]
+    if not enabled:
+        return _why_not(action, arguments, state, outcomes, sources)
+    chosen = _closest(model.kernel, enabled, saved, picks)
+    return Step(saved.action, tuple(zip(action.names, arguments, strict=True)), chosen.picks, chosen.state)
 
-    def _steps(self, path: Path, call: Call) -> Iterator[Step]:
-        action = self._model.actions[call.action]
-        outcomes = action.outcomes(path.state, call.arguments)
-        chosen = [each for each in outcomes if each.picks == call.picks] or outcomes
-        named = tuple(zip(action.names, call.arguments, strict=True))
-        for outcome in chosen:
-            if isinstance(outcome, Successor):
-                yield Step(call.action, named, outcome.picks, outcome.state)
-            elif isinstance(outcome, Stuck):
-                place = self._numbers[id(path)]
-                self._watch.note_undefined(
-                    Finding(
-                        place,
-                        undefined=outcome.message,
-                        span=outcome.span,
-                        subject=show_instance(action.node, call.arguments),
-                    )
-                )
 
-    def _decided(self) -> bool:
-        return self._name in self._watch.found or DEFINED in self._watch.found
+def _names(named: Mapping[str, Any]) -> str:
+    return "(" + ", ".join(named) + ")"
 
-    def _answer(self, front: list[Path]) -> Replay:
-        name = self._name if self._name in self._watch.found else DEFINED
-        finding = self._watch.found.get(name)
-        if finding is not None:
-            return self._violated(name, finding)
-        if not front:
-            return Replay(Fate.IMPOSSIBLE, self._name, Trace(()), "the model has no initial state")
-        return self._deadlock(front) if self._name == DEADLOCK else Replay(Fate.HARMLESS, self._name, front[0].trace())
 
-    def _violated(self, name: str, finding: Finding) -> Replay:
-        """The property is false at the finding; or something has no value there, which violates ``defined``."""
-        trace = self._seen[finding.state].trace() if finding.state >= 0 else Trace(())
-        if finding.step is not None:
-            trace = Trace((*trace.steps, finding.step))
-        reason = f"{finding.undefined}, in {finding.subject}" if name == DEFINED else None
-        return Replay(Fate.VIOLATED, name, trace, reason, self._explanation(finding))
+def _closest(
+    kernel: k.Kernel, candidates: Sequence[Successor], saved: SavedStep, types: Mapping[str, Any]
+) -> Successor:
+    """The candidate with the saved picks, else the one with the saved state, else the first."""
+    try:
+        picks: dict[str, Value] | None = read_values(saved.picks, types)
+    except NotOfType:
+        picks = None  # a pick of another type is no pick of this model; the state decides
+    same_picks = [each for each in candidates if picks and dict(each.picks) == picks]
+    same_state = [each for each in same_picks or candidates if state_to_json(each.state, kernel) == saved.state]
+    return [*same_state, *same_picks, *candidates][0]
 
-    def _explanation(self, finding: Finding) -> Explanation | None:
-        if finding.conjunct is None:
-            return None
-        state = self._seen[finding.state].state
-        frame = Frame(state) if finding.step is None else Frame(finding.step.state, state)
-        return explain(self._model, finding.conjunct, frame, self._sources)
 
-    def _deadlock(self, front: list[Path]) -> Replay:
-        for path in front:
-            number = self._numbers[id(path)]
-            busy = any(action.outcomes(path.state, each) for action in self._model.steps for each in action.instances)
-            if not busy and not self._watch.is_terminal(number, path.state):
-                blocked = blocked_actions(self._model, path.state, self._sources)
-                return Replay(Fate.VIOLATED, self._name, path.trace(), blocked=blocked)
-        return Replay(Fate.HARMLESS, self._name, front[0].trace())
+def _why_not(
+    action: ActionMeaning, arguments: Arguments, state: State, outcomes: Sequence[Outcome], sources: Sources
+) -> str:
+    instance = show_instance(action.node, arguments)
+    for outcome in outcomes:
+        if isinstance(outcome, Cut):
+            return f"`{instance}` is cut by the bound `{outcome.label}`"
+        if isinstance(outcome, Stuck):
+            return f"`{instance}` is undefined: {outcome.message} ({outcome.span})"
+    fewest = min(action.false_guards(state, arguments), key=len, default=())
+    shown = [f"{label}: {text}" for label, text, _ in (describe_guard(guard, sources) for guard in fewest)]
+    return f"`{instance}` is not enabled; false is {'; '.join(shown)}"
 
-    def _impossible(self, path: Path, number: int, call: Call) -> Replay:
-        action = self._model.actions[call.action]
-        blocks = action.false_guards(path.state, call.arguments)
-        fewest = min(blocks, key=len, default=())
-        guards = [describe_guard(guard, self._sources) for guard in fewest]
-        shown = "; ".join(f"{label}: {text} ({span})" for label, text, span in guards)
-        what = f"step {number}, {show_instance(action.node, call.arguments)}, is refused"
-        return Replay(
-            Fate.IMPOSSIBLE,
-            self._name,
-            path.trace(),
-            f"{what} by {shown}" if shown else f"{what}: a capacity is exceeded",
-        )
+
+def _judge(model: Model, name: str, followed: Replay, sources: Sources) -> Replay:
+    state = followed.trace.steps[-1].state
+    if name == DEADLOCK:
+        return _judge_deadlock(model, state, followed, sources)
+    if name == DEFINED:
+        return _judge_defined(model, state, followed)
+    node = next((each for each in model.kernel.properties if each.name == name), None)
+    if node is None:
+        return replace(followed, reason=f"the model has no property `{name}`")
+    if node.kind in {"temporal", "refinement"}:
+        return replace(followed, reason=f"no engine yet: a {node.kind} property is not checked")
+    if node.kind == "transition" and len(followed.trace) < 2:
+        return replace(followed, reason="the trace has no step")
+    before = followed.trace.steps[-2].state if len(followed.trace) > 1 else state
+    frame = Frame(state, before)
+    for conjunct in node.conjuncts:
+        try:
+            holds = bool(model.meaning(conjunct.condition)(frame))
+        except Undefined as undefined:
+            return replace(followed, reason=f"`{conjunct.label}` has no value: {undefined.message}")
+        if not holds:
+            why = explain(model, conjunct, frame, sources)
+            return replace(followed, violated=True, reason=f"`{conjunct.label}` is false", explanation=why)
+    return replace(followed, violated=False)
+
+
+def _every_outcome(model: Model, state: State) -> list[Outcome]:
+    return [
+        outcome for action in model.steps for each in action.instances for outcome in action.outcomes(state, each)
+    ]
+
+
+def _judge_deadlock(model: Model, state: State, followed: Replay, sources: Sources) -> Replay:
+    if _every_outcome(model, state):
+        return replace(followed, violated=False, reason="some action is enabled or cut")
+    try:
+        terminal = any(model.meaning(conjunct.condition)(Frame(state)) for conjunct in model.kernel.terminal)
+    except Undefined as undefined:
+        return replace(followed, reason=f"whether the state is terminal is undefined: {undefined.message}")
+    if terminal:
+        return replace(followed, violated=False, reason="the state is terminal")
+    return replace(followed, violated=True, blocked=blocked_actions(model, state, sources))
+
+
+def _judge_defined(model: Model, state: State, followed: Replay) -> Replay:
+    for outcome in _every_outcome(model, state):
+        if isinstance(outcome, Stuck):
+            return replace(followed, violated=True, reason=f"{outcome.message} ({outcome.span})")
+    before = followed.trace.steps[-2].state if len(followed.trace) > 1 else state
+    for node in model.kernel.properties:
+        if node.kind in {"temporal", "refinement"}:
+            continue
+        try:
+            for conjunct in node.conjuncts:
+                if not model.meaning(conjunct.condition)(Frame(state, before)):
+                    break
+        except Undefined as undefined:
+            return replace(followed, violated=True, reason=f"{undefined.message}, in {node.kind} `{node.name}`")
+    return replace(followed, violated=False)
