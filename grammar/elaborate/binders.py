@@ -86,6 +86,8 @@ def tabulated(expr: syntax.Tabulate, cx: Context, hint: Type | None) -> kernel.E
         domain, item = set_domain(expr.domain, cx)
     else:
         domain, item = _key_domain(expr, wanted_map, cx)
+    if failed(domain) and expr.domain is None:
+        return domain
     local, scope = declare(expr.name, item, cx)
     inner = cx.within(scope)
     wanted_value = None if wanted_map is None else wanted_map.value

@@ -64,7 +64,7 @@ class Context:
 
     def infer(self, expr: syntax.Expr, hint: Type | None = None) -> kernel.Expr:
         """Elaborate an expression whose type must be known in itself or by the hint; the hint is not enforced."""
-        return self.settled(self.dispatch(expr, self, hint))
+        return self.settled(self.attempt(expr, hint))
 
     def settled(self, expr: kernel.Expr) -> kernel.Expr:
         """The expression, if its type is known entirely; reports E204 otherwise."""
@@ -74,8 +74,14 @@ class Context:
         return self.error("E204", expr.span, f"the type of {what} cannot be known here", "write it where a value of one type is wanted")
 
     def attempt(self, expr: syntax.Expr, hint: Type | None = None) -> kernel.Expr:
-        """Elaborate an expression of which a ``none`` or ``{}`` may still be open."""
-        return self.dispatch(expr, self, hint)
+        """Elaborate an expression of which a ``none`` or ``{}`` may still be open.
+
+        What is nested so deeply that Python's stack ends, perhaps through a chain of functions, is reported as E017.
+        """
+        try:
+            return self.dispatch(expr, self, hint)
+        except RecursionError:
+            return self.error("E017", expr.span, "this is nested too deeply", "give names to parts of it with `def` or `let`")
 
 
 def erroneous(span: Span) -> kernel.Expr:

@@ -41,7 +41,7 @@ def _converted(expr: kernel.Expr, to: Type, put: bool) -> kernel.Expr | None:
     if mentions(expr.type, UnknownType):
         return _settled(expr, to)
     if same(expr.type, to):
-        return _in_range(expr, to) if put else expr
+        return _in_range(expr, to) if put else _literal_in_range(expr, to)
     if isinstance(expr, kernel.Tabulate | kernel.IfThenElse) and _total_for_partial(expr.type, to):
         return _as_partial(expr, to)
     if not isinstance(to, OptionType):
@@ -111,9 +111,15 @@ def _as_partial(expr: kernel.Expr, to: Type) -> kernel.Expr | None:
 def _in_range(expr: kernel.Expr, to: Type) -> kernel.Expr:
     if fits(expr.type, to):
         return expr
+    literal = _literal_in_range(expr, to)
+    return literal if fits(literal.type, to) else kernel.Checked(to, expr, span=expr.span)
+
+
+def _literal_in_range(expr: kernel.Expr, to: Type) -> kernel.Expr:
+    """A number that lies in the range is of that range, without a check."""
     if isinstance(expr, kernel.Const) and isinstance(to, RangeType) and isinstance(expr.value, int) and to.low <= expr.value <= to.high:
         return replace(expr, type=to)
-    return kernel.Checked(to, expr, span=expr.span)
+    return expr
 
 
 def fits(have: Type, want: Type) -> bool:

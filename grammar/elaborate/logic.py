@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.grammar import kernel, syntax
-from assay.grammar.elaborate.context import Context, failed
+from assay.grammar.elaborate.context import Context, erroneous, failed
 from assay.grammar.elaborate.conversion import convert
 from assay.grammar.elaborate.narrowing import known_present, narrowings_only, widened
 from assay.grammar.elaborate.patterns import match_pattern
@@ -52,13 +52,10 @@ def condition(expr: syntax.Expr, cx: Context) -> Condition:
             return _comparison_with_none(value, cx.scope)
 
 
-def conditional_scopes(expr: syntax.Expr, cx: Context) -> Condition:
-    """The condition of an ``if``, which is read in one state and holds no temporal operator."""
-    return condition(expr, cx.timeless())
-
-
 def logic(op: Literal["and", "or", "implies"], place: syntax.Expr, left: kernel.Expr, right: kernel.Expr) -> kernel.Expr:
     """The connective; nested ``and``s and ``or``s of one kind become one list of parts."""
+    if failed(left, right):
+        return erroneous(place.span)
     if op == "implies":
         return kernel.Logic(BOOL, op, (left, right), span=place.span)
     return kernel.Logic(BOOL, op, (*_flat(op, left), *_flat(op, right)), span=place.span)
@@ -69,7 +66,7 @@ def _flat(op: str, part: kernel.Expr) -> tuple[kernel.Expr, ...]:
 
 
 def _negated(inner: kernel.Expr, place: syntax.Expr) -> kernel.Expr:
-    return kernel.Not(BOOL, inner, span=place.span)
+    return inner if failed(inner) else kernel.Not(BOOL, inner, span=place.span)
 
 
 def _match(expr: syntax.Is, cx: Context) -> Condition:

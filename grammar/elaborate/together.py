@@ -69,7 +69,8 @@ def _converted(values: list[kernel.Expr], common: Type, hint: Type | None, cx: C
     """Convert to the type that is wanted if all can be of it, to their common type otherwise."""
     if hint is not None and all(convertible(value, hint) for value in values):
         values = [convert(value, hint, cx.diagnostics) for value in values]
-        return values, reduce(lambda a, b: join(a, b) or a, (value.type for value in values if not failed(value)), hint)
+        types = [value.type for value in values if not failed(value)]
+        return values, reduce(lambda a, b: join(a, b) or a, types) if types else hint
     if mentions(common, UnknownType):
         return values, common
     return [convert(value, common, cx.diagnostics) for value in values], common
