@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from assay.grammar.code import Code
 from assay.grammar.codes_expressions import NAMES, TYPES
+from assay.grammar.codes_model import MODULES, PROPERTIES, STATEMENTS
 
 __all__ = ["CODES", "TABLE", "Code"]
 
@@ -200,6 +201,6 @@ ENGINES = (
     ),
 )
 
-TABLE: tuple[Code, ...] = (*SYNTAX, *NAMES, *TYPES, *INPUT_FILES, *LOGS, *ENGINES)
+TABLE: tuple[Code, ...] = (*SYNTAX, *NAMES, *TYPES, *MODULES, *STATEMENTS, *PROPERTIES, *INPUT_FILES, *LOGS, *ENGINES)
 
 CODES: dict[str, Code] = {code.code: code for code in TABLE}

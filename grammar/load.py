@@ -11,8 +11,16 @@ from importlib import resources
 from pathlib import Path
 
 from assay.grammar import kernel
-from assay.grammar.diagnostics import Diagnostic, Diagnostics, Severity, SpecError
-from assay.grammar.elaborate.bindings import COMMAND_LINE, Bindings, chosen_model, collect, from_log, models_of, override_text
+from assay.grammar.diagnostics import Diagnostic, Diagnostics, Severity, Span, SpecError
+from assay.grammar.elaborate.bindings import (
+    COMMAND_LINE,
+    Bindings,
+    chosen_model,
+    collect,
+    from_log,
+    models_of,
+    override_text,
+)
 from assay.grammar.elaborate.model import Configuration, build_kernel
 from assay.grammar.elaborate.modules import Folders, Found, Given, Library, ModuleTree, read_tree, shown
 from assay.grammar.elaborate.slots import Slots, find_slots
@@ -46,7 +54,7 @@ class ParameterInfo:
     kind: str
     symmetric: bool
     has_default: bool
-    span: kernel.Span
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)

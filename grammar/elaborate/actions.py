@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics import Diagnostics, Note
 from assay.grammar.elaborate.context import Fresh
-from assay.grammar.elaborate.parameter_domains import ParameterDomain, parameter_domain, whole_domain
 from assay.grammar.elaborate.effects import check_single_assignment
 from assay.grammar.elaborate.joint import add_part
 from assay.grammar.elaborate.labels import Labels
+from assay.grammar.elaborate.parameter_domains import ParameterDomain, parameter_domain, whole_domain
 from assay.grammar.elaborate.statements import Body, elaborate_body
 from assay.grammar.elaborate.unit import Unit
 from assay.grammar.elaborate.units import Units

@@ -8,10 +8,10 @@ from functools import partial
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics import Diagnostics, Note
 from assay.grammar.elaborate.parameter_domains import parameter_domain
-from assay.grammar.elaborate.type_relations import ERROR, mentions, parts, type_text
-from assay.grammar.elaborate.types import elaborate_type
+from assay.grammar.elaborate.type_relations import ERROR, ErrorType, mentions
+from assay.grammar.elaborate.types import check_storable, elaborate_type
 from assay.grammar.elaborate.unit import Unit
-from assay.grammar.kernel_types import BagType, EnumType, FieldType, IntType, RecordType, SeqType, Type, VariantType
+from assay.grammar.kernel_types import EnumType, FieldType, RecordType, Type, VariantType
 from assay.grammar.scope import ActionEntity, Entity, FunctionEntity, StateEntity, TypeEntity, VariantEntity
 
 
@@ -44,17 +44,17 @@ def _alias(declaration: syntax.TypeAlias, unit: Unit, diagnostics: Diagnostics) 
 def _enum(declaration: syntax.Enum, unit: Unit, diagnostics: Diagnostics) -> Entity:
     variants = tuple(VariantType(v.name.text, _fields(v.fields, unit, diagnostics)) for v in declaration.variants)
     type_ = EnumType(declaration.name.text, variants)
-    return TypeEntity(ERROR if mentions(type_, type(ERROR)) else type_, declaration.name.span)
+    return TypeEntity(ERROR if mentions(type_, ErrorType) else type_, declaration.name.span)
 
 
 def _record(declaration: syntax.Record, unit: Unit, diagnostics: Diagnostics) -> Entity:
     type_ = RecordType(declaration.name.text, _fields(declaration.fields, unit, diagnostics))
-    return TypeEntity(ERROR if mentions(type_, type(ERROR)) else type_, declaration.name.span)
+    return TypeEntity(ERROR if mentions(type_, ErrorType) else type_, declaration.name.span)
 
 
 def _fields(fields: tuple[syntax.Field, ...], unit: Unit, diagnostics: Diagnostics) -> tuple[FieldType, ...]:
     report_repeated((field.name for field in fields), "field", diagnostics)
-    return tuple(FieldType(f.name.text, finite_type(f.type, unit, diagnostics)) for f in fields)
+    return tuple(FieldType(f.name.text, elaborate_type(f.type, unit.scope, diagnostics)) for f in fields)
 
 
 def report_repeated(names: Iterable[syntax.Name], kind: str, diagnostics: Diagnostics) -> None:
@@ -67,22 +67,10 @@ def report_repeated(names: Iterable[syntax.Name], kind: str, diagnostics: Diagno
         first.setdefault(name.text, name)
 
 
-def finite_type(expr: syntax.TypeExpr, unit: Unit, diagnostics: Diagnostics) -> Type:
-    """The type written, which state can have; reports one with infinitely many values."""
+def _storable(expr: syntax.TypeExpr, unit: Unit, diagnostics: Diagnostics) -> Type:
+    """The type written, of which state can have values."""
     type_ = elaborate_type(expr, unit.scope, diagnostics)
-    if mentions(type_, IntType):
-        what = f"{type_text(type_)} has infinitely many values"
-        diagnostics.error("E401", expr.span, what, "give a range instead of `int`, such as `0 .. 3`")
-        return ERROR
-    if _unlimited(type_):
-        diagnostics.error("E401", expr.span, f"{type_text(type_)} has infinitely many values", "give a capacity, such as `max 3`")
-        return ERROR
-    return type_
-
-
-def _unlimited(type_: Type) -> bool:
-    open_here = isinstance(type_, SeqType | BagType) and type_.capacity is None
-    return open_here or any(map(_unlimited, parts(type_)))
+    return type_ if check_storable(type_, expr.span, diagnostics) else ERROR
 
 
 def _declare_variants(unit: Unit, diagnostics: Diagnostics) -> None:
@@ -98,7 +86,7 @@ def _declare_variants(unit: Unit, diagnostics: Diagnostics) -> None:
 
 
 def _variant(places: list[tuple[syntax.Enum, syntax.Name]], unit: Unit) -> Entity:
-    candidates = []
+    candidates: list[tuple[EnumType, VariantType]] = []
     for enum, name in places:
         entity = unit.own.get(enum.name.text)
         if isinstance(entity, TypeEntity) and isinstance(entity.type, EnumType):
@@ -109,7 +97,7 @@ def _variant(places: list[tuple[syntax.Enum, syntax.Name]], unit: Unit) -> Entit
 
 
 def _variable(variable: syntax.StateVariable, unit: Unit, diagnostics: Diagnostics) -> Entity:
-    type_ = finite_type(variable.type, unit, diagnostics)
+    type_ = _storable(variable.type, unit, diagnostics)
     index = unit.index.expr if unit.index else None
     return StateEntity(unit.prefix + variable.name.text, type_, variable.name.span, index, variable.ghost)
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics import Note
 from assay.grammar.elaborate.context import failed
-from assay.grammar.elaborate.parameter_domains import parameter_domain
 from assay.grammar.elaborate.expressions import action_reference
 from assay.grammar.elaborate.labels import place_label
+from assay.grammar.elaborate.parameter_domains import parameter_domain
 from assay.grammar.elaborate.statements import Body, elaborate_body
 from assay.grammar.elaborate.unit import Unit
 from assay.grammar.elaborate.units import Units

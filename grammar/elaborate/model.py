@@ -138,7 +138,7 @@ def _scenarios(
         for unit in units.canonical()
         for param in unit.declared(syntax.Param)
         if param.type is None and not param.size
-        for name in written_elements(param, unit, top)
+        for name in written_elements(param, top)
     )
     return tuple(Scenarios(top, steps, elements, diagnostics).elaborate())
 

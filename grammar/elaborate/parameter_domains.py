@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.grammar import kernel, syntax
-from assay.grammar.diagnostics import Diagnostics
+from assay.grammar.diagnostics import Diagnostics, Span
 from assay.grammar.elaborate.context import Fresh, failed
 from assay.grammar.elaborate.domains import check_enumerable_type
 from assay.grammar.elaborate.expressions import elaborate_domain
@@ -55,7 +55,7 @@ def _of_type(expr: syntax.TypeExpr, unit: Unit, diagnostics: Diagnostics) -> Par
     return whole
 
 
-def whole_domain(type_: Type, span: syntax.Span) -> ParameterDomain:
+def whole_domain(type_: Type, span: Span) -> ParameterDomain:
     """All values of a type."""
     return ParameterDomain(type_, kernel.TypeDomain(SetType(type_), type_, span=span))
 

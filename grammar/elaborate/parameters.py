@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from assay.grammar import kernel, syntax
-from assay.grammar.elaborate.bindings import Bindings, element_names, generated_names, models_of
+from assay.grammar.elaborate.bindings import LARGEST_SET, Bindings, element_names, generated_names, models_of
 from assay.grammar.elaborate.context import Fresh, erroneous, failed
 from assay.grammar.elaborate.expressions import elaborate_expression
 from assay.grammar.elaborate.fold import constant
@@ -61,7 +61,7 @@ class _Binder:
         return {} if shared else self._elements(param, sort)
 
     def _elements(self, param: syntax.Param, sort: Sort) -> dict[str, AtomEntity]:
-        writable = set(written_elements(param, self.unit, self.top))
+        writable = set(written_elements(param, self.top))
         found = {}
         for position, name in enumerate(sort.elements):
             if name in writable:
@@ -168,20 +168,18 @@ def _same(entity: Entity) -> Entity:
     return entity
 
 
-def written_elements(param: syntax.Param, unit: Unit, top: Unit) -> Iterator[str]:
+def written_elements(param: syntax.Param, top: Unit) -> Iterator[str]:
     """The names that the spec itself gives to elements: in the default, and in the models of the top module.
 
     Only these can be named in the spec; what ``--set`` or a log calls an element is never taken for a name of the spec.
     """
     values = [param.default] if param.default is not None else []
     for model in models_of(top.module):
-        for binding in model.bindings:
-            if binding.name.parts[-1].text == param.name.text:
-                values.append(binding.value)
+        values.extend(b.value for b in model.bindings if b.name.parts[-1].text == param.name.text)
     for value in values:
         match value:
-            case syntax.IntLit(count) if 0 < count:
-                yield from generated_names(param.name.text, min(count, 1000))
+            case syntax.IntLit(count) if count > 0:
+                yield from generated_names(param.name.text, min(count, LARGEST_SET))
             case syntax.SetDisplay(items):
                 yield from (item.name.text for item in items if isinstance(item, syntax.Ref))
             case _:

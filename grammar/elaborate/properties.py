@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from assay.grammar import kernel, syntax
-from assay.grammar.diagnostics import Diagnostics, Note
+from assay.grammar.diagnostics import Diagnostics, Note, Span
 from assay.grammar.elaborate.context import Fresh
-from assay.grammar.elaborate.parameter_domains import whole_domain
 from assay.grammar.elaborate.expressions import elaborate_condition, elaborate_expression
 from assay.grammar.elaborate.labels import place_label
+from assay.grammar.elaborate.parameter_domains import whole_domain
 from assay.grammar.elaborate.unit import Unit
 from assay.grammar.elaborate.walk import rewritten
 from assay.grammar.kernel_types import BOOL
@@ -75,14 +75,14 @@ class Properties:
         scope = unit.scope.allowing(old=kind == "transition", temporal=kind == "property")
         if unit.index is not None:
             fresh(unit.index.name)
-        taken: dict[str, syntax.Span] = {}
+        taken: dict[str, Span] = {}
         for conjunct in declaration.conjuncts:
             found = elaborate_condition(conjunct.condition, scope, self.diagnostics, fresh)
             scope = found.when_true
             label = self._label(conjunct, taken)
             yield kernel.Conjunct(label, _for_every_index(found.expr, unit, fresh), span=conjunct.span)
 
-    def _label(self, conjunct: syntax.Conjunct, taken: dict[str, syntax.Span]) -> str:
+    def _label(self, conjunct: syntax.Conjunct, taken: dict[str, Span]) -> str:
         if conjunct.label is None:
             label = place_label(conjunct.span)
             label = label if label not in taken else f"{label}:{conjunct.span.column}"

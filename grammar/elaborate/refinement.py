@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assay.grammar import kernel, syntax
-from assay.grammar.diagnostics import Diagnostics, Note
+from assay.grammar.diagnostics import Diagnostics, Note, Span
 from assay.grammar.elaborate.context import Context, Fresh
 from assay.grammar.elaborate.expressions import elaborate, elaborate_expression
 from assay.grammar.elaborate.locals import declare
@@ -83,7 +83,7 @@ class Refinements:
         for value in values:
             elaborate_expression(value.value, scope, self.diagnostics, fresh)
 
-    def _unknown(self, span: syntax.Span, name: str, known: set[str], kind: str, abstract: ModuleFile) -> None:
+    def _unknown(self, span: Span, name: str, known: set[str], kind: str, abstract: ModuleFile) -> None:
         guess = did_you_mean(name, known)
         offer = f"it has {', '.join(sorted(known))}" if known else f"it has no {kind}s"
         advice = f"did you mean `{guess}`?" if guess else offer

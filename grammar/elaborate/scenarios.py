@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from assay.grammar import kernel, syntax
-from assay.grammar.diagnostics import Diagnostics, Note
+from assay.grammar.diagnostics import Diagnostics, Note, Span
 from assay.grammar.elaborate.action_references import ActionReference
 from assay.grammar.elaborate.context import Fresh
 from assay.grammar.elaborate.expressions import action_reference, elaborate_condition
@@ -23,13 +23,20 @@ class Steps:
     next: tuple[str, ...]
     diagnostics: Diagnostics
 
-    def check(self, entity: ActionEntity, span: syntax.Span) -> None:
+    def check(self, entity: ActionEntity, span: Span) -> None:
         """Report an action that is no step of the system: to let it happen would be another system's run."""
         if entity.name not in self.next:
             what = f"`{entity.name}` is not a step of the system"
             self.diagnostics.error("E503", span, what, Note("it is declared here", entity.span), "add it to `next:`")
 
-    def call(self, found: ActionReference, span: syntax.Span) -> kernel.ActionCall:
+    def check_observed(self, entity: ActionEntity, span: Span) -> None:
+        """Warn of an observed action that is no step of the system: what was checked of the system says nothing of it."""
+        if entity.name not in self.next:
+            what = f"`{entity.name}` is observed in logs, but is not a step of the system, so checking never takes it"
+            declared = Note("it is declared here", entity.span)
+            self.diagnostics.warning("E513", span, what, declared, "add it to `next:` if the properties are to hold with it")
+
+    def call(self, found: ActionReference, span: Span) -> kernel.ActionCall:
         """The kernel's call. Without parentheses every argument is any value."""
         given = found.arguments if found.arguments is not None else (None,) * len(found.entity.parameters)
         return kernel.ActionCall(found.entity.name, given, span=span)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.grammar import syntax
-from assay.grammar.diagnostics import Diagnostics
+from assay.grammar.diagnostics import Diagnostics, Span
 from assay.grammar.elaborate.modules import ModuleFile, ModuleTree
 from assay.grammar.suggest import did_you_mean
 
@@ -53,7 +53,7 @@ class Slots:
             return tuple(slot for slot in self.all if slot.prefix == self.aliases.get(base) and slot.name == last)
         return tuple(slot for slot in self.all if slot.name == name)
 
-    def named(self, name: str, span: syntax.Span, diagnostics: Diagnostics) -> Slot | None:
+    def named(self, name: str, span: Span, diagnostics: Diagnostics) -> Slot | None:
         """The one parameter of that name; reports an unknown or an ambiguous one."""
         found = self.find(name)
         if len(found) == 1:

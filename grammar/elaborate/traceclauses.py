@@ -94,7 +94,7 @@ class Traces:
         for action in sequence:
             found = action_reference(action, scope.allowing(state=False), self.diagnostics, fresh)
             if found is not None:
-                self.steps.check(found.entity, action.span)
+                self.steps.check_observed(found.entity, action.span)
                 yield self.steps.call(found, action.span)
 
     def _ignored(self, trace: syntax.Trace) -> Iterator[kernel.IgnoredEvent]:
@@ -126,7 +126,7 @@ class Traces:
             entity = action_named(path, self.unit.scope, self.diagnostics)
             if entity is None:
                 continue
-            self.steps.check(entity, path.span)
+            self.steps.check_observed(entity, path.span)
             if entity.name in names:
                 self.diagnostics.error("E507", path.span, f"`{path}` is listed twice")
             names.append(entity.name)

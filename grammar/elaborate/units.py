@@ -120,7 +120,8 @@ class Units:
     def _instance_at(self, root: Unit, expr: kernel.Expr) -> Unit:
         """The unit of an array at one index, made once for each index expression."""
         if (root.prefix, expr) not in self.at_index:
-            assert root.array is not None and root.index is not None and root.array[0].index is not None
+            assert root.array is not None
+            assert root.index is not None
             declaration, owner = root.array
             index = ArrayIndex(root.index.name, root.index.type, expr, root.prefix)
             given = _supplied(declaration, _with_index(owner.scope, index, declaration.index))
