@@ -34,18 +34,30 @@ def access(node: Access, scope: Scope) -> Meaning:
 
 def _lookup(node: k.Lookup, scope: Scope) -> Meaning:
     collection, key = scope.meaning(node.collection), scope.meaning(node.key)
-    of = node.collection.type
-    return lambda frame: entry(collection(frame), key(frame), of, node.span, node.key.type)
+    of, key_type = node.collection.type, node.key.type
+    if not isinstance(of, MapType):
+        return lambda frame: entry(collection(frame), key(frame), of, node.span, key_type)
+
+    def lookup(frame: Frame) -> Any:
+        table, wanted = collection(frame), key(frame)
+        try:
+            return table[wanted]
+        except KeyError:
+            raise _no_key(table, wanted, of, node.span, key_type) from None
+
+    return lookup
+
+
+def _no_key(table: Any, key: Any, of: Type, span: Span, key_type: Type) -> Undefined:
+    return Undefined(f"no key {show_value(key, key_type)} in {show_value(table, of)}", span)
 
 
 def entry(collection: Any, key: Any, of: Type, span: Span, key_type: Type) -> Any:
     """The entry of a map or the element of a sequence; undefined if the key is absent or the index outside."""
-    if isinstance(of, MapType):
-        try:
-            return collection[key]
-        except KeyError:
-            raise Undefined(f"no key {show_value(key, key_type)} in {show_value(collection, of)}", span) from None
-    check_index(collection, key, span)
+    if not isinstance(of, MapType):
+        check_index(collection, key, span)
+    elif key not in collection:
+        raise _no_key(collection, key, of, span, key_type)
     return collection[key]
 
 
@@ -123,5 +135,5 @@ def with_entry(collection: Any, key: Any, value: Any, of: Type, span: Span, key_
         check_index(collection, key, span)
         return (*collection[:key], value, *collection[key + 1 :])
     if not of.partial and key not in collection:
-        raise Undefined(f"no key {show_value(key, key_type)} in {show_value(collection, of)}", span)
+        raise _no_key(collection, key, of, span, key_type)
     return collection.changed(key, value)

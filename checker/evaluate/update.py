@@ -16,7 +16,7 @@ from assay.checker.evaluate.listing import listing
 from assay.checker.evaluate.scope import Frame, Meaning, Scope
 from assay.checker.evaluate.undefined import Undefined
 from assay.grammar import kernel as k
-from assay.grammar.kernel_types import MapType, RecordType, SeqType, Type
+from assay.grammar.kernel_types import AtomType, MapType, RecordType, SeqType, Type
 from assay.grammar.values import FrozenMap, RecordValue, Value
 
 
@@ -207,6 +207,8 @@ def _put(current: Any, of: Type, path: tuple[Any, ...], value: Any, assign: k.As
 
 
 def _fit_key(of: Type, key: Any, assign: k.Assign) -> None:
+    if isinstance(of, AtomType):
+        return
     fits = range_check(of)
     if fits is not None:
         _fit(fits, key, assign)
