@@ -54,12 +54,13 @@ def trace_to_json(
     trace: Trace, kernel: k.Kernel, spec: str, property_: str, settings: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """The trace as an object for ``json.dumps``."""
-    steps = [_step_to_json(step, kernel) for step in trace.steps]
+    steps = [step_to_json(step, kernel) for step in trace.steps]
     head = {"assay": VERSION, "spec": spec, "model": kernel.model, "set": dict(settings or {}), "property": property_}
     return {**head, "steps": steps}
 
 
-def _step_to_json(step: Step, kernel: k.Kernel) -> dict[str, Any]:
+def step_to_json(step: Step, kernel: k.Kernel) -> dict[str, Any]:
+    """A step with its arguments, picks and the state after it, as an object."""
     parameters, picks = step_types(kernel, step.action)
     return {
         "action": step.action,

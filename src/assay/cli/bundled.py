@@ -28,7 +28,7 @@ def locate_spec(argument: str) -> Path:
     if path.suffix == ".assay":
         raise SpecError([Diagnostic("E601", Span(argument, 0, 0, 0, 0), "no such file", _advice())])
     raise SpecError(
-        [Diagnostic("E806", NOWHERE, f"`{argument}` is neither a file nor the name of a bundled spec", _advice())]
+        [Diagnostic("E903", NOWHERE, f"`{argument}` is neither a file nor the name of a bundled spec", _advice())]
     )
 
 

@@ -2,42 +2,31 @@
 
 from __future__ import annotations
 
-from assay.grammar.codes import CODES, Code
+from assay.grammar.code import Code
+from assay.grammar.codes import CODES
 
 COMMAND_LINE = (
     Code(
-        "E801",
+        "E901",
         "wrong usage of the command line",
         "An option or an argument is unknown, is missing, or has a value of another kind than the command takes. "
         "`assay COMMAND --help` lists what each command takes.",
     ),
     Code(
-        "E802",
+        "E902",
         "result cannot be written",
         "The file named by `--junit` or `--trace-out` cannot be written; the message is the operating system's own. The answer "
         "itself was still printed.",
     ),
     Code(
-        "E803",
-        "not a saved counterexample",
-        "`assay replay` reads what `assay check --trace-out FILE` wrote. The file is no JSON, is damaged, or was written by a "
-        "version of assay whose files this one cannot read.",
-    ),
-    Code(
-        "E804",
-        "no such diagnostic code",
-        "Codes look like `E001`. Every message of assay shows the code it belongs to, and docs/errors.md lists all of them.",
-    ),
-    Code(
-        "E805",
-        "no such property",
-        "`--property` names an invariant, a lemma, a transition, a reachable, a temporal property, a refinement or a scenario of the "
-        "spec, or one of the built-in `deadlock` and `defined`.",
-    ),
-    Code(
-        "E806",
+        "E903",
         "no such bundled spec",
         "Where no file of that name exists, a spec is looked up among those that come with assay. The message lists them.",
+    ),
+    Code(
+        "E904",
+        "no such diagnostic code",
+        "Codes look like `E001`. Every message of assay shows the code it belongs to, and docs/errors.md lists all of them.",
     ),
 )
 

@@ -30,4 +30,4 @@ def explain(code: str) -> int:
 def _unknown(code: str) -> Diagnostic:
     near = difflib.get_close_matches(code.upper(), ALL_CODES, n=3)
     notes = (Note(f"did you mean {', '.join(near)}?"),) if near else ()
-    return Diagnostic("E804", NOWHERE, f"there is no diagnostic code `{code}`", notes)
+    return Diagnostic("E904", NOWHERE, f"there is no diagnostic code `{code}`", notes)

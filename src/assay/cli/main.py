@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
 from assay import __version__
 from assay.checker.verdict import ExitCode
+from assay.cli.check import check
 from assay.cli.doctor import doctor
 from assay.cli.explain import explain
 from assay.cli.output import complain, complain_about, say_json
+from assay.cli.replay import replay
+from assay.cli.validate import validate
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
+from assay.grammar.load import UnusableSpecError
 from assay.report.diagnostics import error_object
 from assay.report.lines import Line, Tone
 
@@ -27,7 +31,7 @@ def cli() -> None:
     """
 
 
-for command in (explain, doctor):
+for command in (check, replay, validate, doctor, explain):
     cli.add_command(command)
 
 
@@ -36,6 +40,8 @@ def invoke(arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
     try:
         return int(cli.main(args=list(arguments), prog_name="assay", standalone_mode=False) or 0)
+    except UnusableSpecError as error:
+        return report_errors(error.diagnostics, as_json, error.sources)
     except SpecError as error:
         return report_errors(error.diagnostics, as_json)
     except click.ClickException as error:
@@ -46,16 +52,16 @@ def invoke(arguments: Sequence[str]) -> int:
         return _internal(error, as_json)
 
 
-def report_errors(diagnostics: Sequence[Diagnostic], as_json: bool) -> int:
+def report_errors(diagnostics: Sequence[Diagnostic], as_json: bool, sources: Mapping[str, str] | None = None) -> int:
     """Show why an input cannot be used; exit code 2."""
-    complain_about(diagnostics)
+    complain_about(diagnostics, sources)
     if as_json:
         say_json(error_object(diagnostics))
     return ExitCode.BAD_INPUT
 
 
 def _usage(error: click.ClickException) -> Diagnostic:
-    return Diagnostic("E801", NOWHERE, error.format_message().rstrip("."))
+    return Diagnostic("E901", NOWHERE, error.format_message().rstrip("."))
 
 
 def _interrupted(as_json: bool) -> int:

@@ -34,10 +34,10 @@ def complain(lines: Iterable[Line]) -> None:
     _write(sys.stderr, lines)
 
 
-def complain_about(diagnostics: Sequence[Diagnostic]) -> None:
-    """Write diagnostics to standard error."""
+def complain_about(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str] | None = None) -> None:
+    """Write diagnostics to standard error, with the lines that they are about."""
     if diagnostics:
-        _put(sys.stderr, diagnostics_text(diagnostics, color=wants_colour(sys.stderr)))
+        _put(sys.stderr, diagnostics_text(diagnostics, sources, color=wants_colour(sys.stderr)))
 
 
 def say_json(answer: Mapping[str, Any]) -> None:

@@ -1,13 +1,15 @@
-"""What `--model` and `--set` say, and the kernel that a SPEC argument makes with them."""
+"""What SPEC, `--model` and `--set` say, and the kernel that they make."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
+from assay.cli.bundled import locate_spec
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
+from assay.grammar.load import Loaded, load_spec
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -19,6 +21,11 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return model(set_option(command))
 
 
+def load(spec: str, model: str | None, settings: Mapping[str, str]) -> Loaded:
+    """The spec that a SPEC argument names, with the parameters bound; raises SpecError."""
+    return load_spec(locate_spec(spec), model=model, overrides=settings)
+
+
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
     """The text of each value by parameter; raises SpecError where the form is not P=V or a parameter is bound twice."""
     bound: dict[str, str] = {}
@@ -27,10 +34,10 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
         name, mark, value = (part.strip() for part in setting.partition("="))
         if not (name and mark and value):
             wrong.append(
-                Diagnostic("E801", NOWHERE, f"`--set {setting}` does not have the form `--set Parameter=value`")
+                Diagnostic("E901", NOWHERE, f"`--set {setting}` does not have the form `--set Parameter=value`")
             )
         elif name in bound:
-            wrong.append(Diagnostic("E801", NOWHERE, f"`--set` binds {name} twice"))
+            wrong.append(Diagnostic("E901", NOWHERE, f"`--set` binds {name} twice"))
         else:
             bound[name] = value
     if wrong:

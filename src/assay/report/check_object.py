@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from assay.checker.json_values import to_json
+from assay.checker.saved_trace import step_to_json, step_types
 from assay.checker.verdict import BlockedAction, Explanation, PropertyResult, Report, Step, Trace
 from assay.grammar.kernel import Kernel
 from assay.grammar.kernel_types import Sort
-from assay.report.changes import change_lines, step_name, typed_picks
+from assay.report.changes import change_lines, step_name
 from assay.report.coverage import coverage_object
 from assay.report.diagnostics import place_object
 from assay.report.text import verdict_word
-from assay.report.values import value_to_json
 
 VERSION = "1"
 
@@ -51,7 +52,7 @@ def property_object(kernel: Kernel, result: PropertyResult) -> dict[str, Any]:
     if result.explanation is not None:
         answer["explanation"] = explanation_object(result.explanation)
     if result.blocked:
-        answer["blocked"] = [_blocked(kernel, action) for action in result.blocked]
+        answer["blocked"] = [blocked_object(kernel, action) for action in result.blocked]
     return answer
 
 
@@ -62,15 +63,10 @@ def trace_object(kernel: Kernel, trace: Trace) -> list[dict[str, Any]]:
 
 
 def _step(kernel: Kernel, before: Step | None, step: Step) -> dict[str, Any]:
-    types = [] if step.action is None else [p.binder.type for p in kernel.action(step.action).parameters]
-    arguments = {name: value_to_json(x, type_) for (name, x), type_ in zip(step.arguments, types, strict=True)}
     return {
-        "action": step.action,
-        "arguments": arguments,
-        "picks": {name: value_to_json(x, type_) for name, x, type_ in typed_picks(kernel, step)},
+        **step_to_json(step, kernel),
         "text": step_name(kernel, step),
         "changes": change_lines(kernel, before.state, step.state) if before is not None else [],
-        "state": {v.name: value_to_json(x, v.type) for v, x in zip(kernel.variables, step.state, strict=True)},
     }
 
 
@@ -89,9 +85,10 @@ def explanation_object(explanation: Explanation) -> dict[str, Any]:
     return answer | ({"undefined": explanation.undefined} if explanation.undefined else {})
 
 
-def _blocked(kernel: Kernel, blocked: BlockedAction) -> dict[str, Any]:
-    types = [p.binder.type for p in kernel.action(blocked.action).parameters]
-    arguments = {name: value_to_json(x, type_) for (name, x), type_ in zip(blocked.arguments, types, strict=True)}
+def blocked_object(kernel: Kernel, blocked: BlockedAction) -> dict[str, Any]:
+    """A blocked action with the guards that block it, as JSON."""
+    types, _ = step_types(kernel, blocked.action)
+    arguments = {name: to_json(value, types[name]) for name, value in blocked.arguments}
     guards = [{"label": label, "text": text, "place": place_object(span)} for label, text, span in blocked.guards]
     return {"action": blocked.action, "arguments": arguments, "guards": guards}
 

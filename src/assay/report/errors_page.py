@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from assay.grammar.codes import Code
+from assay.grammar.code import Code
 
 STAGES = {
     "0": "Syntax",
@@ -16,7 +16,8 @@ STAGES = {
     "5": "Properties and traces",
     "6": "Input files",
     "7": "Logs",
-    "8": "The command line",
+    "8": "Engines",
+    "9": "The command line",
 }
 WIDTH = 120
 

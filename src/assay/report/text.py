@@ -111,7 +111,7 @@ def property_lines(kernel: Kernel, result: PropertyResult) -> Iterator[Line]:
         yield from trace_lines(kernel, result.trace)
     if result.explanation is not None:
         yield from explanation_lines(result.explanation)
-    yield from _blocked(kernel, result.blocked)
+    yield from blocked_lines(kernel, result.blocked)
 
 
 def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:
@@ -136,7 +136,8 @@ def explanation_lines(explanation: Explanation) -> Iterator[Line]:
         yield from (Line(f"           {text} = {value}") for text, value in part.values if text != part.text)
 
 
-def _blocked(kernel: Kernel, blocked: tuple[BlockedAction, ...]) -> Iterator[Line]:
+def blocked_lines(kernel: Kernel, blocked: tuple[BlockedAction, ...]) -> Iterator[Line]:
+    """The actions of a deadlocked state with the guards that block them."""
     if blocked:
         yield Line("  no action is possible:", Tone.BAD)
     for action in blocked:

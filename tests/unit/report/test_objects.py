@@ -6,16 +6,13 @@ import json
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-import pytest
-
 from assay.checker.verdict import Outcome, PropertyResult
 from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, Span
-from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
+from assay.grammar.values import Atom
 from assay.report.check_object import report_object
 from assay.report.diagnostics import diagnostics_text, error_object
 from assay.report.junit import Case, junit, junit_of_report
-from assay.report.values import value_from_json, value_to_json
 
 PLACE = Span("lamp.assay", 2, 5, 2, 9)
 SORT = t.Sort("Broker", ("b1", "b2"), symmetric=False)
@@ -25,53 +22,6 @@ ROLE = t.EnumType(
     "Role", (t.VariantType("Idle", ()), t.VariantType("Active", (t.FieldType("epoch", t.RangeType(0, 9)),)))
 )
 VOTE = t.RecordType("Vote", (t.FieldType("voter", BROKER), t.FieldType("granted", t.BOOL)))
-
-VALUES: list[tuple[t.Type, Value, Any]] = [
-    (t.BOOL, True, True),
-    (t.RangeType(0, 9), 7, 7),
-    (BROKER, B2, "b2"),
-    (ROLE, VariantValue("Idle", ()), "Idle"),
-    (ROLE, VariantValue("Active", (3,)), {"Active": {"epoch": 3}}),
-    (VOTE, RecordValue((B1, False)), {"voter": "b1", "granted": False}),
-    (t.OptionType(BROKER), None, None),
-    (t.OptionType(BROKER), Some(B1), "b1"),
-    (t.OptionType(t.OptionType(BROKER)), Some(None), {"some": None}),
-    (t.OptionType(t.OptionType(BROKER)), None, None),
-    (t.SetType(BROKER), frozenset({B2, B1}), ["b1", "b2"]),
-    (t.SeqType(BROKER, 3), (B2, B1, B2), ["b2", "b1", "b2"]),
-    (t.BagType(BROKER, 3), FrozenMap({B1: 2, B2: 1}), ["b1", "b1", "b2"]),
-    (t.MapType(BROKER, t.BOOL), FrozenMap({B1: True, B2: False}), {"b1": True, "b2": False}),
-    (t.MapType(t.RangeType(0, 1), BROKER), FrozenMap({0: B2, 1: B1}), [[0, "b2"], [1, "b1"]]),
-]
-
-
-@pytest.mark.parametrize(("type_", "value", "data"), VALUES)
-def test_a_value_goes_to_json_and_comes_back(type_: t.Type, value: Value, data: Any) -> None:
-    assert value_to_json(value, type_) == data
-    assert value_from_json(json.loads(json.dumps(data)), type_) == value
-
-
-@pytest.mark.parametrize(
-    ("type_", "data"),
-    [
-        (t.BOOL, 1),
-        (t.RangeType(0, 9), True),
-        (t.RangeType(0, 9), "7"),
-        (BROKER, "b9"),
-        (ROLE, "Gone"),
-        (ROLE, "Active"),
-        (ROLE, {}),
-        (VOTE, {"voter": "b1"}),
-        (VOTE, []),
-        (t.SetType(BROKER), "b1"),
-        (t.SetType(BROKER), None),
-        (t.MapType(BROKER, t.BOOL), ["b1"]),
-        (t.OptionType(t.OptionType(BROKER)), "b1"),
-    ],
-)
-def test_json_of_another_type_is_a_value_error(type_: t.Type, data: Any) -> None:
-    with pytest.raises(ValueError, match="is no value of the type"):
-        value_from_json(data, type_)
 
 
 def test_the_answer_of_a_check_is_one_versioned_object(sample: Any) -> None:

@@ -1,0 +1,137 @@
+"""`assay check`: all properties of a spec."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from assay.checker.check import check as run_check
+from assay.checker.options import SearchOptions
+from assay.checker.saved_trace import trace_to_json
+from assay.checker.verdict import ExitCode, Outcome, PropertyResult, Report, worst
+from assay.cli.files import write_result
+from assay.cli.interrupt import stoppable
+from assay.cli.output import complain, complain_about, say, say_json
+from assay.cli.progress import search_progress
+from assay.cli.settings import load, model_options, parse_settings
+from assay.grammar.diagnostics import Diagnostic
+from assay.grammar.load import Loaded
+from assay.report.check_object import report_object
+from assay.report.diagnostics import diagnostic_object
+from assay.report.junit import junit_of_report
+from assay.report.lines import Line, Tone
+from assay.report.text import report_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where the answer goes; ``spec`` is the argument as the user wrote it, which a saved counterexample names."""
+
+    spec: str
+    as_json: bool
+    junit: Path | None
+    trace_out: Path | None
+
+
+@click.command()
+@click.argument("spec")
+@model_options
+@click.option(
+    "--engine", type=click.Choice(["auto", "reference"]), default="auto", show_default=True, help="What searches."
+)
+@click.option("--property", "names", multiple=True, metavar="NAME", help="Check this property only; repeatable.")
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Stop after N levels.")
+@click.option(
+    "--max-states", type=click.IntRange(min=1), metavar="N", help="Stop at the level that reaches N distinct states."
+)
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
+@click.option("--no-deadlock", is_flag=True, help="Do not look for deadlocks.")
+@click.option(
+    "--keep-going", is_flag=True, help="Search on after a violation, until every property has its own answer."
+)
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
+@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
+@click.option(
+    "--trace-out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also save the first counterexample, for `assay replay`.",
+)
+def check(
+    spec: str,
+    model: str | None,
+    settings: tuple[str, ...],
+    engine: str,
+    names: tuple[str, ...],
+    depth: int | None,
+    max_states: int | None,
+    timeout: float | None,
+    no_deadlock: bool,
+    keep_going: bool,
+    as_json: bool,
+    junit: Path | None,
+    trace_out: Path | None,
+) -> int:
+    """Check all properties of SPEC: a file, or the name of a bundled spec such as `kafka/controller`.
+
+    \b
+    Exit code: 0 everything holds    1 something is violated    2 bad input
+               3 undecided           4 nothing was checked      5 holds up to named bounds
+    """
+    _ = engine  # both choices are the reference engine, the only one there is
+    loaded = load(spec, model, parse_settings(settings))
+    limits = SearchOptions(
+        properties=frozenset(names) or None,
+        max_depth=depth,
+        max_states=max_states,
+        timeout=timeout,
+        check_deadlock=not no_deadlock,
+        keep_going=keep_going,
+    )
+    report = search(loaded, limits)
+    return answer(loaded, report, Destination(spec, as_json, junit, trace_out))
+
+
+def search(loaded: Loaded, limits: SearchOptions) -> Report:
+    """Run the search with progress on a terminal; Ctrl-C ends it with what was reached."""
+    with stoppable() as asked, search_progress() as show:
+        return run_check(loaded.kernel, replace(limits, progress=show, interrupted=asked), loaded.sources)
+
+
+def answer(loaded: Loaded, report: Report, destination: Destination) -> int:
+    """Print the answer and write the files asked for."""
+    problems = _write_files(loaded, report, destination)
+    complain_about([*loaded.diagnostics, *problems], loaded.sources)
+    if destination.as_json:
+        found = [diagnostic_object(each) for each in [*loaded.diagnostics, *problems]]
+        say_json(report_object(report) | ({"diagnostics": found} if found else {}))
+    else:
+        say(report_lines(report))
+    return worst([report.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])
+
+
+def _write_files(loaded: Loaded, report: Report, destination: Destination) -> list[Diagnostic]:
+    problems: list[Diagnostic] = []
+    if destination.junit is not None:
+        problems += write_result(destination.junit, junit_of_report(report))
+    if destination.trace_out is not None:
+        problems += _save(loaded, report, destination.spec, destination.trace_out)
+    return problems
+
+
+def _save(loaded: Loaded, report: Report, spec: str, path: Path) -> list[Diagnostic]:
+    found = counterexample(report)
+    if found is None or found.trace is None:
+        complain([Line(f"no counterexample was found, and {path} was not written", Tone.WARN)])
+        return []
+    data = trace_to_json(found.trace, loaded.kernel, spec, found.name, loaded.overrides)
+    return write_result(path, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
+def counterexample(report: Report) -> PropertyResult | None:
+    """The first violated property with a run that can be followed again; a scenario is run anew by every check."""
+    violated = (each for each in report.properties if each.outcome is Outcome.VIOLATED and each.trace is not None)
+    return next((each for each in violated if each.kind != "scenario"), None)

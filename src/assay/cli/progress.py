@@ -1,0 +1,31 @@
+"""A line that moves while something long runs; only on a terminal, and on standard error, so that no output is ever mixed with it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+
+from assay.checker.options import Progress
+
+
+@contextmanager
+def search_progress() -> Iterator[Callable[[Progress], None]]:
+    """Shows where a search is."""
+    with activity("searching") as show:
+        yield lambda at: show(
+            f"level {at.level}: {at.distinct:,} distinct states, {at.generated:,} generated, {at.frontier:,} to expand, {at.seconds:.0f} s"
+        )
+
+
+@contextmanager
+def activity(first: str) -> Iterator[Callable[[str], None]]:
+    """Shows what goes on; the function given changes the text."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    console = Console(stderr=True)
+    with console.status(first) as status:
+        yield status.update
