@@ -41,7 +41,11 @@ NAMES = (
         "The elements of a `symmetric` set are interchangeable: outside scenarios and bindings none of them can be named. Quantify over "
         "the set, or declare it without `symmetric`.",
     ),
-    Code("E107", "recursive function", "Functions are expanded where they are called, so none may call itself, directly or through others."),
+    Code(
+        "E107",
+        "recursive function",
+        "Functions are expanded where they are called, so none may call itself, directly or through others.",
+    ),
     Code(
         "E108",
         "state read where there is none",
@@ -121,7 +125,9 @@ TYPES = (
         "The elements of a `symmetric` set are interchangeable, so none is less than another. Declare the set without `symmetric` if their "
         "order matters.",
     ),
-    Code("E208", "empty range", "The low end of a range is at most its high end; check the parameters that occur in it."),
+    Code(
+        "E208", "empty range", "The low end of a range is at most its high end; check the parameters that occur in it."
+    ),
     Code(
         "E209",
         "not known before anything runs",

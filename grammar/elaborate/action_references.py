@@ -33,7 +33,12 @@ def refer(expr: syntax.Expr, cx: Context) -> ActionReference | None:
     if entity is None:
         return None
     if not isinstance(entity, ActionEntity):
-        cx.error("E103", expr.span, f"an action is wanted here, this is {describe(entity)}", Note("it is declared here", span_of(entity)))
+        cx.error(
+            "E103",
+            expr.span,
+            f"an action is wanted here, this is {describe(entity)}",
+            Note("it is declared here", span_of(entity)),
+        )
         return None
     index = () if entity.index is None else (entity.index,)
     if called is None:

@@ -68,7 +68,12 @@ def image(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:
 
 def _check_one_sequence(expr: syntax.Image, generators: list[kernel.Generator], cx: Context) -> None:
     if expr.kind == "seq" and len(generators) > 1:
-        cx.error("E212", generators[1].binder.span, "a sequence is made from one sequence, with one name", "make a set, in braces")
+        cx.error(
+            "E212",
+            generators[1].binder.span,
+            "a sequence is made from one sequence, with one name",
+            "make a set, in braces",
+        )
 
 
 def _element(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:

@@ -19,7 +19,9 @@ def _wrong(place: syntax.Expr, wanted: str, found: kernel.Expr, cx: Context) -> 
         return erroneous(place.span)
     advice = []
     if isinstance(found.type, OptionType):
-        advice = ["the value may be none here: test it with `!= none`, or match it with `is some(v)`, in a condition before"]
+        advice = [
+            "the value may be none here: test it with `!= none`, or match it with `is some(v)`, in a condition before"
+        ]
     return cx.error("E203", place.span, f"{wanted} is wanted here, found {type_text(found.type)}", *advice)
 
 
@@ -139,5 +141,7 @@ def built_in(name: str, expr: syntax.Call, cx: Context) -> kernel.Expr:
     if named is not None:
         return cx.error("E205", named.span, f"the arguments of {name} have no names")
     if len(expr.arguments) != len(parameters):
-        return cx.error("E205", expr.span, f"{name}({', '.join(parameters)}) takes {len(parameters)}, {len(expr.arguments)} given")
+        return cx.error(
+            "E205", expr.span, f"{name}({', '.join(parameters)}) takes {len(parameters)}, {len(expr.arguments)} given"
+        )
     return elaborate(expr, tuple(argument.value for argument in expr.arguments), cx.timeless())

@@ -20,7 +20,9 @@ from assay.grammar.suggest import did_you_mean
 
 def is_callable(entity: Entity) -> bool:
     """Whether a name denotes something that is written with arguments and has a value."""
-    return isinstance(entity, FunctionEntity | VariantEntity) or (isinstance(entity, TypeEntity) and entity.record is not None)
+    return isinstance(entity, FunctionEntity | VariantEntity) or (
+        isinstance(entity, TypeEntity) and entity.record is not None
+    )
 
 
 def call_entity(entity: Entity, expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
@@ -116,7 +118,9 @@ def _recursive(function: syntax.Def, expr: syntax.Call, cx: Context) -> kernel.E
     names = [called.name.text for called in cx.scope.calls]
     start = next(index for index, called in enumerate(cx.scope.calls) if called is function)
     cycle = " -> ".join([*names[start:], function.name.text])
-    return cx.error("E107", expr.span, f"functions may not be recursive: {cycle}", Note("it is declared here", function.span))
+    return cx.error(
+        "E107", expr.span, f"functions may not be recursive: {cycle}", Note("it is declared here", function.span)
+    )
 
 
 def _arguments(entity: FunctionEntity, arguments: list[syntax.Expr], cx: Context) -> list[kernel.Expr]:
@@ -124,7 +128,10 @@ def _arguments(entity: FunctionEntity, arguments: list[syntax.Expr], cx: Context
     home = cx.within(entity.home)
     types = [type_in(parameter.type, home) for parameter in entity.declaration.parameters]
     hints = [erased(type_) for type_ in types]
-    return [convert(inner.attempt(value, wanted), wanted, cx.diagnostics) for value, wanted in zip(arguments, hints, strict=True)]
+    return [
+        convert(inner.attempt(value, wanted), wanted, cx.diagnostics)
+        for value, wanted in zip(arguments, hints, strict=True)
+    ]
 
 
 def function_scope(entity: FunctionEntity, cx: Context) -> Scope:
@@ -133,14 +140,18 @@ def function_scope(entity: FunctionEntity, cx: Context) -> Scope:
     return replace(entity.home, permissions=allowed, calls=(*cx.scope.calls, entity.declaration))
 
 
-def _expanded(entity: FunctionEntity, values: list[kernel.Expr], expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
+def _expanded(
+    entity: FunctionEntity, values: list[kernel.Expr], expr: syntax.Call, cx: Context, hint: Type | None
+) -> kernel.Expr:
     """One ``LetIn`` for each argument around the body."""
     home = replace(cx.within(function_scope(entity, cx)), site=cx.site or expr.span)
     scope, bound = home.scope, []
     for parameter, value in zip(entity.declaration.parameters, values, strict=True):
         check_new(parameter.name, home.within(scope))
         declared = type_in(parameter.type, home)
-        local = kernel.Local(declared if fits(value.type, declared) else value.type, cx.fresh(parameter.name.text), span=parameter.span)
+        local = kernel.Local(
+            declared if fits(value.type, declared) else value.type, cx.fresh(parameter.name.text), span=parameter.span
+        )
         scope = scope.bind(parameter.name.text, ValueEntity(local, parameter.span))
         bound.append((local, value))
     body = _body(entity, home.within(scope), hint)

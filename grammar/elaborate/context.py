@@ -60,7 +60,9 @@ class Context:
         """Report what is not allowed at this place; inside a function, the place is that of its call."""
         if self.site is None:
             return self.error(code, span, message, *notes)
-        return self.error(code, self.site, f"{message} (inside the function called here)", Note("it is used here", span), *notes)
+        return self.error(
+            code, self.site, f"{message} (inside the function called here)", Note("it is used here", span), *notes
+        )
 
     def infer(self, expr: syntax.Expr, hint: Type | None = None) -> kernel.Expr:
         """Elaborate an expression whose type must be known in itself or by the hint; the hint is not enforced."""
@@ -71,7 +73,12 @@ class Context:
         if not mentions(expr.type, UnknownType) or mentions(expr.type, ErrorType):
             return expr
         what = "`none`" if isinstance(expr.type, OptionType) else "what is empty"
-        return self.error("E204", expr.span, f"the type of {what} cannot be known here", "write it where a value of one type is wanted")
+        return self.error(
+            "E204",
+            expr.span,
+            f"the type of {what} cannot be known here",
+            "write it where a value of one type is wanted",
+        )
 
     def attempt(self, expr: syntax.Expr, hint: Type | None = None) -> kernel.Expr:
         """Elaborate an expression of which a ``none`` or ``{}`` may still be open.
@@ -81,7 +88,9 @@ class Context:
         try:
             return self.dispatch(expr, self, hint)
         except RecursionError:
-            return self.error("E017", expr.span, "this is nested too deeply", "give names to parts of it with `def` or `let`")
+            return self.error(
+                "E017", expr.span, "this is nested too deeply", "give names to parts of it with `def` or `let`"
+            )
 
 
 def erroneous(span: Span) -> kernel.Expr:

@@ -59,7 +59,9 @@ def _settled(expr: kernel.Expr, to: Type) -> kernel.Expr | None:
             return replace(expr, type=to)
         case (kernel.IfThenElse(_, condition, then, otherwise), _):
             left, right = _converted(then, to, False), _converted(otherwise, to, False)
-            return None if left is None or right is None else kernel.IfThenElse(to, condition, left, right, span=expr.span)
+            return (
+                None if left is None or right is None else kernel.IfThenElse(to, condition, left, right, span=expr.span)
+            )
         case (kernel.LetIn(_, binder, value, body), _):
             inner = _converted(body, to, False)
             return None if inner is None else kernel.LetIn(to, binder, value, inner, span=expr.span)
@@ -117,7 +119,12 @@ def _in_range(expr: kernel.Expr, to: Type) -> kernel.Expr:
 
 def _literal_in_range(expr: kernel.Expr, to: Type) -> kernel.Expr:
     """A number that lies in the range is of that range, without a check."""
-    if isinstance(expr, kernel.Const) and isinstance(to, RangeType) and isinstance(expr.value, int) and to.low <= expr.value <= to.high:
+    if (
+        isinstance(expr, kernel.Const)
+        and isinstance(to, RangeType)
+        and isinstance(expr.value, int)
+        and to.low <= expr.value <= to.high
+    ):
         return replace(expr, type=to)
     return expr
 
@@ -129,7 +136,12 @@ def fits(have: Type, want: Type) -> bool:
             return True
         case (RangeType(low, high), RangeType(least, most)):
             return least <= low and high <= most
-        case (OptionType(a), OptionType(b)) | (SetType(a), SetType(b)) | (SeqType(a), SeqType(b)) | (BagType(a), BagType(b)):
+        case (
+            (OptionType(a), OptionType(b))
+            | (SetType(a), SetType(b))
+            | (SeqType(a), SeqType(b))
+            | (BagType(a), BagType(b))
+        ):
             return fits(a, b)
         case (MapType(key, value), MapType(want_key, want_value)):
             return fits(key, want_key) and fits(value, want_value)
@@ -151,7 +163,11 @@ def _report(expr: kernel.Expr, to: Type, diagnostics: Diagnostics) -> None:
 
 def _items(expr: kernel.Expr, to: Type) -> list[tuple[kernel.Expr, Type]]:
     match expr, to:
-        case (kernel.MakeSet(_, items), SetType(item)) | (kernel.MakeSeq(_, items), SeqType(item)) | (kernel.MakeBag(_, items), BagType(item)):
+        case (
+            (kernel.MakeSet(_, items), SetType(item))
+            | (kernel.MakeSeq(_, items), SeqType(item))
+            | (kernel.MakeBag(_, items), BagType(item))
+        ):
             return [(part, item) for part in items]
         case (kernel.MakeMap(_, entries), MapType(key, value)):
             return [pair for k, v in entries for pair in ((k, key), (v, value))]
@@ -161,7 +177,9 @@ def _items(expr: kernel.Expr, to: Type) -> list[tuple[kernel.Expr, Type]]:
 
 def _advice(have: Type, want: Type) -> list[str]:
     if isinstance(have, OptionType) and same(have.item, want):
-        return ["the value may be none here: test it with `!= none`, or match it with `is some(v)`, in a condition before"]
+        return [
+            "the value may be none here: test it with `!= none`, or match it with `is some(v)`, in a condition before"
+        ]
     if isinstance(have, OptionType) and isinstance(have.item, UnknownType):
         return [f"only an optional type such as {type_text(want)}? has none"]
     return []

@@ -65,7 +65,9 @@ def map_display(expr: syntax.MapDisplay, cx: Context, hint: Type | None) -> kern
     return kernel.MakeMap(MapType(key, value, None, True), tuple(zip(keys, values, strict=True)), span=expr.span)
 
 
-def _items(items: tuple[syntax.Expr, ...] | list[syntax.Expr], cx: Context, hint: Type | None) -> tuple[tuple[kernel.Expr, ...], Type]:
+def _items(
+    items: tuple[syntax.Expr, ...] | list[syntax.Expr], cx: Context, hint: Type | None
+) -> tuple[tuple[kernel.Expr, ...], Type]:
     inner = cx.timeless()
     values, common = together([(item, inner) for item in items], hint, _different)
     return tuple(values), common
@@ -113,7 +115,9 @@ def _changed_entry(base: kernel.Expr, update: syntax.Entry, cx: Context) -> kern
                 return erroneous(update.span)
             result = SeqType(_widened(item, value.type), capacity)
         case _:
-            return cx.error("E203", update.span, f"a map or a sequence is changed at a key, found {type_text(base.type)}")
+            return cx.error(
+                "E203", update.span, f"a map or a sequence is changed at a key, found {type_text(base.type)}"
+            )
     return kernel.UpdateEntry(result, base, key, value, span=update.span)
 
 

@@ -33,7 +33,9 @@ def sequence_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
         case _ if failed(domain):
             return domain, ERROR
         case _:
-            advice = ["a set has no order: write the comprehension in braces"] if isinstance(domain.type, SetType) else []
+            advice = (
+                ["a set has no order: write the comprehension in braces"] if isinstance(domain.type, SetType) else []
+            )
             cx.error("E212", expr.span, f"a sequence is wanted here, found {type_text(domain.type)}", *advice)
             return erroneous(expr.span), ERROR
 
@@ -45,7 +47,9 @@ def _advice(type_: Type) -> list[str]:
         case MapType():
             return ["`keys(…)` is the set of its keys"]
         case OptionType(SetType()):
-            return ["the value may be none here: test it with `!= none`, or match it with `is some(v)`, in a condition before"]
+            return [
+                "the value may be none here: test it with `!= none`, or match it with `is some(v)`, in a condition before"
+            ]
         case _:
             return []
 
@@ -71,7 +75,12 @@ def check_enumerable_type(of: Type, place: kernel.Node, diagnostics: Diagnostics
     """Whether all values of a type may be gone through; reports it at ``place`` if not."""
     if is_sized(of):
         message = "this goes through a range whose size a log decides"
-        diagnostics.error("E211", place.span, message, "go through what is in the state instead, or bound the range by an ordinary parameter")
+        diagnostics.error(
+            "E211",
+            place.span,
+            message,
+            "go through what is in the state instead, or bound the range by an ordinary parameter",
+        )
         return False
     return _small_enough(cardinality(of), place, diagnostics)
 

@@ -41,7 +41,9 @@ def _elaborate(expr: syntax.Expr, cx: Context, hint: Type | None) -> kernel.Expr
         case syntax.NoneLit():
             return kernel.Const(hint if isinstance(hint, OptionType) else OptionType(UNKNOWN), None, span=expr.span)
         case syntax.Wildcard():
-            return cx.error("E113", expr.span, "`_` stands only for an argument of an action, or for what a pattern leaves unnamed")
+            return cx.error(
+                "E113", expr.span, "`_` stands only for an argument of an action, or for what a pattern leaves unnamed"
+            )
         case syntax.Ref():
             return _name(expr, cx, hint)
         case syntax.Attr():
@@ -96,7 +98,11 @@ def _name(expr: syntax.Ref, cx: Context, hint: Type | None) -> kernel.Expr:
 def _wanted_variant(expr: syntax.Expr, cx: Context, hint: Type | None) -> VariantEntity | None:
     """The variant of the wanted enum that a name means although the name is not visible, or offered by several modules."""
     enum = without_option(hint)
-    if not isinstance(expr, syntax.Ref) or not isinstance(enum, EnumType) or len(distinct(cx.scope.find(expr.name.text))) == 1:
+    if (
+        not isinstance(expr, syntax.Ref)
+        or not isinstance(enum, EnumType)
+        or len(distinct(cx.scope.find(expr.name.text))) == 1
+    ):
         return None
     variants = [variant for variant in enum.variants if variant.name == expr.name.text]
     return VariantEntity(((enum, variants[0]),), expr.span) if variants else None
@@ -240,7 +246,9 @@ def elaborate_expression(
     return convert(cx.attempt(expr, expected), expected, diagnostics)
 
 
-def elaborate_argument(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh, expected: Type) -> kernel.Expr:
+def elaborate_argument(
+    expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh, expected: Type
+) -> kernel.Expr:
     """The typed expression as a value that is passed on: its integers are checked against the ranges of the type."""
     return convert(context(scope, diagnostics, fresh).attempt(expr, expected), expected, diagnostics, put=True)
 
@@ -250,7 +258,9 @@ def elaborate_condition(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostic
     return logic.condition(expr, context(scope, diagnostics, fresh))
 
 
-def elaborate_domain(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> tuple[kernel.Expr, Type]:
+def elaborate_domain(
+    expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh
+) -> tuple[kernel.Expr, Type]:
     """A set to go through (``pick``, ``for``, an action's parameter), small enough for that, with the type of its elements."""
     return domains.set_domain(expr, context(scope, diagnostics, fresh))
 

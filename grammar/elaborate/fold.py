@@ -157,7 +157,12 @@ def _set(expr: kernel.Expr, env: Env) -> frozenset[Value]:
             return _undefined()
 
 
-ORDERS: dict[str, Callable[[int, int], bool]] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+ORDERS: dict[str, Callable[[int, int], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 COMBINATIONS: dict[str, Callable[[frozenset[Value], frozenset[Value]], frozenset[Value]]] = {
     "union": operator.or_,

@@ -23,7 +23,13 @@ def check_new(name: syntax.Name, cx: Context) -> None:
     """Report a local name that would hide another one."""
     entity = hidden_by(name.text, cx.scope)
     if entity is not None:
-        cx.error("E104", name.span, f"`{name.text}` is already in use here", Note("it is declared here", span_of(entity)), "choose another name")
+        cx.error(
+            "E104",
+            name.span,
+            f"`{name.text}` is already in use here",
+            Note("it is declared here", span_of(entity)),
+            "choose another name",
+        )
 
 
 def declare(name: syntax.Name, type_: Type, cx: Context) -> tuple[kernel.Local, Scope]:

@@ -52,7 +52,9 @@ def condition(expr: syntax.Expr, cx: Context) -> Condition:
             return _comparison_with_none(value, cx.scope)
 
 
-def logic(op: Literal["and", "or", "implies"], place: syntax.Expr, left: kernel.Expr, right: kernel.Expr) -> kernel.Expr:
+def logic(
+    op: Literal["and", "or", "implies"], place: syntax.Expr, left: kernel.Expr, right: kernel.Expr
+) -> kernel.Expr:
     """The connective; nested ``and``s and ``or``s of one kind become one list of parts."""
     if failed(left, right):
         return erroneous(place.span)

@@ -50,11 +50,16 @@ def old(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
 
 
 def temporal(
-    op: Literal["always", "eventually", "until", "leads_to"], expr: syntax.Expr, operands: tuple[syntax.Expr, ...], cx: Context
+    op: Literal["always", "eventually", "until", "leads_to"],
+    expr: syntax.Expr,
+    operands: tuple[syntax.Expr, ...],
+    cx: Context,
 ) -> kernel.Expr:
     """A temporal operator."""
     if not cx.scope.permissions.temporal:
-        message = f"`{op}` may stand only in a `property`, under logical operators, quantifiers and other temporal operators"
+        message = (
+            f"`{op}` may stand only in a `property`, under logical operators, quantifiers and other temporal operators"
+        )
         return cx.forbidden("E114", expr.span, message)
 
     def later(inner: Context) -> kernel.Expr:

@@ -43,7 +43,13 @@ def find(name: syntax.Name, cx: Context) -> Entity | None:
         candidates = dict.fromkeys(candidate for entity in variants for candidate in entity.candidates)
         return VariantEntity(tuple(candidates), variants[0].span)
     notes = [Note("it may be this one", span_of(entity)) for entity in found]
-    cx.error("E102", name.span, f"`{name.text}` is offered by several modules", *notes, "write the module's name and a dot before it")
+    cx.error(
+        "E102",
+        name.span,
+        f"`{name.text}` is offered by several modules",
+        *notes,
+        "write the module's name and a dot before it",
+    )
     return None
 
 
@@ -122,10 +128,16 @@ def namespace(expr: syntax.Expr, cx: Context) -> Scope | None:
         case ModuleEntity(scope):
             return scope
         case ArrayEntity(index):
-            cx.error("E103", expr.span, f"this is an array of instances: write one of them with its {type_text(index)} in brackets")
+            cx.error(
+                "E103",
+                expr.span,
+                f"this is an array of instances: write one of them with its {type_text(index)} in brackets",
+            )
             return None
         case _:
-            cx.error("E103", expr.span, f"{describe(entity)} has no members", Note("it is declared here", span_of(entity)))
+            cx.error(
+                "E103", expr.span, f"{describe(entity)} has no members", Note("it is declared here", span_of(entity))
+            )
             return None
 
 
@@ -193,7 +205,9 @@ def read(entity: Entity, expr: syntax.Expr, cx: Context, hint: Type | None) -> k
         case VariantEntity():
             return _read_variant(entity, expr, cx, hint)
         case FunctionEntity() | ActionEntity() | ModuleEntity() | ArrayEntity():
-            return cx.error("E103", expr.span, f"{describe(entity)} is not a value", Note("it is declared here", span_of(entity)))
+            return cx.error(
+                "E103", expr.span, f"{describe(entity)} is not a value", Note("it is declared here", span_of(entity))
+            )
         case _:
             assert_never(entity)
 
@@ -220,7 +234,9 @@ def _read_state(entity: StateEntity, expr: syntax.Expr, cx: Context) -> kernel.E
     if not cx.scope.permissions.state:
         return cx.forbidden("E108", expr.span, f"the state variable `{entity.variable}` cannot be read here", declared)
     if entity.ghost and not cx.scope.permissions.ghost:
-        message = f"the ghost variable `{entity.variable}` may be read only in properties and in updates of ghost variables"
+        message = (
+            f"the ghost variable `{entity.variable}` may be read only in properties and in updates of ghost variables"
+        )
         return cx.forbidden("E109", expr.span, message, declared)
     return with_fresh_binders(entity.read(expr.span), cx.fresh)
 
@@ -276,8 +292,9 @@ def field_index(record: Type, name: syntax.Name, cx: Context) -> int | None:
 
 def _no_fields_advice(type_: Type) -> list[str]:
     if isinstance(without_option(type_), RecordType) and type_ != without_option(type_):
-        return ["the value may be none here: test it with `!= none`, or match it with `is some(v)`, in a condition before"]
+        return [
+            "the value may be none here: test it with `!= none`, or match it with `is some(v)`, in a condition before"
+        ]
     if isinstance(type_, EnumType):
         return ["the payload of a variant is read with a pattern: `x is Variant(field)`"]
     return []
-

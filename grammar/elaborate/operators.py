@@ -8,7 +8,7 @@ from assay.grammar import kernel, syntax
 from assay.grammar.elaborate.context import Context, erroneous, failed
 from assay.grammar.elaborate.conversion import convert
 from assay.grammar.elaborate.domains import interval_type
-from assay.grammar.elaborate.together import together
+from assay.grammar.elaborate.together import leans, together
 from assay.grammar.elaborate.type_relations import (
     ERROR,
     UnknownType,
@@ -20,8 +20,6 @@ from assay.grammar.elaborate.type_relations import (
     without_option,
 )
 from assay.grammar.kernel_types import BOOL, INT, AtomType, BagType, MapType, OptionType, SeqType, SetType, Type
-
-Collection = SetType | SeqType | BagType | MapType
 
 COMBINATIONS: dict[tuple[str, type[Type]], Literal["union", "difference", "intersection", "concat"]] = {
     ("+", SetType): "union",
@@ -88,7 +86,9 @@ def _order(expr: syntax.Binary, op: Literal["<", "<=", ">", ">="], cx: Context) 
             return kernel.Subset(BOOL, first, second, op in ("<", ">"), span=expr.span)
         case AtomType(sort) if sort.symmetric:
             message = f"the elements of the symmetric set {sort.name} have no order"
-            return cx.error("E207", expr.span, message, f"declare {sort.name} without `symmetric` if their order matters")
+            return cx.error(
+                "E207", expr.span, message, f"declare {sort.name} without `symmetric` if their order matters"
+            )
         case _ if is_integer(common) or isinstance(common, AtomType):
             return kernel.Compare(BOOL, op, left, right, span=expr.span)
         case _:
@@ -108,30 +108,29 @@ def _inapplicable(expr: syntax.Binary, left: kernel.Expr, right: kernel.Expr, cx
 
 
 def _membership(expr: syntax.Binary, cx: Context) -> kernel.Expr:
-    item = cx.attempt(expr.left)
-    item_type = item.type if not mentions(item.type, UnknownType) else None
-    collection = cx.infer(expr.right, None if item_type is None else SetType(erased(item_type)))
+    if leans(expr.left, cx.scope):
+        collection = cx.infer(expr.right)
+        item = cx.attempt(expr.left, _erased_element(collection.type))
+    else:
+        item = cx.infer(expr.left)
+        collection = cx.infer(expr.right, SetType(erased(item.type)))
     if failed(item, collection):
         return erroneous(expr.span)
-    element = element_type(collection.type)
+    element = _erased_element(collection.type)
     if element is None:
         message = f"`{expr.op}` asks for a collection, found {type_text(collection.type)}"
         return cx.error("E203", expr.right.span, message)
-    if isinstance(collection.type, MapType):
-        element = collection.type.key
-    converted = convert(item, erased(element), cx.diagnostics)
+    converted = convert(item, element, cx.diagnostics)
     if failed(converted):
         return converted
     return kernel.Member(BOOL, converted, collection, expr.op == "not in", span=expr.span)
 
 
-def element_type(type_: Type) -> Type | None:
-    """The type of what is in a collection (of a map: its keys); None if it is no collection."""
+def _erased_element(type_: Type) -> Type | None:
+    """The type of what may be in a collection (of a map: its keys), whatever its range; None if it is no collection."""
     match type_:
-        case SetType(item) | SeqType(item) | BagType(item):
-            return item
-        case MapType(key):
-            return key
+        case SetType(item) | SeqType(item) | BagType(item) | MapType(item):
+            return erased(item)
         case _:
             return None
 
@@ -150,7 +149,9 @@ def _integers(expr: syntax.Binary, cx: Context) -> tuple[kernel.Expr, kernel.Exp
     return left, right
 
 
-def _arithmetic(expr: syntax.Binary, op: Literal["+", "-", "*", "//", "%"], left: kernel.Expr, right: kernel.Expr) -> kernel.Expr:
+def _arithmetic(
+    expr: syntax.Binary, op: Literal["+", "-", "*", "//", "%"], left: kernel.Expr, right: kernel.Expr
+) -> kernel.Expr:
     if failed(left, right):
         return erroneous(expr.span)
     return kernel.Arithmetic(INT, op, left, right, span=expr.span)

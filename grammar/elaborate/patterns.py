@@ -47,7 +47,12 @@ def match_pattern(expr: syntax.Is, cx: Context) -> Match:
 def _forbid_binders(pattern: syntax.Pattern, cx: Context) -> None:
     for name in pattern.binders or ():
         if name is not None:
-            cx.error("E112", name.span, f"`{name.text}` would be in scope nowhere: `is not` makes no match certain", "write `_` for it")
+            cx.error(
+                "E112",
+                name.span,
+                f"`{name.text}` would be in scope nowhere: `is not` makes no match certain",
+                "write `_` for it",
+            )
 
 
 def _not_matchable(expr: syntax.Is, keyword: str, subject: kernel.Expr, cx: Context) -> Match:
@@ -88,7 +93,8 @@ def _match_variant(expr: syntax.Is, enum: EnumType, subject: kernel.Expr, cx: Co
     if not _check_count(expr.pattern, len(variant.fields), cx):
         return _failure(expr, cx)
     values = tuple(
-        kernel.Payload(field.type, subject, variant.name, index, span=expr.span) for index, field in enumerate(variant.fields)
+        kernel.Payload(field.type, subject, variant.name, index, span=expr.span)
+        for index, field in enumerate(variant.fields)
     )
     return Match(test, _bind(binders, values, cx), cx.scope)
 
@@ -124,7 +130,12 @@ def _check_count(pattern: syntax.Pattern, wanted: int, cx: Context) -> bool:
     if given == wanted:
         return True
     things = "name" if wanted == 1 else "names"
-    cx.error("E206", pattern.span, f"{pattern.variant} has {wanted} {things} to bind, {given} given", "write `_` for what is not needed")
+    cx.error(
+        "E206",
+        pattern.span,
+        f"{pattern.variant} has {wanted} {things} to bind, {given} given",
+        "write `_` for what is not needed",
+    )
     return False
 
 

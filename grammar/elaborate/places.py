@@ -35,7 +35,9 @@ def place(target: syntax.Expr, cx: Context) -> Place | None:
         case syntax.Ref() | syntax.Attr():
             return _variable(target, cx)
         case _:
-            cx.error("E021", target.span, "the left side of `:=` is a variable, one of its fields, or one of its entries")
+            cx.error(
+                "E021", target.span, "the left side of `:=` is a variable, one of its fields, or one of its entries"
+            )
             return None
 
 
@@ -48,7 +50,13 @@ def _variable(target: syntax.Ref | syntax.Attr, cx: Context) -> Place | None:
         cx.error("E407", target.span, f"{describe(entity)} cannot be assigned to, only a state variable can", declared)
         return None
     if isinstance(target, syntax.Attr) or target.name.text not in cx.scope.own:
-        cx.error("E406", target.span, "a module's variables are assigned to by its own actions only", declared, "join an action of that module")
+        cx.error(
+            "E406",
+            target.span,
+            "a module's variables are assigned to by its own actions only",
+            declared,
+            "join an action of that module",
+        )
         return None
     path = () if entity.index is None else (kernel.AtKey(entity.index, span=target.span),)
     return Place(entity, path, entity.type)

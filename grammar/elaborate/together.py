@@ -13,10 +13,21 @@ from assay.grammar.kernel_types import Type
 from assay.grammar.scope import Scope, VariantEntity
 
 
+def is_empty(expr: syntax.Expr) -> bool:
+    """Whether the expression is ``none`` or an empty display, which has any type that fits."""
+    match expr:
+        case syntax.NoneLit() | syntax.SetDisplay(()) | syntax.SeqDisplay(()) | syntax.BagDisplay(()):
+            return True
+        case _:
+            return False
+
+
 def leans(expr: syntax.Expr, scope: Scope) -> bool:
     """Whether the expression needs to be told its type by what stands beside it."""
+    if is_empty(expr):
+        return True
     match expr:
-        case syntax.NoneLit() | syntax.SetDisplay(()) | syntax.SeqDisplay(()) | syntax.BagDisplay(()) | syntax.Tabulate(_, None):
+        case syntax.Tabulate(_, None):
             return True
         case syntax.Ref(name) | syntax.Call(syntax.Ref(name)):
             return _is_shared_variant(name.text, scope)
@@ -48,11 +59,16 @@ def together(
     common: Type | None = None
     for index in sorted(range(len(items)), key=lambda i: (leans(items[i][0], items[i][1].scope), i)):
         expr, cx = items[index]
-        values[index] = cx.attempt(expr, hint if hint is not None or common is None else erased(common))
+        values[index] = cx.attempt(expr, hint if hint is not None else _suggestion(expr, common))
         common = _common(common, values[index], cx, mismatch)
     if not items or common is None or common == ERROR:
         return values, UNKNOWN if common is None else common
     return _converted(values, common, hint, items[0][1])
+
+
+def _suggestion(expr: syntax.Expr, common: Type | None) -> Type | None:
+    """What the others suggest: no range of theirs is imposed on a value that is only compared or combined with them."""
+    return common if common is None or is_empty(expr) else erased(common)
 
 
 def _common(so_far: Type | None, value: kernel.Expr, cx: Context, mismatch: Mismatch) -> Type:
@@ -65,7 +81,9 @@ def _common(so_far: Type | None, value: kernel.Expr, cx: Context, mismatch: Mism
     return ERROR if joined is None else joined
 
 
-def _converted(values: list[kernel.Expr], common: Type, hint: Type | None, cx: Context) -> tuple[list[kernel.Expr], Type]:
+def _converted(
+    values: list[kernel.Expr], common: Type, hint: Type | None, cx: Context
+) -> tuple[list[kernel.Expr], Type]:
     """Convert to the type that is wanted if all can be of it, to their common type otherwise."""
     if hint is not None and all(convertible(value, hint) for value in values):
         values = [convert(value, hint, cx.diagnostics) for value in values]

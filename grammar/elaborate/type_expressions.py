@@ -58,13 +58,20 @@ def _named(path: syntax.Path, cx: Context) -> Type:
         case TypeEntity(type_):
             return type_
         case _:
-            cx.error("E103", path.span, f"`{path}` is {describe(entity)}, not a type", Note("it is declared here", span_of(entity)))
+            cx.error(
+                "E103",
+                path.span,
+                f"`{path}` is {describe(entity)}, not a type",
+                Note("it is declared here", span_of(entity)),
+            )
             return ERROR
 
 
 def _constants(cx: Context) -> Context:
     """Where only parameters may be read, size parameters among them, and whose reads of these are counted apart."""
-    return replace(cx, scope=cx.scope.allowing(state=False, ghost=False, size=True, old=False, temporal=False), sizes=[], site=None)
+    return replace(
+        cx, scope=cx.scope.allowing(state=False, ghost=False, size=True, old=False, temporal=False), sizes=[], site=None
+    )
 
 
 def _range(written: syntax.RangeType, cx: Context) -> Type:
@@ -123,11 +130,21 @@ def _capacity(expr: syntax.Expr, cx: Context) -> int | None:
 def _map(written: syntax.CollectionType, key: Type, value: Type, capacity: int | None, cx: Context) -> Type:
     if capacity is None and is_sized(key):
         message = "this map has an entry for every element of a range whose size a log decides"
-        cx.error("E211", written.items[0].span, message, "give it a capacity: `map[K, V, max n]` holds only the keys that were put in")
+        cx.error(
+            "E211",
+            written.items[0].span,
+            message,
+            "give it a capacity: `map[K, V, max n]` holds only the keys that were put in",
+        )
         return ERROR
     if capacity is None and cardinality(key) > LIMIT:
         message = f"this map has an entry for each of more than {LIMIT:,} keys"
-        cx.error("E210", written.items[0].span, message, "give it a capacity: `map[K, V, max n]` holds only the keys that were put in")
+        cx.error(
+            "E210",
+            written.items[0].span,
+            message,
+            "give it a capacity: `map[K, V, max n]` holds only the keys that were put in",
+        )
         return ERROR
     return MapType(key, value, capacity, capacity is not None)
 
@@ -136,7 +153,9 @@ def check_storable(type_: Type, span: Span, diagnostics: Diagnostics) -> bool:
     """Whether state may hold values of the type: reports an ``int`` or a sequence or bag without a capacity in it (E214)."""
     match type_:
         case IntType():
-            diagnostics.error("E214", span, "state cannot hold an `int`, which has no bounds", "write a range such as `0 .. 10`")
+            diagnostics.error(
+                "E214", span, "state cannot hold an `int`, which has no bounds", "write a range such as `0 .. 10`"
+            )
             return False
         case SeqType(capacity=None) | BagType(capacity=None):
             message = f"state cannot hold a {type_text(type_)} of any length"

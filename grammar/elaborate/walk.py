@@ -63,5 +63,7 @@ def rewritten(node: NodeT, change: Callable[[kernel.Node], kernel.Node]) -> Node
             return tuple(map(inside, item))
         return rewritten(item, change) if isinstance(item, kernel.Node) else item
 
-    inner: dict[str, Any] = {part.name: inside(getattr(node, part.name)) for part in fields(node) if part.name != "span"}
+    inner: dict[str, Any] = {
+        part.name: inside(getattr(node, part.name)) for part in fields(node) if part.name != "span"
+    }
     return change(replace(node, **inner))  # type: ignore[return-value]
