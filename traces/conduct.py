@@ -10,13 +10,21 @@ from assay.traces.search.path import Path
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``nodes`` is the most nodes that one search may visit; ``mismatches`` the most that are reported; ``mutants`` how many are tried."""
+    """``nodes`` is the most nodes that one search may visit; ``mismatches`` the most that are reported; ``mutants`` how many are tried.
+
+    ``skew`` (milliseconds) goes before the clause's own.
+    """
 
     nodes: int = 200_000
     mismatches: int = 50
     mutants: int = 0
     seed: int = 0
+    skew: int | None = None
 
+
+WINDOWS = (100.0, 1_000.0, 10_000.0)
+"""How far from the order of time, in milliseconds, an execution is sought first: nearly every log has one that is near, and a search that
+stays near it finds it without going astray. Only the last search, without such a limit, proves that there is none."""
 
 DEFAULT_OPTIONS = Options()
 
@@ -49,6 +57,12 @@ Conclusion = Accepted | Rejected | Undecided
 def conclude(search: Search, beginnings: list[Path], options: Options, enough: int | None = None) -> Conclusion:
     """Search within the clause's budget of hidden steps, and beyond it only to tell why there is nothing within."""
     budget = search.model.plan.hidden_limit
+    for window in WINDOWS:
+        near = search.run(beginnings, Limits(budget, options.nodes, window=window), enough)
+        if near.path is not None:
+            return Accepted(near.path)
+        if near.why_stopped is not None:
+            break
     first = search.run(beginnings, Limits(budget, options.nodes), enough)
     if first.path is not None:
         return Accepted(first.path)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,8 +13,7 @@ from assay.cli.output import complain_about, say, say_json
 from assay.cli.progress import activity
 from assay.cli.settings import load, model_options, parse_settings
 from assay.grammar.diagnostics import Diagnostic
-from assay.grammar.kernel import Kernel, TracePlan
-from assay.grammar.load import Loaded, log_kernel
+from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
 from assay.report.validation_object import exit_code, junit_of_validation, validation_object
 from assay.report.validation_text import validation_lines
@@ -27,15 +25,6 @@ from assay.traces.validation import Validation
 
 DEFAULT_SPEC = "kafka/controller"
 WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL"})
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """How to validate: the trace clause by name if there are several, the skew of clocks if not the clause's, and limits."""
-
-    clause: str | None = None
-    skew: int | None = None
-    limits: Options = DEFAULT_OPTIONS
 
 
 @click.command()
@@ -92,36 +81,20 @@ def validate(
     with activity("reading logs") as show:
         reading = read_logs(paths, ReadOptions(shape_files=shapes))
         show(f"validating {sum(reading.kinds.values()):,} events")
-        request = Request(clause, skew, Options(nodes=nodes, mutants=mutants, seed=seed))
-        validation = validated(loaded, reading, request)
+        limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew)
+        validation = validated(loaded, reading, limits, clause)
     return _answer(loaded, validation, as_json=as_json, junit=junit)
 
 
-def validated(loaded: Loaded, reading: LogReading, request: Request) -> Validation:
+def validated(loaded: Loaded, reading: LogReading, limits: Options, clause: str | None = None) -> Validation:
     """The answer about a log, with what was noticed while it was read."""
-
-    def make(sorts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> Kernel:
-        return _with_skew(log_kernel(loaded, sorts, sizes), request.skew)
 
     def explain(event: Event) -> str | None:
         return reading.explain(event) if event.record.level in WORTH_WORDS else None
 
-    validation = run_validation(
-        make,
-        list(reading.events),
-        clause=request.clause,
-        sources=loaded.sources,
-        options=request.limits,
-        explain=explain,
-    )
+    events = list(reading.events)
+    validation = run_validation(loaded, events, clause=clause, options=limits, explain=explain)
     return replace(validation, notices=(*reading.notices, *validation.notices))
-
-
-def _with_skew(kernel: Kernel, skew: int | None) -> Kernel:
-    def widened(plan: TracePlan) -> TracePlan:
-        return plan if skew is None else replace(plan, ordering=replace(plan.ordering, skew=skew))
-
-    return replace(kernel, traces=tuple(map(widened, kernel.traces)))
 
 
 def _answer(loaded: Loaded, validation: Validation, *, as_json: bool, junit: Path | None) -> int:

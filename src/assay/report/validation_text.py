@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from assay.report.lines import Line, Tone, clean, plural
 from assay.report.text import explanation_lines
 from assay.traces.binding import Unread
 from assay.traces.events import Event, Notice
-from assay.traces.validation import Blame, BrokenProperty, FailedPart, TraceVerdict, Validation, Violation
+from assay.traces.validation import Blame, BrokenProperty, EventMeaning, FailedPart, TraceVerdict, Validation, Violation
 
 TONES = {
     TraceVerdict.CONSISTENT: Tone.GOOD,
@@ -18,6 +19,7 @@ TONES = {
 }
 MOST_NOTICES = 20
 MOST_BLAMED = 3
+WIDTH = 100
 
 
 def validation_lines(validation: Validation) -> list[Line]:
@@ -28,8 +30,8 @@ def validation_lines(validation: Validation) -> list[Line]:
     for broken in validation.properties:
         lines += [Line(""), *_broken(broken)]
     lines += [Line(""), *_basis(validation)]
-    lines += _unread("events known and of no use to this model", validation.ignored)
-    lines += _unread("events that the trace clause does not map", validation.unmapped)
+    lines += _unmapped(validation.unmapped)
+    lines += _ignored(validation.ignored)
     lines += _meanings(validation)
     lines += _notices(validation.notices)
     return [*lines, Line(""), _last(validation)]
@@ -104,22 +106,41 @@ def _basis(validation: Validation) -> Iterator[Line]:
         )
 
 
-def _unread(title: str, unread: Sequence[Unread]) -> Iterator[Line]:
-    if unread:
+def _ignored(ignored: Sequence[Unread]) -> Iterator[Line]:
+    """By reason: a log has many kinds of line that carry nothing for one model."""
+    if ignored:
         yield Line("")
-        yield Line(title, Tone.HEADING)
-    for each in unread:
+        yield Line("events known and of no use to this model", Tone.HEADING)
+    by_reason: dict[str, list[Unread]] = {}
+    for each in ignored:
+        by_reason.setdefault(each.reason, []).append(each)
+    for reason, group in by_reason.items():
+        yield Line(f"  {sum(each.count for each in group):6,}  {clean(reason)}", Tone.PLAIN)
+        kinds = ", ".join(f"{each.kind} {each.count:,}" for each in group)
+        yield from (Line(f"          {text}", Tone.FAINT) for text in wrap(clean(kinds), WIDTH))
+
+
+def _unmapped(unmapped: Sequence[Unread]) -> Iterator[Line]:
+    if unmapped:
+        yield Line("")
+        yield Line("events that the trace clause does not map", Tone.HEADING)
+    for each in unmapped:
         yield Line(
-            f"  {each.count:6,}  {clean(each.kind)}: {clean(each.reason)}  (first at {clean(str(each.example))})"
+            f"  {each.count:6,}  {clean(each.kind)}: {clean(each.reason)}  (first at {clean(str(each.example))})",
+            Tone.WARN,
         )
 
 
 def _meanings(validation: Validation) -> Iterator[Line]:
+    """What warnings and errors mean: of each kind the first, with how often the kind occurs."""
     if validation.explanations:
         yield Line("")
-        yield Line("what these lines mean", Tone.HEADING)
+        yield Line("what warnings and errors in the log mean (of each kind the first)", Tone.HEADING)
+    by_kind: dict[str, list[EventMeaning]] = {}
     for meaning in validation.explanations:
-        yield Line(f"  {clean(str(meaning.event.record.place))}: {clean(meaning.text)}")
+        by_kind.setdefault(meaning.event.kind, []).append(meaning)
+    for group in by_kind.values():
+        yield Line(f"  {len(group):6,}  {clean(group[0].text)}  ({clean(str(group[0].event.record.place))})")
 
 
 def _notices(notices: Sequence[Notice]) -> Iterator[Line]:

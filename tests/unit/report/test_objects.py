@@ -37,12 +37,12 @@ def test_the_answer_of_a_check_is_one_versioned_object(sample: Any) -> None:
     assert [step["text"] for step in found["trace"]] == ["initial state", "elect(b1)", "elect(b2)"]
     assert found["trace"][2]["arguments"] == {"b": "b2"}
     assert found["trace"][2]["changes"] == ["role[b2]: Standby -> Active(1)", "live: - b1"]
-    assert found["trace"][0]["state"] == {"role": {"b1": "Standby", "b2": "Standby"}, "live": ["b1"]}
+    assert found["trace"][0]["state"] == {"role": [["b1", "Standby"], ["b2", "Standby"]], "live": ["b1"]}
 
 
 def test_diagnostics_become_an_object_without_a_place_where_there_is_none() -> None:
     placed = Diagnostic("E001", PLACE, "unexpected text", (Note("opened here", PLACE),))
-    answer = error_object([placed, Diagnostic("E801", NOWHERE, "no such option")])
+    answer = error_object([placed, Diagnostic("E901", NOWHERE, "no such option")])
     assert answer["verdict"] == "error"
     assert answer["diagnostics"][0]["notes"] == [
         {"message": "opened here", "place": {"file": "lamp.assay", "line": 2, "column": 5}}
