@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from assay.grammar import kernel
 from assay.grammar.elaborate.type_relations import type_text
+from assay.grammar.elaborate.walk import nodes
 
 if TYPE_CHECKING:
     from tests.unit.grammar.elaborate.conftest import World
@@ -174,6 +176,8 @@ def test_the_type_of_an_expression_is_the_documented_one(here: World, text: str,
     expr = here.expression(text)
     assert here.messages == ""
     assert type_text(expr.type) == expected
+    names = [binder.name for node in nodes(expr) if isinstance(binder := getattr(node, "binder", None), kernel.Local)]
+    assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize(
