@@ -17,7 +17,11 @@ MODULES = (
         "A module `a.b` is the file `a/b.assay` in the directory of the file that uses it, in a directory above that, or among the "
         "specs that come with assay.",
     ),
-    Code("E303", "modules in a circle", "A module may not use itself, directly or through others. Move what both need into a third module."),
+    Code(
+        "E303",
+        "modules in a circle",
+        "A module may not use itself, directly or through others. Move what both need into a third module.",
+    ),
     Code(
         "E304",
         "module under another name",
@@ -89,7 +93,11 @@ STATEMENTS = (
         "Where the set that a parameter ranges over depends on the index of an array of instances and holds any integers, give the "
         "parameter a type and write the set into a guard.",
     ),
-    Code("E403", "label given twice", "The labels of one action, and of one property, are different: they say which line is meant."),
+    Code(
+        "E403",
+        "label given twice",
+        "The labels of one action, and of one property, are different: they say which line is meant.",
+    ),
     Code(
         "E404",
         "place assigned twice",
@@ -108,10 +116,20 @@ STATEMENTS = (
         "The variables of a module are assigned by its own actions only. Let one of them take part in a joint action: "
         "`action both(b: T) = mine(b) & other.theirs(b)`.",
     ),
-    Code("E407", "not a variable", "Only state variables are assigned: not parameters, locals, functions or constants."),
+    Code(
+        "E407", "not a variable", "Only state variables are assigned: not parameters, locals, functions or constants."
+    ),
     Code("E408", "fairness of something else", "`fair per p` names parameters of the action, each once."),
-    Code("E409", "joint action inside itself", "The parts of a joint action may be joint actions, but not this one again."),
-    Code("E410", "arguments of a part", "Each part of a joint action is given all its arguments, and none of them is `_`."),
+    Code(
+        "E409",
+        "joint action inside itself",
+        "The parts of a joint action may be joint actions, but not this one again.",
+    ),
+    Code(
+        "E410",
+        "arguments of a part",
+        "Each part of a joint action is given all its arguments, and none of them is `_`.",
+    ),
     Code(
         "E411",
         "variable without initial value",
@@ -133,20 +151,34 @@ PROPERTIES = (
         "not a step of the system",
         "A scenario is a run of the system, so its actions are among the steps: those of `next:`, or by default all of the top module.",
     ),
-    Code("E504", "arguments of a step", "The action of a scenario is given all its arguments; `_` stands for any value."),
+    Code(
+        "E504", "arguments of a step", "The action of a scenario is given all its arguments; `_` stands for any value."
+    ),
     Code(
         "E505",
         "refused by what",
         "`refuse a by label` names a `when` line of the action. A bound is a limit of the model and refuses nothing.",
     ),
-    Code("E506", "events of unknown origin", "A trace clause says with `from` which catalogue of line shapes makes its events."),
-    Code("E507", "trace line given twice", "`from`, `hidden` and `order:` stand once in a trace clause; `hidden` lists each action once."),
+    Code(
+        "E506",
+        "events of unknown origin",
+        "A trace clause says with `from` which catalogue of line shapes makes its events.",
+    ),
+    Code(
+        "E507",
+        "trace line given twice",
+        "`from`, `hidden` and `order:` stand once in a trace clause; `hidden` lists each action once.",
+    ),
     Code(
         "E508",
         "event ignored and used",
         "An event is ignored once, and not at all if a rule without a condition takes every event of that name.",
     ),
-    Code("E509", "limit of hidden steps", "The limit is an integer that is known when the parameters are bound, and not negative."),
+    Code(
+        "E509",
+        "limit of hidden steps",
+        "The limit is an integer that is known when the parameters are bound, and not negative.",
+    ),
     Code(
         "E510",
         "mapping of something else",
@@ -154,7 +186,11 @@ PROPERTIES = (
         "of the abstract one with all their arguments.",
     ),
     Code("E511", "mapped twice", "A refinement says once what an abstract variable is."),
-    Code("E512", "abstract variable without mapping", "A refinement says what every variable of the abstract module is, except its ghosts."),
+    Code(
+        "E512",
+        "abstract variable without mapping",
+        "A refinement says what every variable of the abstract module is, except its ghosts.",
+    ),
     Code(
         "E513",
         "observed action that is no step",

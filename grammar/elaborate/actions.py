@@ -65,7 +65,9 @@ class Actions:
         arrays = (unit for unit in self.units.canonical() if unit.index is not None)
         return frozenset(unit.prefix + variable.name.text for unit in arrays for variable in unit.state)
 
-    def _fairness(self, declaration: ActionDeclaration, unit: Unit, parameters: list[kernel.Parameter]) -> kernel.Fairness | None:
+    def _fairness(
+        self, declaration: ActionDeclaration, unit: Unit, parameters: list[kernel.Parameter]
+    ) -> kernel.Fairness | None:
         """The kernel's fairness; in an array each instance is fair by itself, so the index is among ``per``."""
         fairness = declaration.fairness
         if fairness is None:

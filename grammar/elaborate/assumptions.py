@@ -35,7 +35,9 @@ def _check(declaration: syntax.Assume, unit: Unit, diagnostics: Diagnostics) -> 
     if value is None:
         diagnostics.error("E321", declaration.span, "this assumption cannot be computed from the parameters")
     elif value is False:
-        diagnostics.error("E320", declaration.span, "the parameters do not satisfy this assumption", *_bound(declaration, unit))
+        diagnostics.error(
+            "E320", declaration.span, "the parameters do not satisfy this assumption", *_bound(declaration, unit)
+        )
 
 
 def _bound(declaration: syntax.Assume, unit: Unit) -> list[str]:

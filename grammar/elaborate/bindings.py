@@ -43,7 +43,9 @@ def chosen_model(module: ModuleFile, name: str | None, diagnostics: Diagnostics)
     if name not in models:
         guess = did_you_mean(name, models)
         known = f"the models are {', '.join(models)}" if models else "this spec has no models"
-        diagnostics.error("E308", start_of(module), f"there is no model `{name}`", f"did you mean `{guess}`?" if guess else known)
+        diagnostics.error(
+            "E308", start_of(module), f"there is no model `{name}`", f"did you mean `{guess}`?" if guess else known
+        )
     return models.get(name)
 
 
@@ -58,7 +60,11 @@ def override_text(overrides: Mapping[str, str]) -> str:
 
 
 def collect(
-    slots: Slots, models: Sequence[syntax.Model], model: syntax.Model | None, overrides: Mapping[str, str], diagnostics: Diagnostics
+    slots: Slots,
+    models: Sequence[syntax.Model],
+    model: syntax.Model | None,
+    overrides: Mapping[str, str],
+    diagnostics: Diagnostics,
 ) -> Bindings:
     """What is bound from outside; every model is checked for names, the chosen one is used, ``--set`` wins."""
     of_models = {id(other): _of_model(other, slots, diagnostics) for other in models}
@@ -110,7 +116,9 @@ def parse_value(text: str, line: int, column: int, diagnostics: Diagnostics) -> 
             items = tuple(_reference(token) for token in tokens[1:-1:2])
             return syntax.SetDisplay(items, span=whole)
         case _:
-            diagnostics.error("E310", whole, f"`{text}` is not a value", "a value is `true`, `false`, an integer, a name, or `{a, b}`")
+            diagnostics.error(
+                "E310", whole, f"`{text}` is not a value", "a value is `true`, `false`, an integer, a name, or `{a, b}`"
+            )
             return None
 
 
@@ -159,22 +167,32 @@ def element_names(param: syntax.Param, value: syntax.Expr, diagnostics: Diagnost
             return _distinct(param, [item.name for item in items if isinstance(item, syntax.Ref)], diagnostics)
         case _:
             advice = "write the elements as `{a, b, c}`, or how many there are"
-            diagnostics.error("E311", value.span, f"`{param.name.text}` is a set parameter, and this is not a set of names", advice)
+            diagnostics.error(
+                "E311", value.span, f"`{param.name.text}` is a set parameter, and this is not a set of names", advice
+            )
             return None
 
 
-def _distinct(param: syntax.Param, names: list[syntax.Name], diagnostics: Diagnostics) -> tuple[syntax.Name, ...] | None:
+def _distinct(
+    param: syntax.Param, names: list[syntax.Name], diagnostics: Diagnostics
+) -> tuple[syntax.Name, ...] | None:
     seen: dict[str, syntax.Name] = {}
     for name in names:
         if name.text in seen:
-            diagnostics.error("E312", name.span, f"`{name.text}` is listed twice among the elements of `{param.name.text}`")
+            diagnostics.error(
+                "E312", name.span, f"`{name.text}` is listed twice among the elements of `{param.name.text}`"
+            )
             return None
         seen[name.text] = name
     return tuple(names)
 
 
 def from_log(
-    bindings: Bindings, slots: Slots, sorts: Mapping[str, Sequence[str]], sizes: Mapping[str, int], diagnostics: Diagnostics
+    bindings: Bindings,
+    slots: Slots,
+    sorts: Mapping[str, Sequence[str]],
+    sizes: Mapping[str, int],
+    diagnostics: Diagnostics,
 ) -> Bindings:
     """The bindings with those that a log gives."""
 

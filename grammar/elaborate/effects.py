@@ -72,7 +72,9 @@ class _Checker:
         for earlier in done:
             if earlier.assign.variable == effect.assign.variable and _overlap(earlier.path, effect.path):
                 what, advice = _message(effect, earlier)
-                self.diagnostics.error("E404", effect.assign.span, what, Note("first assigned here", earlier.assign.span), *advice)
+                self.diagnostics.error(
+                    "E404", effect.assign.span, what, Note("first assigned here", earlier.assign.span), *advice
+                )
                 return
 
     def _check_loop(self, effect: Effect, loop: kernel.For, binder: kernel.Local) -> None:
@@ -90,9 +92,13 @@ def _overlap(one: Path, other: Path) -> bool:
 def _message(effect: Effect, earlier: Effect) -> tuple[str, list[str]]:
     name = effect.assign.variable
     if effect.is_whole and earlier.is_whole:
-        return f"`{name}` is assigned twice in one step", ["put the assignments into exclusive branches of an `if`, or make them one"]
+        return f"`{name}` is assigned twice in one step", [
+            "put the assignments into exclusive branches of an `if`, or make them one"
+        ]
     if effect.is_whole or earlier.is_whole:
-        return f"`{name}` is assigned as a whole and by element in one step", ["change several places of one value with `with`"]
+        return f"`{name}` is assigned as a whole and by element in one step", [
+            "change several places of one value with `with`"
+        ]
     return f"this place of `{name}` is assigned twice in one step", []
 
 

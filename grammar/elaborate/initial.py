@@ -90,7 +90,9 @@ class Initial:
         """Choices and assignments read no state; conditions read the state that they make, and may name what was chosen."""
         choices = [s for s in block.body if isinstance(s, syntax.Pick | syntax.Let)]
         updates = [s for s in block.body if isinstance(s, syntax.Assign | syntax.If | syntax.For)]
-        body = Body(unit.scope.allowing(state=False, ghost=False), self.diagnostics, self.fresh, Labels(self.diagnostics))
+        body = Body(
+            unit.scope.allowing(state=False, ghost=False), self.diagnostics, self.fresh, Labels(self.diagnostics)
+        )
         elaborate_body([*choices, *updates], body)
         arrays = frozenset(unit.prefix + v.name.text for v in unit.state) if unit.index else frozenset()
         check_single_assignment(body.updates, arrays, self.diagnostics)

@@ -60,7 +60,9 @@ def _bind_arguments(
 ) -> None:
     for parameter, argument in zip(declaration.parameters, arguments, strict=False):
         if argument is None:
-            inner.diagnostics.error("E410", part.span, f"every argument of `{entity.name}` is given here; `_` stands only in trace clauses")
+            inner.diagnostics.error(
+                "E410", part.span, f"every argument of `{entity.name}` is given here; `_` stands only in trace clauses"
+            )
             continue
         value = _named(parameter, argument, inner)
         inner.scope = inner.scope.bind(parameter.name.text, ValueEntity(value, parameter.name.span))
@@ -76,7 +78,9 @@ def _named(parameter: syntax.ActionParameter, argument: kernel.Expr, inner: Body
     return local
 
 
-def _add_domain_guard(parameter: syntax.ActionParameter, value: kernel.Expr, unit: Unit, inner: Body, part: syntax.Expr) -> None:
+def _add_domain_guard(
+    parameter: syntax.ActionParameter, value: kernel.Expr, unit: Unit, inner: Body, part: syntax.Expr
+) -> None:
     """A parameter that ranges over less than a type brings a guard: the argument is one of its values."""
     found = parameter_domain(parameter, unit, inner.diagnostics)
     domain = found.within or found.domain

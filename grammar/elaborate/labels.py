@@ -35,7 +35,9 @@ class Labels:
         part, span = self.taken.get(name.text, (self.part, None))
         if span is not None and part == self.part:
             note = Note("first given here", span)
-            self.diagnostics.error("E403", name.span, f"there is already a line labelled `{name.text}` in this action", note)
+            self.diagnostics.error(
+                "E403", name.span, f"there is already a line labelled `{name.text}` in this action", note
+            )
             return name.text
         return self._take([name.text, f"{self.part}.{name.text}"], name.span)
 

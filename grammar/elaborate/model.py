@@ -37,7 +37,9 @@ class Configuration:
     scenarios: bool = True
 
 
-def build_kernel(tree: ModuleTree, slots: Slots, configuration: Configuration, diagnostics: Diagnostics) -> kernel.Kernel:
+def build_kernel(
+    tree: ModuleTree, slots: Slots, configuration: Configuration, diagnostics: Diagnostics
+) -> kernel.Kernel:
     """The kernel. It is whole only if no error was recorded on the way."""
     units = Units(tree, slots, configuration.bindings, diagnostics)
     top = units.build()
@@ -115,7 +117,9 @@ def _next(top: Unit, diagnostics: Diagnostics) -> tuple[str, ...]:
     """The steps of the system: those that ``next:`` lists, else all actions of the top module."""
     lists = list(top.declared(syntax.Next))
     if not lists:
-        return tuple(d.name.text for d in top.module.tree.declarations if isinstance(d, syntax.Action | syntax.JointAction))
+        return tuple(
+            d.name.text for d in top.module.tree.declarations if isinstance(d, syntax.Action | syntax.JointAction)
+        )
     found: dict[str, syntax.Path] = {}
     for path in (path for declaration in lists for path in declaration.actions):
         entity = action_named(path, top.scope, diagnostics)

@@ -152,7 +152,9 @@ class _Reader:
         tree = parsed.module
         name = str(tree.name) if tree.name else wanted or Path(found.file).stem
         if wanted is not None and tree.name is not None and name != wanted:
-            self.diagnostics.error("E304", tree.name.span, f"this file is used as module `{wanted}` but calls itself `{name}`")
+            self.diagnostics.error(
+                "E304", tree.name.span, f"this file is used as module `{wanted}` but calls itself `{name}`"
+            )
         imports: dict[str, ModuleFile] = {}
         for path in imports_of(tree):
             module = self._import(path, found, (*above, (found.file, name)))
@@ -193,7 +195,9 @@ class _Reader:
         name = str(path)
         guess = did_you_mean(name, self.library.offers(user))
         where = f"`{name.replace('.', '/')}{SUFFIX}` is looked for beside this file, above it, and among the specs that come with assay"
-        self.diagnostics.error("E302", path.span, f"there is no module `{name}`", f"did you mean `{guess}`?" if guess else where)
+        self.diagnostics.error(
+            "E302", path.span, f"there is no module `{name}`", f"did you mean `{guess}`?" if guess else where
+        )
 
 
 def _modules_below(folder: Path, depth: int) -> Iterator[str]:

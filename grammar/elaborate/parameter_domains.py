@@ -9,7 +9,7 @@ from assay.grammar.diagnostics import Diagnostics, Span
 from assay.grammar.elaborate.context import Fresh, failed
 from assay.grammar.elaborate.domains import check_enumerable_type
 from assay.grammar.elaborate.expressions import elaborate_domain
-from assay.grammar.elaborate.type_relations import ERROR, is_sized, mentions, type_text
+from assay.grammar.elaborate.type_relations import ERROR, ErrorType, is_sized, mentions, type_text
 from assay.grammar.elaborate.types import elaborate_type
 from assay.grammar.elaborate.unit import Unit
 from assay.grammar.elaborate.walk import nodes
@@ -45,6 +45,8 @@ def parameter_domain(parameter: syntax.ActionParameter, unit: Unit, diagnostics:
 
 def _of_type(expr: syntax.TypeExpr, unit: Unit, diagnostics: Diagnostics) -> ParameterDomain:
     type_ = elaborate_type(expr, unit.scope, diagnostics)
+    if mentions(type_, ErrorType):
+        return whole_domain(ERROR, expr.span)
     whole = whole_domain(type_, expr.span)
     if mentions(type_, IntType):
         what = f"a parameter ranges over a finite type, and {type_text(type_)} has infinitely many values"

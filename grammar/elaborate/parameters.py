@@ -90,7 +90,9 @@ class _Binder:
             sort = found.of.sort
             if sort.symmetric and not param.symmetric:
                 what = f"`{sort.name}` is symmetric and `{param.name.text}` is not, so the module may order or name its elements"
-                self.unit.own.diagnostics.error("E318", given.value.span, what, "declare both or none of them `symmetric`")
+                self.unit.own.diagnostics.error(
+                    "E318", given.value.span, what, "declare both or none of them `symmetric`"
+                )
             return sort
         if not failed(found):
             what = f"`{param.name.text}` is a set parameter: it is bound to a set parameter of this module"
@@ -99,7 +101,9 @@ class _Binder:
 
     def value(self, param: syntax.Param) -> Entity:
         """The entity of a value parameter."""
-        type_ = elaborate_type(param.type, self.unit.scope, self.unit.own.diagnostics) if param.type is not None else INT
+        type_ = (
+            elaborate_type(param.type, self.unit.scope, self.unit.own.diagnostics) if param.type is not None else INT
+        )
         expr = self._value(param, type_)
         return ValueEntity(expr, param.name.span, param.size)
 
@@ -132,7 +136,9 @@ class _Binder:
 
     def _unbound(self, param: syntax.Param, example: str) -> None:
         what = f"the parameter `{param.name.text}` is not bound"
-        self.unit.own.diagnostics.error("E313", param.name.span, what, f"give it a default, choose a model that binds it, or add `--set {example}`")
+        self.unit.own.diagnostics.error(
+            "E313", param.name.span, what, f"give it a default, choose a model that binds it, or add `--set {example}`"
+        )
 
 
 def _settled(param: syntax.Param, type_: Type, expr: kernel.Expr, unit: Unit) -> kernel.Expr:
@@ -160,7 +166,9 @@ def _declare_elements(unit: Unit, elements: list[dict[str, AtomEntity]]) -> Iter
     for table in elements:
         for name, entity in table.items():
             if names.count(name) == 1:
-                unit.own.declare(syntax.Name(name, span=entity.span), "element of a set parameter", partial(_same, entity))
+                unit.own.declare(
+                    syntax.Name(name, span=entity.span), "element of a set parameter", partial(_same, entity)
+                )
         yield {name: entity for name, entity in table.items() if names.count(name) > 1}
 
 

@@ -61,7 +61,9 @@ class Properties:
         for name in _names(unit):
             if name.text in first:
                 note = Note("first used here", first[name.text].span)
-                self.diagnostics.error("E501", name.span, f"there is already a property or scenario `{name.text}`", note)
+                self.diagnostics.error(
+                    "E501", name.span, f"there is already a property or scenario `{name.text}`", note
+                )
             first.setdefault(name.text, name)
 
     def _property(self, declaration: syntax.Property, name: syntax.Name, unit: Unit) -> kernel.Property:
@@ -90,7 +92,9 @@ class Properties:
             label = conjunct.label.text
             if label in taken:
                 note = Note("first given here", taken[label])
-                self.diagnostics.error("E403", conjunct.label.span, f"there is already a line labelled `{label}` in this property", note)
+                self.diagnostics.error(
+                    "E403", conjunct.label.span, f"there is already a line labelled `{label}` in this property", note
+                )
         taken[label] = conjunct.span
         return label
 
@@ -137,7 +141,11 @@ def accepted_bounds(
             found.add(f"capacity of {name}")
         else:
             guess = did_you_mean(name, labels | capacities)
-            known = f"the bounds are {', '.join(sorted(labels | capacities))}" if labels | capacities else "there are no bounds"
+            known = (
+                f"the bounds are {', '.join(sorted(labels | capacities))}"
+                if labels | capacities
+                else "there are no bounds"
+            )
             advice = f"did you mean `{guess}`?" if guess else known
             diagnostics.error("E502", path.span, f"there is no bound labelled `{name}`", advice)
     return frozenset(found)

@@ -22,7 +22,9 @@ def action_named(path: syntax.Path, scope: Scope, diagnostics: Diagnostics) -> A
             break
         inside = _inside(entity)
         if inside is None:
-            diagnostics.error("E103", part.span, f"{describe(entity)} has no members", Note("it is declared here", span_of(entity)))
+            diagnostics.error(
+                "E103", part.span, f"{describe(entity)} has no members", Note("it is declared here", span_of(entity))
+            )
             return None
         scope = inside
     if isinstance(found[0], ActionEntity):
@@ -46,11 +48,15 @@ def _inside(entity: Entity) -> Scope | None:
             return None
 
 
-def _report(name: syntax.Name, found: tuple[Entity, ...], scope: Scope, position: int, diagnostics: Diagnostics) -> None:
+def _report(
+    name: syntax.Name, found: tuple[Entity, ...], scope: Scope, position: int, diagnostics: Diagnostics
+) -> None:
     if found:
         notes = [Note("it may be this one", span_of(entity)) for entity in found]
         advice = "write the module's name and a dot before it"
         diagnostics.error("E102", name.span, f"`{name.text}` is offered by several modules", *notes, advice)
         return
     guess = did_you_mean(name.text, scope.names() if position == 0 else scope.own)
-    diagnostics.error("E101", name.span, f"unknown name `{name.text}`", *([f"did you mean `{guess}`?"] if guess else []))
+    diagnostics.error(
+        "E101", name.span, f"unknown name `{name.text}`", *([f"did you mean `{guess}`?"] if guess else [])
+    )

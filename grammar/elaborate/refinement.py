@@ -53,7 +53,9 @@ class Refinements:
         if missing:
             names = ", ".join(f"`{name}`" for name in sorted(missing))
             what = f"the refinement does not say what {names} of `{abstract.name}` is"
-            self.diagnostics.error("E512", declaration.path.span, what, "map every abstract variable: `name = expression`")
+            self.diagnostics.error(
+                "E512", declaration.path.span, what, "map every abstract variable: `name = expression`"
+            )
 
     def _check_action(self, mapping: syntax.ActionMapping, abstract: ModuleFile) -> None:
         scope, fresh = self.unit.scope, Fresh()
@@ -69,7 +71,9 @@ class Refinements:
             if isinstance(argument.value, syntax.Ref) and argument.name is None:
                 _, scope = declare(argument.value.name, type_, Context(scope, self.diagnostics, fresh, elaborate))
             else:
-                self.diagnostics.error("E510", argument.span, "on the left side, each argument is a new name for a parameter")
+                self.diagnostics.error(
+                    "E510", argument.span, "on the left side, each argument is a new name for a parameter"
+                )
         if mapping.abstract is None:
             return
         target, values = _call(mapping.abstract)

@@ -34,7 +34,9 @@ class Steps:
         if entity.name not in self.next:
             what = f"`{entity.name}` is observed in logs, but is not a step of the system, so checking never takes it"
             declared = Note("it is declared here", entity.span)
-            self.diagnostics.warning("E513", span, what, declared, "add it to `next:` if the properties are to hold with it")
+            self.diagnostics.warning(
+                "E513", span, what, declared, "add it to `next:` if the properties are to hold with it"
+            )
 
     def call(self, found: ActionReference, span: Span) -> kernel.ActionCall:
         """The kernel's call. Without parentheses every argument is any value."""

@@ -115,7 +115,9 @@ def _assign(assign: syntax.Assign, body: Body) -> None:
     value = elaborate_expression(assign.value, scope, body.diagnostics, body.fresh, expected)
     if place is not None:
         label = body.labels.placed(assign.span)
-        body.updates.append(kernel.Assign(label, place.entity.variable, place.path, value, place.type, span=assign.span))
+        body.updates.append(
+            kernel.Assign(label, place.entity.variable, place.path, value, place.type, span=assign.span)
+        )
 
 
 def _if(statement: syntax.If, body: Body) -> None:

@@ -53,7 +53,9 @@ class Traces:
     def _catalogue(self, trace: syntax.Trace) -> str:
         sources = [line for line in trace.lines if isinstance(line, syntax.From)]
         if not sources:
-            self.diagnostics.error("E506", trace.name.span, "this trace clause does not say where events come from", "add `from kafka`")
+            self.diagnostics.error(
+                "E506", trace.name.span, "this trace clause does not say where events come from", "add `from kafka`"
+            )
             return ""
         for again in sources[1:]:
             first = Note("first given here", sources[0].span)
@@ -76,9 +78,15 @@ class Traces:
         if line.condition is not None:
             found = elaborate_condition(line.condition, scope.allowing(state=False), self.diagnostics, fresh)
             condition, scope = found.expr, found.when_true.allowing(state=True)
-        steps = tuple(tuple(self._calls(sequence, scope, fresh)) for sequence in line.steps)
-        then = None if line.then is None else elaborate_condition(line.then, scope.allowing(old=True), self.diagnostics, fresh).expr
-        observe = None if line.observe is None else elaborate_condition(line.observe, scope, self.diagnostics, fresh).expr
+        steps = tuple(tuple(self._calls(alternatives, scope, fresh)) for alternatives in line.steps)
+        then = (
+            None
+            if line.then is None
+            else elaborate_condition(line.then, scope.allowing(old=True), self.diagnostics, fresh).expr
+        )
+        observe = (
+            None if line.observe is None else elaborate_condition(line.observe, scope, self.diagnostics, fresh).expr
+        )
         return kernel.TraceRule(label, line.event.text, fields, condition, steps, then, observe, span=line.span)
 
     def _fields(self, line: syntax.On, fresh: Fresh) -> tuple[Scope, tuple[kernel.EventField, ...]]:
@@ -90,8 +98,8 @@ class Traces:
             fields.append(kernel.EventField(field.name.text, local, span=field.span))
         return scope, tuple(fields)
 
-    def _calls(self, sequence: tuple[syntax.Expr, ...], scope: Scope, fresh: Fresh) -> Iterator[kernel.ActionCall]:
-        for action in sequence:
+    def _calls(self, alternatives: tuple[syntax.Expr, ...], scope: Scope, fresh: Fresh) -> Iterator[kernel.ActionCall]:
+        for action in alternatives:
             found = action_reference(action, scope.allowing(state=False), self.diagnostics, fresh)
             if found is not None:
                 self.steps.check_observed(found.entity, action.span)
@@ -99,7 +107,9 @@ class Traces:
 
     def _ignored(self, trace: syntax.Trace) -> Iterator[kernel.IgnoredEvent]:
         """The ignored events; one that a rule without condition takes can never be ignored."""
-        rules = {line.event.text: line for line in trace.lines if isinstance(line, syntax.On) and line.condition is None}
+        rules = {
+            line.event.text: line for line in trace.lines if isinstance(line, syntax.On) and line.condition is None
+        }
         first: dict[str, syntax.Name] = {}
         for line in trace.lines:
             if not isinstance(line, syntax.Ignore):
@@ -118,7 +128,9 @@ class Traces:
         """The hidden actions, and how many of them may happen between two observed ones."""
         lines = [line for line in trace.lines if isinstance(line, syntax.Hidden)]
         for again in lines[1:]:
-            self.diagnostics.error("E507", again.span, "`hidden` is given twice", Note("first given here", lines[0].span))
+            self.diagnostics.error(
+                "E507", again.span, "`hidden` is given twice", Note("first given here", lines[0].span)
+            )
         if not lines:
             return (), 0
         names: list[str] = []
@@ -145,7 +157,9 @@ class Traces:
     def _ordering(self, trace: syntax.Trace) -> kernel.Ordering:
         orders = [line for line in trace.lines if isinstance(line, syntax.Order)]
         for again in orders[1:]:
-            self.diagnostics.error("E507", again.span, "`order:` is given twice", Note("first given here", orders[0].span))
+            self.diagnostics.error(
+                "E507", again.span, "`order:` is given twice", Note("first given here", orders[0].span)
+            )
         if not orders:
             return kernel.Ordering()
         order = orders[0]

@@ -57,7 +57,13 @@ class Units:
         return self.at_index[prefix, index]
 
     def _make(
-        self, module: ModuleFile, prefix: str, given: Mapping[str, Supplied], index: ArrayIndex | None, *, canonical: bool
+        self,
+        module: ModuleFile,
+        prefix: str,
+        given: Mapping[str, Supplied],
+        index: ArrayIndex | None,
+        *,
+        canonical: bool,
     ) -> Unit:
         own = OwnNames(self.diagnostics)
         uses = [d for d in module.tree.declarations if isinstance(d, syntax.Use) and str(d.path) in module.imports]
@@ -92,11 +98,15 @@ class Units:
         self._check_bindings(declaration, module)
         if declaration.index is None:
             given = _supplied(declaration, owner.scope)
-            inner = self._make(module, f"{owner.prefix}{declaration.name.text}.", given, owner.index, canonical=canonical)
+            inner = self._make(
+                module, f"{owner.prefix}{declaration.name.text}.", given, owner.index, canonical=canonical
+            )
             owner.own.declare(declaration.name, "instance", lambda: ModuleEntity(inner.scope, declaration.name.span))
         elif owner.index is not None:
             what = "an array of instances cannot stand inside an array of instances"
-            self.diagnostics.error("E316", declaration.name.span, what, "make it one array over a record of both indices")
+            self.diagnostics.error(
+                "E316", declaration.name.span, what, "make it one array over a record of both indices"
+            )
         else:
             self._array(declaration, declaration.index, owner, module)
 
@@ -104,12 +114,19 @@ class Units:
         type_ = elaborate_type(field_.type, owner.scope, self.diagnostics)
         if index_values(type_) is None and not mentions(type_, ErrorType):
             what = f"{type_text(type_)} cannot index an array of instances"
-            self.diagnostics.error("E317", field_.type.span, what, "an index is an element of a set parameter, a boolean, a range, or a plain enum")
+            self.diagnostics.error(
+                "E317",
+                field_.type.span,
+                what,
+                "an index is an element of a set parameter, a boolean, a range, or a plain enum",
+            )
             type_ = ERROR
         prefix = f"{owner.prefix}{declaration.name.text}."
         local = kernel.Local(type_, field_.name.text, span=field_.name.span)
         index = ArrayIndex(field_.name.text, type_, local, prefix)
-        root = self._make(module, prefix, _supplied(declaration, _with_index(owner.scope, index, field_)), index, canonical=True)
+        root = self._make(
+            module, prefix, _supplied(declaration, _with_index(owner.scope, index, field_)), index, canonical=True
+        )
         root.array = (declaration, owner)
         entity = ArrayEntity(type_, partial(self._scope_at, root), declaration.name.span)
         owner.own.declare(declaration.name, "instance", lambda: entity)
@@ -138,7 +155,9 @@ class Units:
                 guess = did_you_mean(name, known)
                 offer = f"its parameters are {', '.join(sorted(known))}" if known else "it has no parameters"
                 advice = f"did you mean `{guess}`?" if guess else offer
-                self.diagnostics.error("E306", binding.name.span, f"module `{module.name}` has no parameter `{name}`", advice)
+                self.diagnostics.error(
+                    "E306", binding.name.span, f"module `{module.name}` has no parameter `{name}`", advice
+                )
             elif name in first:
                 note = Note("first bound here", first[name].name.span)
                 self.diagnostics.error("E309", binding.name.span, f"`{name}` is bound twice in this instance", note)
