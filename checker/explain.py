@@ -84,12 +84,10 @@ class _Explainer:
     def _values(self, expr: k.Expr, frame: Frame, scope: Scope, whole: str) -> tuple[tuple[str, str], ...]:
         shown: dict[str, str] = {}
         for part, at in _open_parts(expr, scope):
-            text = expression_text(part, self.sources)
-            if text in shown or text == whole or len(shown) == MOST_VALUES:
-                continue
-            if at.old and not scope.old:
-                text = f"old({text})"
-            shown[text] = _shown(part, frame, at)
+            plain = expression_text(part, self.sources)
+            text = f"old({plain})" if at.old and not scope.old else plain
+            if text not in shown and text != whole and len(shown) < MOST_VALUES:
+                shown[text] = _shown(part, frame, at)
         return tuple(shown.items())
 
 

@@ -9,7 +9,7 @@ from assay.checker.evaluate.families import Access, Changing, Collecting, Condit
 from assay.checker.evaluate.show import show_type, show_value
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import NOWHERE, Span
-from assay.grammar.kernel_types import EnumType, RecordType, SeqType, Type
+from assay.grammar.kernel_types import EnumType, RangeType, RecordType, SeqType, Type
 
 Sources = Mapping[str, str]
 """The text of every source file by its name in spans."""
@@ -51,7 +51,7 @@ def _print(expr: k.Expr) -> tuple[str, int]:
         case k.StateVar(_, name) | k.Local(_, name):
             return name, POSTFIX
         case k.TypeDomain(_, of):
-            return show_type(of), RANGE
+            return show_type(of), RANGE if isinstance(of, RangeType) else POSTFIX
         case k.Old(_, operand):
             return f"old({print_expression(operand)})", POSTFIX
         case k.IfThenElse(_, condition, then, otherwise):

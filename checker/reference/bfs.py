@@ -60,12 +60,12 @@ class Search:
         try:
             self._find_initial()
             self._levels()
+            self._tell()
         except _Stopped as reason:
             self.stopped = str(reason)
         except KeyboardInterrupt:
             self.interrupted = True
             self.stopped = f"interrupted in level {self.depth}"
-        self._tell()
 
     def _find_initial(self) -> None:
         for action in self.model.steps:
@@ -110,7 +110,7 @@ class Search:
             raise _Stopped(f"the limit of {most_states:,} states was reached in level {self.depth}")
 
     def _violation(self) -> str:
-        names = [name for name in self.watch.found if name not in {w.node.name for w in self.watch.reachables}]
+        names = sorted(self.watch.found.keys() - {watched.node.name for watched in self.watch.reachables})
         return f"the search ended in level {self.depth}, where {_enumerate(names)} {'is' if len(names) == 1 else 'are'} violated"
 
     def _heed_limits(self) -> None:
