@@ -86,17 +86,22 @@ def is_namespace(expr: syntax.Expr, scope: Scope) -> bool:
 
 
 def _quiet_namespace(expr: syntax.Expr, scope: Scope) -> Scope | None:
-    """The module scope without looking at indices; enough to see which of its members are modules."""
-    entity: Entity | None
+    """The module scope without a look at indices; enough to see which of its members are modules."""
+    entity = _quiet_entity(expr.base if isinstance(expr, syntax.Index) else expr, scope)
+    if isinstance(expr, syntax.Index):
+        return entity.at(kernel.Local(entity.index, "any")) if isinstance(entity, ArrayEntity) else None
+    return entity.scope if isinstance(entity, ModuleEntity) else None
+
+
+def _quiet_entity(expr: syntax.Expr, scope: Scope) -> Entity | None:
     match expr:
         case syntax.Ref(name):
-            entity = next(iter(scope.find(name.text)), None)
+            return next(iter(scope.find(name.text)), None)
         case syntax.Attr(base, name):
             inner = _quiet_namespace(base, scope)
-            entity = None if inner is None else inner.own.get(name.text)
+            return None if inner is None else inner.own.get(name.text)
         case _:
             return None
-    return entity.scope if isinstance(entity, ModuleEntity) else None
 
 
 def resolve(expr: syntax.Expr, cx: Context) -> Entity | None:
