@@ -87,7 +87,7 @@ class Folders:
 
     def _folders(self, user: Found) -> Iterator[Path]:
         if user.place is not None:
-            yield from user.place.resolve().parents
+            yield from _resolved(user.place).parents
         yield from self.search
 
 
@@ -112,8 +112,16 @@ class Given:
 
 def shown(path: Path) -> str:
     """How messages name a file: relative to the current directory where it lies below it."""
-    absolute, here = path.resolve(), Path.cwd()
+    absolute, here = _resolved(path), Path.cwd()
     return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)
+
+
+def _resolved(path: Path) -> Path:
+    """The path without links; one whose links go in a circle stays as it is, and reading it will say so."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path.absolute()
 
 
 def read_tree(top: Found, library: Library, diagnostics: Diagnostics) -> ModuleTree | None:

@@ -100,6 +100,22 @@ def test_a_module_is_found_in_a_directory_above_its_user(tmp_path: Path) -> None
     assert len(loaded.sources) == 2
 
 
+def test_a_spec_may_use_the_modules_that_come_with_assay(tmp_path: Path) -> None:
+    spec = tmp_path / "mine.assay"
+    spec.write_text("use kafka.membership as m\nnext: m.start\n")
+    loaded = load_spec(spec, overrides={"m.Broker": "1"})
+    assert loaded.kernel.next == ("membership.start",)
+    assert len(next(sort for sort in loaded.kernel.sorts if sort.name == "Broker").elements) == 1
+
+
+def test_a_link_to_itself_is_reported(tmp_path: Path) -> None:
+    spec = tmp_path / "loop.assay"
+    spec.symlink_to(spec)
+    with pytest.raises(UnusableSpecError) as raised:
+        load_spec(spec)
+    assert [d.code[:2] for d in raised.value.diagnostics] == ["E6"]
+
+
 def test_the_file_of_a_module_bears_its_name(tmp_path: Path) -> None:
     (tmp_path / "clock.assay").write_text(CLOCK.replace("module clock", "module watch"))
     (tmp_path / "top.assay").write_text("use clock\n")
