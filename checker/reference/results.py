@@ -131,5 +131,5 @@ class Answers:
 
 
 def _bounds(hits: dict[str, int]) -> str:
-    shown = ", ".join(f"`{label}` (hit {n:,} times)" for label, n in sorted(hits.items()))
+    shown = ", ".join(f"`{label}` (hit {'once' if n == 1 else f'{n:,} times'})" for label, n in sorted(hits.items()))
     return f"bound {shown}" if len(hits) == 1 else f"bounds {shown}"

@@ -103,7 +103,7 @@ def test_a_search_may_go_on_after_a_violation(run: Run) -> None:
 def test_bounds_that_were_hit_weaken_the_verdict(run: Run) -> None:
     answer = run(f"{COUNTER}\ninvariant small: x <= 3\nreachable big: x == 4")
     assert answer.outcome("small") is Outcome.UP_TO_BOUND
-    assert answer.result("small").reason == "up to bound `limit` (hit 1 times)"
+    assert answer.result("small").reason == "up to bound `limit` (hit once)"
     assert answer.outcome("deadlock") is Outcome.UP_TO_BOUND
     assert answer.outcome("big") is Outcome.UNKNOWN
     assert answer.report.exit_code is ExitCode.INCONCLUSIVE
