@@ -30,12 +30,12 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
     """
     chosen = options or SearchOptions()
     texts = sources or {}
-    _refuse_unknown_names(kernel, chosen)
+    refuse_unknown_names(kernel, chosen)
     with deep_recursion(kernel):
         model = Model(kernel)
         search = Search(model, chosen)
         search.run()
-        results = [*Answers(search, texts).all(), *_scenarios(model, search, texts)]
+        results = [*Answers(search, texts).all(), *scenarios(model, search, texts)]
         empty = empty_quantifiers(list(kernel.properties), search.watch.evaluated, search.watch.nonempty, texts)
     statistics = Statistics(len(search.store), search.generated, search.depth, search.seconds)
     covered = coverage(model.steps, search.taken, search.fresh, empty)
@@ -44,7 +44,8 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
     )
 
 
-def _scenarios(model: Model, search: Search, sources: Sources) -> Iterator[PropertyResult]:
+def scenarios(model: Model, search: Search, sources: Sources) -> Iterator[PropertyResult]:
+    """The answers about the selected scenarios; after an interruption they are not run."""
     for scenario in model.kernel.scenarios:
         if not search.options.selects(scenario.name):
             continue
@@ -58,7 +59,8 @@ def _scenarios(model: Model, search: Search, sources: Sources) -> Iterator[Prope
         yield PropertyResult(scenario.name, "scenario", Outcome.UNKNOWN, scenario.span, reason)
 
 
-def _refuse_unknown_names(kernel: Kernel, options: SearchOptions) -> None:
+def refuse_unknown_names(kernel: Kernel, options: SearchOptions) -> None:
+    """Raise ``SpecError`` if a property is selected that the kernel does not have."""
     known = [DEFINED, DEADLOCK, *(p.name for p in kernel.properties), *(s.name for s in kernel.scenarios)]
     unknown = sorted((options.properties or frozenset()) - set(known))
     if unknown:

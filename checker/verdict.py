@@ -163,12 +163,16 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Sizes of a search. ``depth`` counts levels, the initial states being level 1; ``generated`` counts every successor and initial state."""
+    """Sizes of a search. ``depth`` counts levels, the initial states being level 1; ``generated`` counts every successor and initial state.
+
+    ``collision`` bounds the probability that two states were taken for one (0: states were compared whole).
+    """
 
     distinct: int = 0
     generated: int = 0
     depth: int = 0
     seconds: float = 0.0
+    collision: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,6 +199,18 @@ ENGINES = (
         "not a saved trace",
         "A trace is a JSON object that `assay check` wrote. The message says which part of it is missing, or is no value of its type.",
     ),
+    Code(
+        "E806",
+        "type too wide for a packed row",
+        "The fast engines keep a state in a few machine words. A set or a map without a capacity may have at most 4,096 possible elements or "
+        "keys, an integer at most 62 bits. Give the collection a capacity (`max n`), choose smaller parameters, or use `--engine reference`.",
+    ),
+    Code(
+        "E807",
+        "not supported by the native engine",
+        "The native engine compiles most of the language, and says where it meets something that it does not compile. The reference engine "
+        "checks every construct: with `--engine auto`, the default, it is used instead.",
+    ),
 )
 
 TABLE: tuple[Code, ...] = (*SYNTAX, *NAMES, *TYPES, *MODULES, *STATEMENTS, *PROPERTIES, *INPUT_FILES, *LOGS, *ENGINES)

@@ -25,7 +25,7 @@ from assay.checker.layout.shape import (
 from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, Span, SpecError
 
-TOO_WIDE = "E801"
+TOO_WIDE = "E806"
 DENSE_LIMIT = 4096
 """The most possible elements that a set or a map without a capacity may have."""
 SMALL = 64

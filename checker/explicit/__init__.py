@@ -1,0 +1,1 @@
+"""Explicit-state search over packed rows: the state store and breadth-first search by blocks."""

@@ -1,0 +1,34 @@
+"""``check`` by compiled code: the same report as the reference engine's."""
+
+from __future__ import annotations
+
+from assay.checker.check import scenarios
+from assay.checker.coverage import coverage
+from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.evaluate.model import Model
+from assay.checker.explicit.bfs import BlockSearch, Compiled
+from assay.checker.options import SearchOptions
+from assay.checker.print_kernel import Sources
+from assay.checker.reference.results import Answers
+from assay.checker.verdict import Report, Statistics
+from assay.grammar.kernel import Kernel
+
+ENGINE = "native"
+
+
+def check(kernel: Kernel, compiled: Compiled, options: SearchOptions | None = None, sources: Sources | None = None) -> Report:
+    """Search the reachable states with compiled code, run the scenarios, and answer about every selected property.
+
+    Quantifiers over domains that are always empty are not reported: only the reference engine watches for them.
+    """
+    chosen, texts = options or SearchOptions(), sources or {}
+    with deep_recursion(kernel):
+        model = Model(kernel)
+        search = BlockSearch(model, chosen, compiled)
+        search.run()
+        results = [*Answers(search, texts).all(), *scenarios(model, search, texts)]
+    statistics = Statistics(len(search.store), search.generated, search.depth, search.seconds, search.rows.collision)
+    covered = coverage(model.steps, search.taken, search.fresh, ())
+    return Report(
+        kernel, ENGINE, tuple(results), statistics, dict(search.bounds), covered, search.stopped, search.interrupted
+    )

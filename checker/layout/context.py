@@ -1,0 +1,54 @@
+"""What compiled code and its caller share: one array of 64-bit words, most of them addresses of other arrays."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Slot(IntEnum):
+    """Positions in the context array.
+
+    The caller sets the addresses and ``CAPACITY``; ``COUNT`` is how many successors were written. The ``FIRST_…`` words and
+    the array of findings hold the position of the first offender, or ``NEVER``.
+    """
+
+    ROWS = 0
+    """Address: successor rows, W words each."""
+    PARENTS = 1
+    """Address: for each successor the position of its predecessor in the block (32 bits)."""
+    ACTIONS = 2
+    """Address: for each successor the position of its action in ``Kernel.next`` (32 bits)."""
+    ORDINALS = 3
+    """Address: how many successors of the same predecessor came before it (32 bits)."""
+    PRINTS = 4
+    """Address: fingerprints of the successors."""
+    COUNT = 5
+    CAPACITY = 6
+    OVERFLOW = 7
+    """Set when a successor did not fit: the call must be repeated with more room."""
+    CURRENT = 8
+    """Position of the row that is being expanded."""
+    START = 9
+    """COUNT before the current row."""
+    ALIVE = 10
+    """Whether the current row had a successor, a cut or an undefined instance."""
+    HITS = 11
+    """Address: how often each bound cut an instance."""
+    DECISIVE = 12
+    """Address: a byte for each guard: was it ever the only false one."""
+    STUCK = 13
+    """First row with an instance that has no value."""
+    DEAD = 14
+    """First row without a way on in which no terminal condition holds."""
+    TERMINAL = 15
+    """First row without a way on in which a terminal condition has no value."""
+    STEPS = 16
+    """Address: for each transition property the first successor where it is false, then the first where it is undefined."""
+    STATES = 17
+    """Address: the same for each property of states, by rows; of a reachable the first where it is true."""
+    RESERVE = 18
+    """A row is not begun with less room than this, unless it is the first of the call."""
+
+
+WORDS = 32
+NEVER = (1 << 64) - 1

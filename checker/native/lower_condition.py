@@ -1,0 +1,183 @@
+"""Conditions: logic from left to right, comparison, quantifiers, membership, pattern tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from assay.checker.evaluate.families import Condition
+from assay.checker.native import number as n
+from assay.checker.native.code import FALSE, TRUE, Code, Scalar
+from assay.checker.native.elements import listed, two_masks
+from assay.checker.native.merge import bag_within, holds, occurrences, pairs, same, within
+from assay.checker.native.symbol import Bag, Bunch, Mask, Maybe, Number, Pairs, Sequence, Symbol, Table, Variant
+from assay.checker.native.unsupported import UnsupportedError
+from assay.grammar import kernel as k
+from assay.grammar import kernel_types as t
+
+if TYPE_CHECKING:
+    from assay.checker.native.lowering import Lowering
+
+
+def condition(node: Condition, lowering: Lowering) -> Scalar:
+    """The truth of a condition."""
+    code = lowering.code
+    match node:
+        case k.Not(_, operand):
+            return code.invert(lowering.flag(operand))
+        case k.Logic():
+            return _logic(node, lowering)
+        case k.Equal(_, left, right, negated):
+            result = equal(code, lowering.lower(left), lowering.lower(right))
+            return code.invert(result) if negated else result
+        case k.Compare(_, op, left, right):
+            return _compare(code, op, lowering.number(left), lowering.number(right))
+        case k.Quantified():
+            return _quantified(node, lowering)
+        case k.Member(_, item, collection, negated):
+            symbol = lowering.lower(item)
+            result = _member(symbol, collection, lowering)
+            return code.invert(result) if negated else result
+        case k.Subset():
+            return _subset(node, lowering)
+        case k.IsVariant(_, operand, variant):
+            return is_variant(code, lowering.lower(operand), operand.type, variant)
+        case k.IsSome(_, operand):
+            option = lowering.lower(operand)
+            assert isinstance(option, Maybe)
+            return option.present
+        case _:
+            assert_never(node)
+
+
+def equal(code: Code, a: Symbol, b: Symbol) -> Scalar:
+    """Equality, of sets in whatever form they are."""
+    if isinstance(a, Mask | Bunch) and isinstance(b, Mask | Bunch):
+        masks = two_masks(code, a, b)
+        if masks is not None:
+            return code.compare("eq", masks[0].bits, masks[1].bits)
+    return same(code, a, b)
+
+
+def is_variant(code: Code, symbol: Symbol, type_: t.Type, variant: str) -> Scalar:
+    """Whether a symbol of an enum is of the variant."""
+    assert isinstance(symbol, Variant)
+    return n.same(code, symbol.tag, n.number(position_of(type_, variant)))
+
+
+def position_of(type_: t.Type, variant: str) -> int:
+    """The position of a variant in its enum."""
+    assert isinstance(type_, t.EnumType)
+    return next(at for at, each in enumerate(type_.variants) if each.name == variant)
+
+
+def _logic(node: k.Logic, lowering: Lowering) -> Scalar:
+    match node.op:
+        case "and":
+            return _until(node.parts, lowering, stop=False)
+        case "or":
+            return _until(node.parts, lowering, stop=True)
+        case "implies":
+            code, (premise, conclusion) = lowering.code, node.parts
+            holds_ = lowering.flag(premise)
+            if holds_.known == 0:
+                return TRUE
+            follows = lowering.under(holds_, lambda: lowering.flag(conclusion))
+            return code.either(code.invert(holds_), follows)
+        case _:
+            assert_never(node.op)
+
+
+def _until(parts: tuple[k.Expr, ...], lowering: Lowering, *, stop: bool) -> Scalar:
+    code, reached = lowering.code, TRUE
+    for part in parts:
+        value = lowering.under(reached, lambda part=part: lowering.flag(part))  # type: ignore[misc]
+        reached = code.both(reached, code.invert(value) if stop else value)
+        if reached.known == 0:
+            break
+    return code.invert(reached) if stop else reached
+
+
+def _compare(code: Code, op: str, a: Number, b: Number) -> Scalar:
+    match op:
+        case "<":
+            return n.less(code, a, b, equal=False)
+        case "<=":
+            return n.less(code, a, b, equal=True)
+        case ">":
+            return n.less(code, b, a, equal=False)
+        case _:
+            return n.less(code, b, a, equal=True)
+
+
+def _quantified(node: k.Quantified, lowering: Lowering) -> Scalar:
+    """Elements are looked at in canonical order until one decides; what is undefined before that counts."""
+    code, stop = lowering.code, node.kind == "exists"
+    items = listed(node.domain, lowering)
+    going = TRUE
+    for there, item in items.items:
+        lowering.bound[node.binder.name] = item
+        value, undefined = lowering.apart(lambda: lowering.flag(node.body))
+        if undefined.known != 0 and not items.ordered and len(items.items) > 1:
+            raise UnsupportedError("a quantifier whose body may be undefined, over a set in no fixed order", node.span)
+        lowering.fail_if(code.all_of([going, there, undefined]))
+        decides = code.both(there, value if stop else code.invert(value))
+        going = code.both(going, code.invert(decides))
+        if going.known == 0:
+            break
+    return code.invert(going) if stop else going
+
+
+def _member(item: Symbol, collection: k.Expr, lowering: Lowering) -> Scalar:
+    code = lowering.code
+    match collection:
+        case k.Interval(_, low, high):
+            assert isinstance(item, Number)
+            bottom = lowering.number(low)
+            above = n.less(code, bottom, item, equal=True)
+            # The upper end is evaluated only if the lower one is not above the item.
+            top = lowering.under(above, lambda: lowering.number(high))
+            return code.both(above, n.less(code, item, top, equal=True))
+        case k.Subsets(_, operand):
+            assert isinstance(item, Mask | Bunch)
+            return _within(code, item, lowering.set(operand))
+        case k.TypeDomain(_, t.RangeType(low_, high_)):
+            assert isinstance(item, Number)
+            return n.within(code, item, low_, high_)
+        case k.TypeDomain(_, t.AtomType() | t.BoolType()):
+            return TRUE
+        case _:
+            return contains(code, lowering.lower(collection), item)
+
+
+def contains(code: Code, collection: Symbol, item: Symbol) -> Scalar:
+    """Whether a collection has the item, or a map the key."""
+    match collection:
+        case Mask() | Bunch():
+            return holds(code, collection, item)
+        case Bag():
+            return n.less(code, n.number(0), occurrences(code, collection, item), equal=False)
+        case Sequence(length, items):
+            found = [code.both(n.less(code, n.number(at), length, equal=False), same(code, x, item)) for at, x in enumerate(items)]
+            return code.any_of(found)
+        case Table() | Pairs():
+            return code.any_of([code.both(there, same(code, key, item)) for there, key, _ in pairs(code, collection).items])
+        case _:
+            raise AssertionError(f"{collection} has no members")
+
+
+def _within(code: Code, a: Mask | Bunch, b: Mask | Bunch) -> Scalar:
+    masks = two_masks(code, a, b)
+    return within(code, *masks) if masks is not None else within(code, a, b)
+
+
+def _subset(node: k.Subset, lowering: Lowering) -> Scalar:
+    code, left, right = lowering.code, lowering.lower(node.left), lowering.lower(node.right)
+    if isinstance(left, Bag) and isinstance(right, Bag):
+        inside, back = bag_within(code, left, right), bag_within(code, right, left) if node.strict else FALSE
+    else:
+        assert isinstance(left, Mask | Bunch)
+        assert isinstance(right, Mask | Bunch)
+        inside, back = _within(code, left, right), _within(code, right, left) if node.strict else FALSE
+    return code.both(inside, code.invert(back))
+
+

@@ -1,0 +1,302 @@
+"""A kernel as the text of an LLVM module, with what its caller must know about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.checker.layout.context import Slot
+from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, row_layout
+from assay.checker.native.code import TRUE, Code, Scalar, word
+from assay.checker.native.lowering import Lowering, State
+from assay.checker.native.runtime import Runtime
+from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.native.write_action import ActionWriter, Labels
+from assay.grammar import kernel as k
+
+GENERATOR_VERSION = 1
+"""Part of the key of cached object code: to be raised with every change of what is generated."""
+
+MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The text of a module.
+
+    ``hits`` and ``guards`` name the words of the arrays of bound hits and decisive guards (action and label, parted by a zero byte).
+    ``states`` and ``steps`` are the properties checked in states and on steps, in the order of their findings.
+    """
+
+    text: str
+    layout: RowLayout
+    hits: tuple[str, ...]
+    guards: tuple[str, ...]
+    states: tuple[k.Property, ...]
+    steps: tuple[k.Property, ...]
+
+
+def program(kernel: k.Kernel, properties: frozenset[str] | None = None, *, deadlock: bool = True) -> Program:
+    """The module of a kernel that checks the selected properties (None: all).
+
+    Raises ``UnsupportedError`` for the first construct that cannot be compiled, ``SpecError`` if a variable does not fit a row.
+    """
+    layout = row_layout(kernel.variables)
+    hits, guards = Labels(), Labels()
+    chosen = [p for p in kernel.properties if properties is None or p.name in properties]
+    states = tuple(p for p in chosen if p.kind in {"invariant", "lemma", "reachable"})
+    steps = tuple(p for p in chosen if p.kind == "transition")
+    parts = [_prelude(layout.words)]
+    for number, name in enumerate(kernel.next):
+        parts.append(_action(kernel, layout, kernel.action(name), number, hits, guards))
+    parts.append(_steps(kernel, layout, steps))
+    parts.append(_emit(layout.words, bool(steps)))
+    parts.append(_states(kernel, layout, states))
+    parts.append(_stop(kernel, layout, deadlock=deadlock))
+    parts.append(_expand(len(kernel.next), layout.words))
+    parts.append(_over_rows("inspect", "states", layout.words))
+    parts.append(_prints(layout.words))
+    return Program("\n".join(parts), layout, tuple(hits.positions), tuple(guards.positions), states, steps)
+
+
+def _action(kernel: k.Kernel, layout: RowLayout, action: k.Action, number: int, hits: Labels, guards: Labels) -> str:
+    try:
+        return ActionWriter(kernel, layout, action, hits, guards).write(number)
+    except UnsupportedError as error:
+        raise error.at(action.span) from None
+
+
+def _prelude(words: int) -> str:
+    """The fingerprint of a row: the product of each word with a constant, folded; zero is kept for empty slots of tables."""
+    code = Code()
+    state = Scalar(64, str((words * MULTIPLIERS[1] + LAYOUT_VERSION) % (1 << 64)))
+    for at in range(words):
+        mixed = code.fresh(64, f"xor i64 {state.text}, %w{at}")
+        state = _folded(code, mixed, MULTIPLIERS[at % 2])
+    state = _folded(code, state, MULTIPLIERS[words % 2])
+    zero = code.fresh(1, f"icmp eq {state.typed}, 0")
+    result = code.fresh(64, f"select i1 {zero.text}, i64 1, {state.typed}")
+    arguments = ", ".join(f"i64 %w{at}" for at in range(words))
+    return (
+        f'target triple = "@TRIPLE@"\n\ndefine internal i64 @print({arguments}) alwaysinline {{\n'
+        + "\n".join(code.lines)
+        + f"\n  ret {result.typed}\n}}\n"
+    )
+
+
+def _folded(code: Code, value: Scalar, by: int) -> Scalar:
+    wide = code.fresh(128, f"zext {value.typed} to i128")
+    product = code.fresh(128, f"mul i128 {wide.text}, {by}")
+    low = code.fresh(64, f"trunc i128 {product.text} to i64")
+    shifted = code.fresh(128, f"lshr i128 {product.text}, 64")
+    high = code.fresh(64, f"trunc i128 {shifted.text} to i64")
+    folded = code.fresh(64, f"xor {low.typed}, {high.text}")
+    return code.fresh(64, f"xor {folded.typed}, {value.text}")
+
+
+def _emit(words: int, has_steps: bool) -> str:
+    code = Code()
+    runtime = Runtime(code)
+    count, capacity = runtime.get(Slot.COUNT), runtime.get(Slot.CAPACITY)
+    full, room, done = "full", "room", "done"
+    code.branch(code.fresh(1, f"icmp uge {count.typed}, {capacity.text}"), full, room)
+    code.label(full)
+    runtime.put(Slot.OVERFLOW, word(1))
+    code.jump(done)
+    code.label(room)
+    new = [Scalar(64, f"%w{at}") for at in range(words)]
+    start = code.fresh(64, f"mul {count.typed}, {words}")
+    rows = runtime.array(Slot.ROWS)
+    first = code.fresh(64, f"getelementptr i64, ptr {rows}, {start.typed}")
+    for at, value in enumerate(new):
+        address = code.fresh(64, f"getelementptr i64, ptr {first.text}, i64 {at}")
+        code.do(f"store {value.typed}, ptr {address.text}")
+    before = code.fresh(64, f"sub {count.typed}, {runtime.get(Slot.START).text}")
+    for slot, value in ((Slot.PARENTS, runtime.get(Slot.CURRENT)), (Slot.ACTIONS, Scalar(64, "%action")), (Slot.ORDINALS, before)):
+        address = code.fresh(64, f"getelementptr i32, ptr {runtime.array(slot)}, {count.typed}")
+        code.do(f"store {code.resize(value, 32).typed}, ptr {address.text}")
+    arguments = ", ".join(value.typed for value in new)
+    mark = code.fresh(64, f"call i64 @print({arguments})")
+    address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(Slot.PRINTS)}, {count.typed}")
+    code.do(f"store {mark.typed}, ptr {address.text}")
+    if has_steps:
+        code.do(f"call void @steps(ptr %context, ptr %row, ptr {first.text}, {count.typed})")
+    runtime.put(Slot.COUNT, code.fresh(64, f"add {count.typed}, 1"))
+    code.jump(done)
+    code.label(done)
+    parameters = ", ".join(f"i64 %w{at}" for at in range(words))
+    return _function("internal void @emit", f"ptr %context, ptr %row, i64 %action, {parameters}", code, "ret void")
+
+
+def _function(head: str, parameters: str, code: Code, last: str) -> str:
+    body = "\n".join(code.lines)
+    return f"define {head}({parameters}) {{\nentry:\n{body}\n  {last}\n}}\n"
+
+
+def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: Slot, at: int, here: Scalar) -> None:
+    """Note the first place where the property is decided (false, or true of a reachable), and the first where it has no value."""
+    code = lowering.code
+    condition = k.Logic(prop.conjuncts[0].condition.type, "and", tuple(c.condition for c in prop.conjuncts)) if prop.conjuncts else None
+    value, undefined = (TRUE, code.invert(TRUE)) if condition is None else lowering.apart(lambda: lowering.flag(condition))
+    decided = value if prop.kind == "reachable" else code.invert(value)
+    runtime.first_in(slot, 2 * at, here, code.both(decided, code.invert(undefined)))
+    runtime.first_in(slot, 2 * at + 1, here, undefined)
+
+
+def _steps(kernel: k.Kernel, layout: RowLayout, steps: tuple[k.Property, ...]) -> str:
+    code = Code()
+    runtime = Runtime(code)
+    before = State(runtime.load_row(layout.words), layout, kernel.variables)
+    now = State(runtime.load_row(layout.words, "%new"), layout, kernel.variables)
+    lowering = Lowering(code, now, before)
+    _read_all(kernel, now, before)
+    for at, prop in enumerate(steps):
+        _find(prop, lowering, runtime, Slot.STEPS, at, Scalar(64, "%here"))
+    return _function("internal void @steps", "ptr %context, ptr %row, ptr %new, i64 %here", code, "ret void")
+
+
+def _read_all(kernel: k.Kernel, *states: State) -> None:
+    """Variables are read before any branch, so that every later place may use them."""
+    for state in states:
+        for variable in kernel.variables:
+            state.read(variable.name)
+
+
+def _states(kernel: k.Kernel, layout: RowLayout, states: tuple[k.Property, ...]) -> str:
+    code = Code()
+    runtime = Runtime(code)
+    state = State(runtime.load_row(layout.words), layout, kernel.variables)
+    _read_all(kernel, state)
+    lowering = Lowering(code, state)
+    for at, prop in enumerate(states):
+        with code.scope():
+            _find(prop, lowering, runtime, Slot.STATES, at, Scalar(64, "%here"))
+    return _function("internal void @states", "ptr %context, ptr %row, i64 %here", code, "ret void")
+
+
+def _stop(kernel: k.Kernel, layout: RowLayout, *, deadlock: bool) -> str:
+    """What to note of a row without a way on."""
+    code = Code()
+    runtime = Runtime(code)
+    if deadlock:
+        state = State(runtime.load_row(layout.words), layout, kernel.variables)
+        _read_all(kernel, state)
+        lowering = Lowering(code, state)
+        going, troubled = TRUE, code.invert(TRUE)
+        for each in kernel.terminal:
+            value, undefined = lowering.apart(lambda each=each: lowering.flag(each.condition))  # type: ignore[misc]
+            troubled = code.either(troubled, code.both(going, undefined))
+            going = code.both(going, code.invert(code.both(value, code.invert(undefined))))
+        here = runtime.get(Slot.CURRENT)
+        for slot, when in ((Slot.DEAD, going), (Slot.TERMINAL, troubled)):
+            note, noted = code.name("note"), code.name("noted")
+            code.branch(when, note, noted)
+            code.label(note)
+            runtime.first(slot, here)
+            code.jump(noted)
+            code.label(noted)
+    return _function("internal void @stop", "ptr %context, ptr %row", code, "ret void")
+
+
+def _expand(actions: int, words: int) -> str:
+    calls = "\n".join(f"  call void @action_{number}(ptr %context, ptr %row)" for number in range(actions))
+
+    def at(slot: Slot, name: str) -> str:
+        return f"  %{name} = getelementptr i64, ptr %context, i64 {int(slot)}"
+
+    return f"""define i64 @expand(ptr %context, ptr %rows, i64 %n) {{
+entry:
+{at(Slot.COUNT, "count")}
+{at(Slot.CAPACITY, "capacity")}
+{at(Slot.OVERFLOW, "overflow")}
+{at(Slot.CURRENT, "current")}
+{at(Slot.START, "start")}
+{at(Slot.ALIVE, "alive")}
+{at(Slot.RESERVE, "reserve")}
+  %limit = load i64, ptr %capacity
+  %room = load i64, ptr %reserve
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %check, label %done
+check:
+  %used = load i64, ptr %count
+  %wanted = add i64 %used, %room
+  %tight = icmp ugt i64 %wanted, %limit
+  %begun = icmp ne i64 %i, 0
+  %pause = and i1 %tight, %begun
+  br i1 %pause, label %done, label %body
+body:
+  %offset = mul i64 %i, {words}
+  %row = getelementptr i64, ptr %rows, i64 %offset
+  store i64 %i, ptr %current
+  store i64 %used, ptr %start
+  store i64 0, ptr %alive
+{calls}
+  %full = load i64, ptr %overflow
+  %failed = icmp ne i64 %full, 0
+  br i1 %failed, label %done, label %rest
+rest:
+  %living = load i64, ptr %alive
+  %dead = icmp eq i64 %living, 0
+  br i1 %dead, label %halt, label %latch
+halt:
+  call void @stop(ptr %context, ptr %row)
+  br label %latch
+latch:
+  %next = add i64 %i, 1
+  br label %head
+done:
+  %result = phi i64 [ %i, %head ], [ %i, %check ], [ %i, %body ]
+  ret i64 %result
+}}
+"""
+
+
+def _over_rows(name: str, called: str, words: int) -> str:
+    return f"""define void @{name}(ptr %context, ptr %rows, i64 %n, i64 %base) {{
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+  %offset = mul i64 %i, {words}
+  %row = getelementptr i64, ptr %rows, i64 %offset
+  %here = add i64 %i, %base
+  call void @{called}(ptr %context, ptr %row, i64 %here)
+  %next = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}}
+"""
+
+
+def _prints(words: int) -> str:
+    loads = "\n".join(
+        f"  %p{at} = getelementptr i64, ptr %row, i64 {at}\n  %w{at} = load i64, ptr %p{at}" for at in range(words)
+    )
+    arguments = ", ".join(f"i64 %w{at}" for at in range(words))
+    return f"""define void @prints(ptr %rows, i64 %n, ptr %out) {{
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+  %offset = mul i64 %i, {words}
+  %row = getelementptr i64, ptr %rows, i64 %offset
+{loads}
+  %mark = call i64 @print({arguments})
+  %target = getelementptr i64, ptr %out, i64 %i
+  store i64 %mark, ptr %target
+  %next = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}}
+"""
+
