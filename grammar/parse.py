@@ -205,7 +205,11 @@ def _is_shallow(tree: Tree[Token], origin: Origin, diagnostics: Diagnostics) -> 
     while stack:
         node, depth = stack.pop()
         if depth > MAX_DEPTH:
-            diagnostics.error("E017", origin.span(node.meta), "this expression is nested too deeply; name its parts with `def` or `let`")
+            diagnostics.error(
+                "E017",
+                origin.span(node.meta),
+                "this expression is nested too deeply; name its parts with `def` or `let`",
+            )
             return False
         stack.extend((child, depth + 1) for child in node.children if isinstance(child, Tree))
     return True

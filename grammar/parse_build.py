@@ -41,9 +41,11 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return getattr(self, tree.data)(span, children)
 
     def name(self, span: Span, children: list[Any]) -> Name:
+        """An identifier."""
         return Name(str(children[0]), span=span)
 
     def path(self, span: Span, children: list[Any]) -> Path:
+        """A dotted name."""
         return Path(tuple(children), span=span)
 
 

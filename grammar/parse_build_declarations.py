@@ -1,11 +1,11 @@
 """Builds the nodes of statements and declarations."""
 
+# ruff: noqa: D102, ARG002 - a method is described by the grammar rule of its name, and all have one signature
+
 from __future__ import annotations
 
 from inspect import cleandoc
 from typing import Any
-
-from lark import Token
 
 from assay.grammar.diagnostics import Span
 from assay.grammar.parse_build import first_string, flat, nodes, texts
@@ -72,7 +72,9 @@ class DeclarationBuilder(ExpressionBuilder):
     def assign(self, span: Span, children: list[Any]) -> Statement:
         target, value = children
         if not _is_place(target):
-            self.diagnostics.error("E021", target.span, "only a variable, a field of it or an entry of it can be assigned to")
+            self.diagnostics.error(
+                "E021", target.span, "only a variable, a field of it or an entry of it can be assigned to"
+            )
         return Assign(target, value, span=span)
 
     def if_(self, span: Span, children: list[Any]) -> Statement:
@@ -220,9 +222,9 @@ class DeclarationBuilder(ExpressionBuilder):
         """Report an expression that does not have the form of an action with its arguments."""
         target = found.function if isinstance(found, Call) else found
         if not _is_place(target):
-            self.diagnostics.error("E022", found.span, "an action is expected here: `elect(b1)`, `tick` or `membership.expire(b1)`")
-
-
+            self.diagnostics.error(
+                "E022", found.span, "an action is expected here: `elect(b1)`, `tick` or `membership.expire(b1)`"
+            )
 
 
 def documentation(children: list[Any]) -> str | None:

@@ -1,5 +1,7 @@
 """Builds the nodes of expressions and types."""
 
+# ruff: noqa: D102, ARG002 - a method is described by the grammar rule of its name, and all have one signature
+
 from __future__ import annotations
 
 from typing import Any, Literal
@@ -189,7 +191,9 @@ class ExpressionBuilder(Builder):
             case Binary("in", Ref(name), domain):
                 return Tabulate(name, domain, value, span=span)
             case _:
-                self._not_a_comprehension(key, "before `->` stands a new name: `[b -> e]`, or `[b in S -> e]`; entries stand in `{ }`")
+                self._not_a_comprehension(
+                    key, "before `->` stands a new name: `[b -> e]`, or `[b in S -> e]`; entries stand in `{ }`"
+                )
                 return Tabulate(Name("_", span=span), None, value, span=span)
 
     def _not_a_comprehension(self, found: Expr, message: str) -> None:
@@ -225,7 +229,9 @@ class ExpressionBuilder(Builder):
             case found:
                 names = _dotted(found)
                 if names is None:
-                    self.diagnostics.error("E020", span, "a type is expected here; a range of integers is written `a .. b`")
+                    self.diagnostics.error(
+                        "E020", span, "a type is expected here; a range of integers is written `a .. b`"
+                    )
                 return NamedType(Path(names or (Name("_", span=span),), span=span), span=span)
 
 

@@ -1,11 +1,13 @@
 """Builds the nodes of scenarios, refinements and traces."""
 
+# ruff: noqa: D102, ARG002 - a method is described by the grammar rule of its name, and all have one signature
+
 from __future__ import annotations
 
 from typing import Any
 
 from assay.grammar.diagnostics import Span
-from assay.grammar.parse_build import first_string, flat, nodes, texts
+from assay.grammar.parse_build import flat, nodes, texts
 from assay.grammar.parse_build_declarations import DeclarationBuilder, documentation
 from assay.grammar.syntax import (
     ActionMapping,
@@ -97,7 +99,7 @@ class SpecBuilder(DeclarationBuilder):
 
     def ignore(self, span: Span, children: list[Any]) -> Ignore:
         events = tuple(child for child in children if isinstance(child, Name))
-        return Ignore(events, first_string(children) or "", span=span)
+        return Ignore(events, documentation(children) or "", span=span)
 
     def hidden(self, span: Span, children: list[Any]) -> Hidden:
         *actions, limit = children
@@ -110,7 +112,9 @@ class SpecBuilder(DeclarationBuilder):
                 self.diagnostics.error("E023", span, f"`{name}` is given twice in `order:`")
             clauses[name] = value
         if "file or thread" not in clauses:
-            self.diagnostics.error("E023", span, "`order:` says whether the lines of a `file` or only those of a `thread` are in order")
+            self.diagnostics.error(
+                "E023", span, "`order:` says whether the lines of a `file` or only those of a `thread` are in order"
+            )
         unit = clauses.get("file or thread", "file")
         return Order(unit, clauses.get("commit before line"), clauses.get("skew"), span=span)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
@@ -22,7 +20,7 @@ def report_faults(parser: Lark, source: str, start: str, origin: Origin, diagnos
         fault = _find(parser, "\n".join(lines), start)
         if fault is None:
             return
-        finding = explain(fault, lines)
+        finding = explain(fault)
         if attempt > 0 and finding.code == "E010":
             return  # the block is empty only because its faulty lines were taken out
         diagnostics.error(finding.code, origin.span(finding.place), finding.message, *finding.notes)
@@ -36,16 +34,18 @@ def _find(parser: Lark, source: str, start: str) -> Fault | None:
     run = parser.parse_interactive(source, start=start)
     read: list[Token] = []
     try:
-        for token in run.lexer_thread.lex(run.parser_state):
+        for token in run.lexer_thread.lex(run.parser_state):  # type: ignore[no-untyped-call]  # of lark
             run.feed_token(token)
             read.append(token)
-        run.feed_eof(read[-1] if read else None)
+        run.feed_eof(read[-1] if read else None)  # type: ignore[no-untyped-call]  # of lark
     except UnexpectedToken as error:
         return Fault(error.token, tuple(read), _accepted(parser, start, read))
     except LayoutFault as error:
         return Fault(error.token, tuple(read), frozenset())
     except UnexpectedCharacters as error:
-        token = Token("UNKNOWN", error.char, error.pos_in_stream, error.line, error.column, error.line, error.column + 1)
+        token = Token(
+            "UNKNOWN", error.char, error.pos_in_stream, error.line, error.column, error.line, error.column + 1
+        )
         return Fault(token, tuple(read), _accepted(parser, start, read))
     return None
 
@@ -55,7 +55,7 @@ def _accepted(parser: Lark, start: str, read: list[Token]) -> frozenset[str]:
     run = parser.parse_interactive(start=start)
     for token in read:
         run.feed_token(token)
-    return frozenset(run.accepts())
+    return frozenset(run.accepts())  # type: ignore[no-untyped-call]  # of lark
 
 
 def _take_out(lines: list[str], number: int) -> None:
@@ -64,7 +64,11 @@ def _take_out(lines: list[str], number: int) -> None:
     lines[number] = ""
     for index in range(number + 1, len(lines)):
         line = lines[index]
-        if line.strip() and _depth(line) <= depth and not (_depth(line) == depth and line.split(":")[0].split()[0] in ("elif", "else")):
+        if (
+            line.strip()
+            and _depth(line) <= depth
+            and not (_depth(line) == depth and line.split(":")[0].split()[0] in ("elif", "else"))
+        ):
             return
         lines[index] = ""
 

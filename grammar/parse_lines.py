@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from lark import Token
 from lark.indenter import Indenter
@@ -11,11 +12,13 @@ OPENERS = {"(": ")", "[": "]", "{": "}"}
 CLOSERS = {closer: opener for opener, closer in OPENERS.items()}
 
 #: A line that ends in one of these goes on with the next line.
-TRAILING = frozenset(
-    "and or not implies until leads_to always eventually in is then else == != < <= > >= + - * // % & .. , -> = :=".split()
+_TRAILING_WORDS = (
+    "and or not implies until leads_to always eventually in is then else == != < <= > >= + - * // % & .. , -> = :="
 )
+TRAILING = frozenset(_TRAILING_WORDS.split())
 #: A line that begins with one of these goes on the line before it; ``else:`` and a lone ``not`` do not. The terminal _JOIN agrees.
-LEADING = frozenset("and or implies until leads_to then else in is == != < <= > >= + * // % & ..".split())
+_LEADING_WORDS = "and or implies until leads_to then else in is == != < <= > >= + * // % & .."
+LEADING = frozenset(_LEADING_WORDS.split())
 
 _BINDING = frozenset(("forall", "exists", "let"))
 
@@ -62,7 +65,11 @@ class LogicalLine:
         words = self.words
         if len(words) == 3:
             return words[0] in ("when", "bound") and words[2] == ":" and words[1] != ":"
-        return len(words) == 2 and words[0].isidentifier() and words[0] not in ("else", "state", "init", "next", "show", "order", "terminal")
+        return (
+            len(words) == 2
+            and words[0].isidentifier()
+            and words[0] not in ("else", "state", "init", "next", "show", "order", "terminal")
+        )
 
 
 class LayoutFault(Exception):  # noqa: N818 - it never leaves the parser, which turns it into a diagnostic
@@ -80,8 +87,8 @@ class Layout(Indenter):
     """
 
     NL_type = "_NL"
-    OPEN_PAREN_types = ["_LPAR", "_LSQB", "_LBRACE"]
-    CLOSE_PAREN_types = ["_RPAR", "_RSQB", "_RBRACE"]
+    OPEN_PAREN_types: ClassVar = ["_LPAR", "_LSQB", "_LBRACE"]
+    CLOSE_PAREN_types: ClassVar = ["_RPAR", "_RSQB", "_RBRACE"]
     INDENT_type = "_INDENT"
     DEDENT_type = "_DEDENT"
     tab_len = 4

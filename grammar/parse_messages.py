@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -65,8 +65,10 @@ class Finding:
 
 LAYOUT = frozenset(("_NL", "_INDENT", "_DEDENT"))
 COMPARISONS = frozenset(("EQ", "NE", "LT", "LE", "GT", "GE"))
-_CONNECTIVES = frozenset("and or implies until leads_to in is then else elif".split())
-_STATEMENT_WORDS = tuple("when bound let pick if elif else for refuse expect from on ignore hidden order ghost action".split())
+_CONNECTIVES_WORDS = "and or implies until leads_to in is then else elif"
+_CONNECTIVES = frozenset(_CONNECTIVES_WORDS.split())
+_BEGINNINGS = "when bound let pick if elif else for refuse expect from on ignore hidden order ghost action"
+_STATEMENT_WORDS = tuple(_BEGINNINGS.split())
 
 _NAMES = {
     "NAME": "a name",
@@ -100,16 +102,19 @@ _NAMES = {
     "_UNDERSCORE": "`_`",
     "AMPERSAND": "`&`",
 }
-_OPERAND = frozenset(
-    "NAME INT TRUE FALSE NONE _UNDERSCORE _LPAR _LSQB _LBRACE BAG NOT MINUS FORALL EXISTS _LET _IF ALWAYS EVENTUALLY".split()
+_OPERAND_WORDS = (
+    "NAME INT TRUE FALSE NONE _UNDERSCORE _LPAR _LSQB _LBRACE BAG NOT MINUS FORALL EXISTS _LET _IF ALWAYS EVENTUALLY"
 )
-_OPERATOR = COMPARISONS | frozenset(
-    "AND OR IMPLIES UNTIL LEADS_TO IN _IS NOT PLUS MINUS STAR FLOORDIV PERCENT AMPERSAND DOTS _DOT _LSQB _LPAR _WITH _QUESTION".split()
+_OPERAND = frozenset(_OPERAND_WORDS.split())
+_OPERATOR_WORDS = (
+    "AND OR IMPLIES UNTIL LEADS_TO IN _IS NOT PLUS MINUS STAR FLOORDIV PERCENT AMPERSAND DOTS _DOT _LSQB _LPAR "
+    "_WITH _QUESTION"
 )
+_OPERATOR = COMPARISONS | frozenset(_OPERATOR_WORDS.split())
 _TYPE = frozenset(("SET", "MAP", "SEQ", "BAG"))
 
 
-def explain(fault: Fault, lines: Sequence[str]) -> Finding:
+def explain(fault: Fault) -> Finding:
     """The finding for a fault: the first special case that applies, or what was found and what was expected."""
     for case in _CASES:
         finding = case(fault)

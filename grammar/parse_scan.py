@@ -17,10 +17,11 @@ from assay.grammar.syntax import Comment
 MAX_BRACKETS = 64
 MAX_DIGITS = 1000
 
-DECLARATION_WORDS = frozenset(
-    "module use instance param size assume type enum record def state init action next invariant transition reachable "
-    "lemma property terminal accept show scenario model refines trace".split()
+_KEYWORDS = (
+    "module use instance param size assume type enum record def state init action next invariant transition "
+    "reachable lemma property terminal accept show scenario model refines trace"
 )
+DECLARATION_WORDS = frozenset(_KEYWORDS.split())
 
 FOREIGN = {
     "&&": "`and`",
@@ -197,7 +198,9 @@ class _Scanner:
             case "number":
                 self._number(lexeme)
             case "word" if not lexeme.text.isascii():
-                self._fault("E016", lexeme.span, f"`{lexeme.text}` is not a name: names are made of a-z, A-Z, 0-9 and `_`")
+                self._fault(
+                    "E016", lexeme.span, f"`{lexeme.text}` is not a name: names are made of a-z, A-Z, 0-9 and `_`"
+                )
             case "foreign":
                 self._fault("E006", lexeme.span, f"`{lexeme.text}` is not an operator; write {FOREIGN[lexeme.text]}")
             case "open":
@@ -213,7 +216,9 @@ class _Scanner:
         if not (lexeme.text.isascii() and lexeme.text.isdigit()):
             self._fault("E001", lexeme.span, f"`{lexeme.text}` is neither a number nor a name")
         elif len(lexeme.text) > MAX_DIGITS:
-            self._fault("E018", lexeme.span, f"a number of {len(lexeme.text):,} digits; at most {MAX_DIGITS:,} are allowed")
+            self._fault(
+                "E018", lexeme.span, f"a number of {len(lexeme.text):,} digits; at most {MAX_DIGITS:,} are allowed"
+            )
 
     def _open(self, lexeme: Lexeme) -> None:
         self.brackets.append(lexeme)
@@ -232,7 +237,9 @@ class _Scanner:
 
     def _other(self, lexeme: Lexeme) -> None:
         if lexeme.text[0] in "'‘’“”`":
-            self._fault("E016", lexeme.span, f"`{lexeme.text[0]}` is not a quote here", 'strings stand in double quotes: `"…"`')
+            self._fault(
+                "E016", lexeme.span, f"`{lexeme.text[0]}` is not a quote here", 'strings stand in double quotes: `"…"`'
+            )
         else:
             shown = f"`{lexeme.text}`" if lexeme.text.isprintable() else f"U+{ord(lexeme.text):04X}"
             self._fault("E016", lexeme.span, f"the character {shown} has no meaning here")

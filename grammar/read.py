@@ -67,7 +67,11 @@ def _within_size(content: bytes, place: Span, diagnostics: Diagnostics) -> bytes
         return content
     line = content.count(b"\n") + 1
     widest = max(map(len, content.split(b"\n")))
-    longest = f"; it has a line of more than {MAX_LINE:,} characters" if widest > MAX_LINE else f"; it has more than {line:,} lines"
+    longest = (
+        f"; it has a line of more than {MAX_LINE:,} characters"
+        if widest > MAX_LINE
+        else f"; it has more than {line:,} lines"
+    )
     diagnostics.error("E605", place, f"a spec may have {MAX_BYTES:,} bytes, and this file has more{longest}")
     return None
 
@@ -78,7 +82,9 @@ def _report_missing(path: Path, place: Span, diagnostics: Diagnostics) -> None:
     except OSError:
         siblings = []  # no directory, so there is nothing to suggest
     meant = did_you_mean(path.name, siblings)
-    diagnostics.error("E601", place, "there is no such file", *([f"did you mean `{path.with_name(meant)}`?"] if meant else []))
+    diagnostics.error(
+        "E601", place, "there is no such file", *([f"did you mean `{path.with_name(meant)}`?"] if meant else [])
+    )
 
 
 def _report_special(path: Path, place: Span, diagnostics: Diagnostics) -> None:

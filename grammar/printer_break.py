@@ -1,0 +1,100 @@
+"""Expressions over several lines, broken where the language lets a line go on: before connectives, after the colon of a
+quantifier, before ``then`` and ``else``, and inside brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assay.grammar.printer_expressions import (
+    CONNECTIVES,
+    OPEN,
+    POSTFIX,
+    argument,
+    binding_head,
+    display,
+    expression,
+    needs_parentheses,
+    operand_strength,
+    operand_strengths,
+    update,
+)
+from assay.grammar.syntax import (
+    BagDisplay,
+    Binary,
+    Call,
+    Expr,
+    IfThenElse,
+    LetIn,
+    MapDisplay,
+    Quantified,
+    SeqDisplay,
+    SetDisplay,
+    Unary,
+    With,
+)
+
+INDENT = "    "
+
+
+def broken(expr: Expr, room: int, wanted: int = OPEN, may_end_open: bool = True) -> list[str]:
+    """The lines of an expression: one if it fits into ``room`` characters, otherwise as many as breaking makes."""
+    flat = expression(expr, wanted, may_end_open)
+    if len(flat) <= room:
+        return [flat]
+    if needs_parentheses(expr, wanted, may_end_open):
+        inner = _bare(expr, room - 2, True)
+        return _joined("(", [inner[0], *(" " + line for line in inner[1:])], ")")
+    return _bare(expr, room, may_end_open)
+
+
+def _bare(expr: Expr, room: int, may_end_open: bool) -> list[str]:
+    match expr:
+        case Binary(op):
+            return _binary(expr, room, may_end_open) if op in CONNECTIVES else _hanging(expr, room)
+        case Unary(op, operand) if op != "-":
+            return _joined(f"{op} ", broken(operand, room - len(op) - 1, operand_strength(operand), may_end_open))
+        case Quantified() | LetIn():
+            return [binding_head(expr), *_indented(broken(expr.body, room - len(INDENT)))]
+        case IfThenElse(condition, then, otherwise):
+            parts = (("if ", condition), ("then ", then), ("else ", otherwise))
+            return [line for word, part in parts for line in _joined(word, broken(part, room - len(word)))]
+        case Call(function, arguments):
+            return _bracketed(expression(function, POSTFIX, False) + "(", [argument(a) for a in arguments], ")")
+        case With(base, updates):
+            return _bracketed(expression(base, POSTFIX, False) + " with {", [update(u) for u in updates], "}")
+        case SetDisplay() | SeqDisplay() | BagDisplay() | MapDisplay():
+            return _bracketed(*display(expr))
+        case _:
+            return [expression(expr, OPEN, may_end_open)]
+
+
+def _binary(expr: Binary, room: int, may_end_open: bool) -> list[str]:
+    ask_left, ask_right = operand_strengths(expr.op)
+    open_end = expr.op == "implies" or may_end_open
+    left = broken(expr.left, room, ask_left, False)
+    return left + _joined(f"{expr.op} ", broken(expr.right, room - len(expr.op) - 1, ask_right, open_end))
+
+
+def _hanging(expr: Binary, room: int) -> list[str]:
+    """A comparison or sum that is too long: the operator stays on its line, the operands break inside their brackets."""
+    ask_left, ask_right = operand_strengths(expr.op)
+    left = broken(expr.left, room, ask_left, False)
+    right = broken(expr.right, room - len(left[-1]) - len(expr.op) - 2, ask_right, False)
+    return [*left[:-1], f"{left[-1]} {expr.op} {right[0]}", *right[1:]]
+
+
+def _bracketed(opener: str, parts: list[str], closer: str) -> list[str]:
+    return (
+        [opener, *_indented(f"{part}," for part in parts[:-1]), *_indented(parts[-1:]), closer]
+        if parts
+        else [opener + closer]
+    )
+
+
+def _joined(before: str, lines: list[str], after: str = "") -> list[str]:
+    lines = [before + lines[0], *lines[1:]]
+    return [*lines[:-1], lines[-1] + after]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [INDENT + line for line in lines]

@@ -1,0 +1,175 @@
+"""Declarations as items: what each looks like on its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assay.grammar.printer_expressions import POSTFIX, RANGE, expression, field, fields, names, type_text
+from assay.grammar.printer_items import WIDTH, Item, documentation, line, listed, with_expression
+from assay.grammar.printer_runs import accept, model, refines, scenario, trace
+from assay.grammar.printer_statements import body
+from assay.grammar.syntax import (
+    AcceptBounds,
+    Action,
+    ActionParameter,
+    Assume,
+    Conjunct,
+    Declaration,
+    Def,
+    Enum,
+    Expr,
+    Fairness,
+    Init,
+    Instance,
+    JointAction,
+    Model,
+    Next,
+    Node,
+    Param,
+    Property,
+    Record,
+    Refines,
+    Scenario,
+    Show,
+    State,
+    StateVariable,
+    Trace,
+    TypeAlias,
+    Use,
+    Variant,
+)
+
+
+def declaration(node: Declaration) -> list[Item]:
+    """The items of a declaration."""
+    match node:
+        case Use(path, alias):
+            return [line(0, f"use {path}" + ("" if alias is None else f" as {alias.text}"), node)]
+        case Instance():
+            return [_instance(node)]
+        case Param():
+            return [_param(node)]
+        case Assume(condition):
+            return [with_expression(0, "assume ", condition, "", node)]
+        case TypeAlias(name, type_):
+            return [line(0, f"type {name.text} = {type_text(type_)}", node)]
+        case Enum(name, variants):
+            return _inline_or_block(f"enum {name.text}:", [(_variant(v), v) for v in variants], node)
+        case Record(name, members):
+            return _inline_or_block(f"record {name.text}:", [(field(f), f) for f in members], node)
+        case Def(name, parameters, result, value):
+            returns = "" if result is None else f": {type_text(result)}"
+            return [with_expression(0, f"def {name.text}({fields(parameters)}){returns} = ", value, "", node)]
+        case State(variables):
+            return [_head("state:", node), *map(_variable, variables)]
+        case Init(statements):
+            return [_head("init:", node), *body(statements, 1)]
+        case Action():
+            return _action(node)
+        case JointAction(name, parameters, fairness, parts):
+            head = f"action {name.text}{_signature(parameters, fairness)} = "
+            return [line(0, head + " & ".join(expression(p, POSTFIX, False) for p in parts), node)]
+        case Next(actions):
+            return [listed(0, "next: ", map(str, actions), node)]
+        case Property():
+            return _property(node)
+        case AcceptBounds():
+            return [accept(node, 0)]
+        case Show(expressions):
+            return [listed(0, "show: ", map(expression, expressions), node)]
+        case Scenario():
+            return scenario(node)
+        case Model():
+            return model(node)
+        case Refines():
+            return refines(node)
+        case Trace():
+            return trace(node)
+        case _:
+            raise AssertionError(node)
+
+
+def _head(text: str, node: Node) -> Item:
+    """The head of a block that has no name: it stands on the first line of the declaration."""
+    place = node.span
+    end = place.column + len(text)
+    return Item(0, (text,), type(place)(place.file, place.line, place.column, place.line, end))
+
+
+def _inline_or_block(head: str, parts: list[tuple[str, Node]], node: Declaration) -> list[Item]:
+    """On one line where it stands on one line and fits, otherwise a part a line."""
+    flat = f"{head} {', '.join(text for text, _ in parts)}"
+    if len(flat) <= WIDTH and node.span.line == node.span.end_line:
+        return [line(0, flat, node)]
+    return [_head(head, node), *(line(1, text, part) for text, part in parts)]
+
+
+def _variant(node: Variant) -> str:
+    return f"{node.name.text}({fields(node.fields)})" if node.fields else node.name.text
+
+
+def _instance(node: Instance) -> Item:
+    index = "" if node.index is None else f"[{field(node.index)}]"
+    bound = ", ".join(f"{b.name} = {expression(b.value)}" for b in node.bindings)
+    arguments = f"({bound})" if node.bindings else ""
+    return line(0, f"instance {node.name.text}{index} = {node.path}{arguments}", node)
+
+
+def _param(node: Param) -> Item:
+    kind = "set" if node.type is None else type_text(node.type)
+    head = f"{'size ' if node.size else ''}param {node.name.text}: {kind}"
+    ending = " symmetric" if node.symmetric else ""
+    if node.default is None:
+        return line(0, head + ending, node)
+    return with_expression(0, f"{head} = ", node.default, ending, node)
+
+
+def _variable(node: StateVariable) -> Item:
+    head = f"{'ghost ' if node.ghost else ''}{node.name.text}: {type_text(node.type)}"
+    if node.start is None or node.value is None:
+        return line(1, head, node)
+    return with_expression(1, f"{head} {node.start} ", node.value, "", node)
+
+
+# ------------------------------------------------------------------------------------------ actions, properties
+
+
+def _action(node: Action) -> list[Item]:
+    text = f"action {node.name.text}{_signature(node.parameters, node.fairness)}:"
+    head = line(0, text, node.name, *node.parameters, node.fairness)
+    return [head, *documentation(1, node.doc), *body(node.body, 1)]
+
+
+def _signature(parameters: Iterable[ActionParameter], fairness: Fairness | None) -> str:
+    listing = ", ".join(map(_parameter, parameters))
+    return (f"({listing})" if listing else "") + ("" if fairness is None else _fairness(fairness))
+
+
+def _parameter(node: ActionParameter) -> str:
+    if isinstance(node.domain, Expr):
+        return f"{node.name.text} in {expression(node.domain, RANGE, False)}"
+    return f"{node.name.text}: {type_text(node.domain)}"
+
+
+def _fairness(node: Fairness) -> str:
+    per = f" per {names(node.per)}" if node.per else ""
+    return f"{' strong' if node.strong else ''} fair{per}"
+
+
+def _property(node: Property) -> list[Item]:
+    """A property; a single conjunct without label stands on the line of the name where it fits."""
+    head = f"{node.kind} {node.name.text}:" if node.name is not None else f"{node.kind}:"
+    match node:
+        case Property(doc=None, conjuncts=(Conjunct(None, condition),)):
+            flat = f"{head} {expression(condition)}"
+            if len(flat) <= WIDTH:
+                return [line(0, flat, node)]
+        case _:
+            pass
+    above = line(0, head, node.name) if node.name is not None else _head(head, node)
+    return [above, *documentation(1, node.doc), *map(_conjunct, node.conjuncts)]
+
+
+def _conjunct(node: Conjunct) -> Item:
+    label = "" if node.label is None else f"{node.label.text}: "
+    return with_expression(1, label, node.condition, "", node)

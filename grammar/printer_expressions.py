@@ -1,0 +1,263 @@
+"""Expressions and types on one line, with no parentheses but the needed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from assay.grammar.syntax import (
+    Arg,
+    Attr,
+    BagDisplay,
+    Binary,
+    Binder,
+    BoolLit,
+    Call,
+    CollectionType,
+    Entry,
+    Expr,
+    Field,
+    FieldUpdate,
+    Filter,
+    IfThenElse,
+    Image,
+    Index,
+    IntLit,
+    Is,
+    LetIn,
+    MapDisplay,
+    Name,
+    NamedType,
+    NoneLit,
+    OptionType,
+    Pattern,
+    Quantified,
+    RangeType,
+    Ref,
+    SeqDisplay,
+    SetDisplay,
+    Tabulate,
+    TypeExpr,
+    Unary,
+    Wildcard,
+    With,
+)
+
+# How strongly a form binds; a form in a place that asks for more is put in parentheses.
+OPEN, IMPLIES, TEMPORAL, OR, AND, NOT, COMPARISON, RANGE, SUM, TERM, FACTOR, POSTFIX, ATOM = range(13)
+
+_STRENGTH = {
+    "implies": IMPLIES,
+    "until": TEMPORAL,
+    "leads_to": TEMPORAL,
+    "or": OR,
+    "and": AND,
+    "..": RANGE,
+    "+": SUM,
+    "-": SUM,
+    "*": TERM,
+    "//": TERM,
+    "%": TERM,
+    "&": TERM,
+}
+#: Operators whose right operand may end in a quantifier, a `let` or an `if`.
+CONNECTIVES = frozenset(("implies", "until", "leads_to", "or", "and"))
+
+
+def strength(expr: Expr) -> int:
+    """How strongly the outermost form of an expression binds."""
+    match expr:
+        case Quantified() | LetIn() | IfThenElse():
+            return OPEN
+        case Binary(op):
+            return _STRENGTH.get(op, COMPARISON)
+        case Is():
+            return COMPARISON
+        case Unary(op):
+            return FACTOR if op == "-" else NOT
+        case Attr() | Index() | Call() | With():
+            return POSTFIX
+        case _:
+            return ATOM
+
+
+def operand_strengths(op: str) -> tuple[int, int]:
+    """What the operator asks of its left and right operands; ``implies`` groups to the right, sums and terms to the left."""
+    own = _STRENGTH.get(op, COMPARISON)
+    if op == "implies":
+        return own + 1, own
+    if op in ("or", "and", "+", "-", "*", "//", "%", "&"):
+        return own, own + 1
+    return own + 1, own + 1
+
+
+def operand_strength(operand: Expr) -> int:
+    """What a prefix word asks of its operand: a comparison could stand bare, and is read more easily in parentheses."""
+    return RANGE if strength(operand) == COMPARISON else NOT
+
+
+def needs_parentheses(expr: Expr, wanted: int, may_end_open: bool) -> bool:
+    """Whether an expression must stand in parentheses in a place that asks for the strength ``wanted``.
+
+    ``may_end_open``: the place is the rightmost of its surroundings, so that a quantifier, which takes all that follows, may stand.
+    """
+    own = strength(expr)
+    return not may_end_open if own == OPEN else own < wanted
+
+
+def expression(expr: Expr, wanted: int = OPEN, may_end_open: bool = True) -> str:
+    """The expression on one line, in parentheses if its place asks for them."""
+    if needs_parentheses(expr, wanted, may_end_open):
+        return f"({_bare(expr, True)})"
+    return _bare(expr, may_end_open)
+
+
+def _bare(expr: Expr, may_end_open: bool) -> str:
+    match expr:
+        case IntLit(value):
+            return str(value)
+        case BoolLit(value):
+            return "true" if value else "false"
+        case NoneLit():
+            return "none"
+        case Wildcard():
+            return "_"
+        case Ref(name):
+            return name.text
+        case Attr(base, name):
+            return f"{expression(base, POSTFIX, False)}.{name.text}"
+        case Index(base, key):
+            return f"{expression(base, POSTFIX, False)}[{expression(key)}]"
+        case Call(function, arguments):
+            return f"{expression(function, POSTFIX, False)}({_commas(argument(a) for a in arguments)})"
+        case With(base, updates):
+            return f"{expression(base, POSTFIX, False)} with {{{_commas(update(u) for u in updates)}}}"
+        case Unary(op, operand):
+            if op == "-":
+                return f"-{expression(operand, FACTOR, False)}"
+            return f"{op} {expression(operand, operand_strength(operand), may_end_open)}"
+        case Binary(op, left, right):
+            ask_left, ask_right = operand_strengths(op)
+            open_end = op == "implies" or (may_end_open and op in CONNECTIVES)
+            return f"{expression(left, ask_left, False)} {op} {expression(right, ask_right, open_end)}"
+        case Is(subject, pattern_, negated):
+            return f"{expression(subject, RANGE, False)} is {'not ' if negated else ''}{pattern(pattern_)}"
+        case IfThenElse(condition, then, otherwise):
+            return f"if {expression(condition)} then {expression(then)} else {expression(otherwise)}"
+        case Quantified() | LetIn():
+            return f"{binding_head(expr)} {expression(expr.body)}"
+        case SetDisplay() | SeqDisplay() | BagDisplay() | MapDisplay() | Filter() | Image() | Tabulate():
+            opener, parts, closer = display(expr)
+            return f"{opener}{_commas(parts)}{closer}"
+        case _:
+            raise AssertionError(expr)
+
+
+Display = SetDisplay | SeqDisplay | BagDisplay | MapDisplay | Filter | Image | Tabulate
+
+
+def display(expr: Display) -> tuple[str, list[str], str]:
+    """The brackets of a display or comprehension and the parts between its commas."""
+    match expr:
+        case SetDisplay(items):
+            return "{", [expression(i) for i in items], "}"
+        case SeqDisplay(items):
+            return "[", [expression(i) for i in items], "]"
+        case BagDisplay(items):
+            return "bag{", [expression(i) for i in items], "}"
+        case MapDisplay(entries):
+            return "{", [entry(e) for e in entries], "}"
+        case Filter(kind, name, domain, condition):
+            opener, closer = _brackets(kind)
+            return opener, [f"{name.text} in {expression(domain, RANGE, False)} if {expression(condition)}"], closer
+        case Image(kind, element, binders_, condition):
+            opener, closer = _brackets(kind)
+            chosen = "" if condition is None else f" if {expression(condition)}"
+            return opener, [f"{expression(element)} for {binders(binders_)}{chosen}"], closer
+        case Tabulate(name, domain, value):
+            ranging = "" if domain is None else f" in {expression(domain, RANGE, False)}"
+            return "[", [f"{name.text}{ranging} -> {expression(value)}"], "]"
+        case _:
+            assert_never(expr)
+
+
+def _brackets(kind: str) -> tuple[str, str]:
+    return ("{", "}") if kind == "set" else ("[", "]")
+
+
+def binding_head(expr: Quantified | LetIn) -> str:
+    """The part of a quantifier or ``let`` up to its colon."""
+    match expr:
+        case Quantified(kind, binders_):
+            return f"{kind} {binders(binders_)}:"
+        case LetIn(name, value):
+            return f"let {name.text} = {expression(value)}:"
+        case _:
+            assert_never(expr)
+
+
+def pattern(node: Pattern) -> str:
+    """A pattern after ``is``."""
+    if node.binders is None:
+        return str(node.variant)
+    return f"{node.variant}({_commas('_' if b is None else b.text for b in node.binders)})"
+
+
+def binder(node: Binder) -> str:
+    """``a, b in S``."""
+    return f"{names(node.names)} in {expression(node.domain, RANGE, False)}"
+
+
+def binders(nodes: Iterable[Binder]) -> str:
+    """Binders with commas between them."""
+    return _commas(map(binder, nodes))
+
+
+def names(nodes: Iterable[Name]) -> str:
+    """Names with commas between them."""
+    return _commas(n.text for n in nodes)
+
+
+def argument(node: Arg) -> str:
+    """An argument, with its name if it has one."""
+    return expression(node.value) if node.name is None else f"{node.name.text} = {expression(node.value)}"
+
+
+def entry(node: Entry) -> str:
+    """``key -> value``."""
+    return f"{expression(node.key)} -> {expression(node.value)}"
+
+
+def update(node: FieldUpdate | Entry) -> str:
+    """One change inside ``with { }``."""
+    return entry(node) if isinstance(node, Entry) else f"{node.name.text} = {expression(node.value)}"
+
+
+def field(node: Field) -> str:
+    """``name: Type``."""
+    return f"{node.name.text}: {type_text(node.type)}"
+
+
+def fields(nodes: Iterable[Field]) -> str:
+    """Fields with commas between them."""
+    return _commas(map(field, nodes))
+
+
+def type_text(node: TypeExpr) -> str:
+    """A type as written."""
+    match node:
+        case NamedType(path):
+            return str(path)
+        case RangeType(low, high):
+            return f"{expression(low, SUM, False)} .. {expression(high, SUM, False)}"
+        case OptionType(item):
+            return f"({type_text(item)})?" if isinstance(item, RangeType) else f"{type_text(item)}?"
+        case CollectionType(kind, items, capacity):
+            limit = "" if capacity is None else f", max {expression(capacity, SUM, False)}"
+            return f"{kind}[{_commas(map(type_text, items))}{limit}]"
+        case _:
+            raise AssertionError(node)
+
+
+def _commas(parts: Iterable[str]) -> str:
+    return ", ".join(parts)

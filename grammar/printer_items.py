@@ -1,0 +1,80 @@
+"""The lines that the formatter arranges: an item is a line of the language, printed on one or more lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from assay.grammar.diagnostics import NOWHERE, Span
+from assay.grammar.printer_break import INDENT, broken
+from assay.grammar.syntax import Expr, Node
+
+WIDTH = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """``depth`` counts indentations; ``span`` is the place in the source, from which comments and blank lines are taken.
+
+    An item without a place (a documentation string, ``else:``) stands directly under the one before.
+    """
+
+    depth: int
+    lines: tuple[str, ...]
+    span: Span
+
+
+def line(depth: int, text: str, *places: Node | None) -> Item:
+    """An item of one line that stands where the given nodes stand."""
+    return Item(depth, (text,), around(places))
+
+
+def with_expression(depth: int, before: str, expr: Expr, after: str, *places: Node | None) -> Item:
+    """An item that ends in an expression, broken where it is too long.
+
+    The lines after the first are indented once more unless the first opens a bracket or is the head of a quantifier.
+    """
+    lines = broken(expr, WIDTH - len(INDENT) * depth - len(before) - len(after))
+    further = "" if not before or lines[0].endswith((":", "(", "[", "{")) else INDENT
+    lines = [before + lines[0], *(further + rest for rest in lines[1:])]
+    lines[-1] += after
+    return Item(depth, tuple(lines), around(places))
+
+
+def listed(depth: int, before: str, parts: Iterable[str], *places: Node | None) -> Item:
+    """An item that ends in a list with commas, broken after a comma where it is too long."""
+    lines = [before]
+    for index, part in enumerate(parts):
+        if index and len(INDENT) * depth + len(lines[-1]) + len(part) + 3 > WIDTH:
+            lines[-1] += ","
+            lines.append(INDENT + part)
+        else:
+            lines[-1] += f", {part}" if index else part
+    return Item(depth, tuple(lines), around(places))
+
+
+def documentation(depth: int, doc: str | None) -> list[Item]:
+    """The documentation string of a block, if it has one."""
+    return [] if doc is None else [Item(depth, tuple(string_lines(doc)), NOWHERE)]
+
+
+def string_lines(text: str) -> list[str]:
+    """A string literal on one line, or in triple quotes on as many lines as the text has."""
+    if "\n" not in text:
+        return ['"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"']
+    return triple_quoted(text).split("\n")
+
+
+def triple_quoted(text: str) -> str:
+    """A string literal in triple quotes; only the quotes that would end it are escaped."""
+    text = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return '"""' + (text[:-1] + '\\"' if text.endswith('"') else text) + '"""'
+
+
+def around(places: Iterable[Node | None]) -> Span:
+    """The stretch of source that the nodes with a place cover; NOWHERE if none has one."""
+    spans = [place.span for place in places if place is not None and place.span.line > 0]
+    if not spans:
+        return NOWHERE
+    first = min(spans, key=lambda s: (s.line, s.column))
+    return first.to(max(spans, key=lambda s: (s.end_line, s.end_column)))

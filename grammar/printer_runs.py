@@ -1,0 +1,168 @@
+"""Scenarios, models, refinements and traces as items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from assay.grammar.printer_expressions import POSTFIX, SUM, expression, fields
+from assay.grammar.printer_items import WIDTH, Item, documentation, line, listed, string_lines, with_expression
+from assay.grammar.syntax import (
+    AcceptBounds,
+    ActionMapping,
+    Binding,
+    Do,
+    Expect,
+    Expr,
+    From,
+    Hidden,
+    Ignore,
+    Model,
+    On,
+    Order,
+    Refines,
+    Refuse,
+    Scenario,
+    Step,
+    Trace,
+    TraceLine,
+)
+
+
+def action(node: Expr) -> str:
+    """An action with its arguments."""
+    return expression(node, POSTFIX, False)
+
+
+def binding(node: Binding, depth: int) -> Item:
+    """``P = value``."""
+    return with_expression(depth, f"{node.name} = ", node.value, "", node)
+
+
+def accept(node: AcceptBounds, depth: int) -> Item:
+    """``accept bounds: a, b``."""
+    return listed(depth, "accept bounds: ", map(str, node.labels), node)
+
+
+# ----------------------------------------------------------------------------------------------------- scenarios
+
+
+def scenario(node: Scenario) -> list[Item]:
+    """A scenario; steps that shared a line still do."""
+    flat = f"scenario {node.name.text}: {'; '.join(map(step, node.steps))}"
+    if node.doc is None and len(flat) <= WIDTH and node.span.line == node.span.end_line > 0:
+        return [line(0, flat, node)]
+    head = line(0, f"scenario {node.name.text}:", node.name)
+    return [head, *documentation(1, node.doc), *(_steps(group) for group in _by_line(node.steps))]
+
+
+def _by_line(steps: Iterable[Step]) -> Iterator[tuple[Step, ...]]:
+    """The steps that stand on one line of the source together; without places, each by itself."""
+    for number, group in groupby(steps, key=lambda each: each.span.line):
+        together = tuple(group)
+        if number > 0 and len("; ".join(map(step, together))) + 4 <= WIDTH:
+            yield together
+        else:
+            yield from ((each,) for each in together)
+
+
+def _steps(group: tuple[Step, ...]) -> Item:
+    match group:
+        case (Expect(condition) as only,):
+            return with_expression(1, "expect ", condition, "", only)
+        case _:
+            return line(1, "; ".join(map(step, group)), *group)
+
+
+def step(node: Step) -> str:
+    """A step of a scenario."""
+    match node:
+        case Do(act):
+            return action(act)
+        case Refuse(act, label):
+            return f"refuse {action(act)}" + ("" if label is None else f" by {label}")
+        case Expect(condition):
+            return f"expect {expression(condition)}"
+        case _:
+            raise AssertionError(node)
+
+
+# -------------------------------------------------------------------------------------------- models, refinements
+
+
+def model(node: Model) -> list[Item]:
+    """A model: on one line where it fits and accepts no bounds, otherwise a setting a line."""
+    flat = f"model {node.name.text}: " + "; ".join(f"{b.name} = {expression(b.value)}" for b in node.bindings)
+    if node.bindings and not node.accepted and len(flat) <= WIDTH and node.span.line == node.span.end_line:
+        return [line(0, flat, node)]
+    both: tuple[Binding | AcceptBounds, ...] = (*node.bindings, *node.accepted)
+    settings = sorted(both, key=lambda s: s.span.line)
+    inner = [binding(s, 1) if isinstance(s, Binding) else accept(s, 1) for s in settings]
+    return [line(0, f"model {node.name.text}:", node.name), *inner]
+
+
+def refines(node: Refines) -> list[Item]:
+    """A refinement, a mapping a line, in the order of the source."""
+    both: tuple[Binding | ActionMapping, ...] = (*node.variables, *node.actions)
+    mappings = sorted(both, key=lambda m: m.span.line)
+    inner = [binding(m, 1) if isinstance(m, Binding) else _mapping(m) for m in mappings]
+    return [line(0, f"refines {node.path} with:", node.path), *inner]
+
+
+def _mapping(node: ActionMapping) -> Item:
+    abstract = "stutter" if node.abstract is None else action(node.abstract)
+    return line(1, f"action {action(node.action)} = {abstract}", node)
+
+
+# -------------------------------------------------------------------------------------------------------- traces
+
+
+def trace(node: Trace) -> list[Item]:
+    """A trace block."""
+    return [line(0, f"trace {node.name.text}:", node.name), *(item for each in node.lines for item in trace_line(each))]
+
+
+def trace_line(node: TraceLine) -> list[Item]:
+    """A line of a trace block."""
+    match node:
+        case From(catalogue):
+            return [line(1, f"from {catalogue}", node)]
+        case On():
+            return _on(node)
+        case Ignore(events, reason):
+            listing = listed(1, "ignore ", (event.text for event in events), node)
+            first, *rest = string_lines(reason)
+            return [Item(1, (*listing.lines[:-1], f"{listing.lines[-1]} {first}", *rest), node.span)]
+        case Hidden(actions, limit):
+            ending = f"; at most {expression(limit, SUM, False)} between two pinned events"
+            listing = listed(1, "hidden ", map(str, actions), node)
+            return [Item(1, (*listing.lines[:-1], listing.lines[-1] + ending), node.span)]
+        case Order(unit, commit, skew):
+            clauses: list[str] = [unit]
+            clauses += [] if commit is None else [f"commit before line within {commit} ms"]
+            clauses += [] if skew is None else [f"skew {skew} ms"]
+            return [line(1, f"order: {'; '.join(clauses)}", node)]
+        case _:
+            raise AssertionError(node)
+
+
+def _on(node: On) -> list[Item]:
+    chosen = "" if node.condition is None else f" if {expression(node.condition)}"
+    event_fields = f"({fields(node.fields)})" if node.fields else ""
+    head = f"on {node.event.text}{event_fields}{chosen}:"
+    reaction = _reaction(node)
+    flat = f"{head} {reaction[0]}"
+    if len(reaction) == 1 and len(flat) + 4 <= WIDTH:
+        return [Item(1, (flat,), node.span)]
+    return [Item(1, (head, *("    " + rest for rest in reaction)), node.span)]
+
+
+def _reaction(node: On) -> list[str]:
+    """What an event says, on one line where that fits into a block."""
+    if node.observe is not None:
+        return list(with_expression(2, "observe ", node.observe, "").lines)
+    steps = "; ".join(" or ".join(map(action, alternatives)) for alternatives in node.steps)
+    if node.then is None:
+        return [steps]
+    flat = f"{steps} then {expression(node.then)}"
+    return [flat] if len(flat) + 8 <= WIDTH else [steps, *with_expression(2, "then ", node.then, "").lines]
