@@ -67,8 +67,9 @@ def string_lines(text: str) -> list[str]:
 
 def triple_quoted(text: str) -> str:
     """A string literal in triple quotes; only the quotes that would end it are escaped."""
-    text = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    return '"""' + (text[:-1] + '\\"' if text.endswith('"') else text) + '"""'
+    inner, last = (text[:-1], '\\"') if text.endswith('"') else (text, "")
+    inner = inner.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return f'"""{inner}{last}"""'
 
 
 def around(places: Iterable[Node | None]) -> Span:

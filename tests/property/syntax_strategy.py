@@ -1,0 +1,201 @@
+"""Random syntax trees: every node that the language has, in every place where it may stand, without places."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from assay.grammar import syntax as s
+
+NAMES = ("a", "b", "Broker", "epoch_2", "xs", "File", "order", "events", "android", "ifx", "_p")
+
+
+def tuples(items: SearchStrategy[Any], least: int = 0, most: int = 3) -> SearchStrategy[tuple[Any, ...]]:
+    """Tuples of a few items."""
+    return st.lists(items, min_size=least, max_size=most).map(tuple)
+
+
+names = st.sampled_from(NAMES).map(s.Name)
+paths = st.builds(s.Path, tuples(names, 1, 3))
+doc_texts = st.text(st.sampled_from("ab \"\\#'\n:=é"), max_size=20)
+docs = st.none() | doc_texts.map(cleandoc)
+
+# ---------------------------------------------------------------------------------------------------- expressions
+
+Exprs = SearchStrategy[s.Expr]
+
+UNARY = ("not", "-", "always", "eventually")
+BINARY = (
+    *("implies", "or", "and", "==", "!=", "<", "<=", ">", ">=", "in", "not in", "..", "+", "-", "*", "//", "%", "&"),
+    *("until", "leads_to"),
+)
+
+
+def atoms() -> Exprs:
+    """Expressions without parts."""
+    leaves: list[Exprs] = [
+        st.integers(0, 99).map(s.IntLit),
+        st.booleans().map(s.BoolLit),
+        st.just(s.NoneLit()),
+        st.just(s.Wildcard()),
+        names.map(s.Ref),
+    ]
+    return st.one_of(leaves)
+
+
+def binders(expr: Exprs) -> SearchStrategy[s.Binder]:
+    """``a, b in S``."""
+    return st.builds(s.Binder, tuples(names, 1, 2), expr)
+
+
+patterns = st.builds(s.Pattern, paths | st.just(s.Path((s.Name("none"),))), st.none() | tuples(st.none() | names, 1, 2))
+
+
+def compound(expr: Exprs) -> Exprs:
+    """Expressions with parts."""
+    some_binders = tuples(binders(expr), 1, 2)
+    entries = st.builds(s.Entry, expr, expr)
+    kinds = st.sampled_from(("set", "seq"))
+    forms: list[SearchStrategy[s.Expr]] = [
+        st.builds(s.Attr, expr, names),
+        st.builds(s.Index, expr, expr),
+        st.builds(s.Call, expr, tuples(st.builds(s.Arg, st.none() | names, expr))),
+        st.builds(s.With, expr, tuples(st.builds(s.FieldUpdate, names, expr) | entries, 1, 2)),
+        st.builds(s.Unary, st.sampled_from(UNARY), expr),
+        st.builds(s.Binary, st.sampled_from(BINARY), expr, expr),
+        st.builds(s.Is, expr, patterns, st.booleans()),
+        st.builds(s.IfThenElse, expr, expr, expr),
+        st.builds(s.Quantified, st.sampled_from(("forall", "exists")), some_binders, expr),
+        st.builds(s.LetIn, names, expr, expr),
+        st.builds(s.SetDisplay, tuples(expr)),
+        st.builds(s.SeqDisplay, tuples(expr)),
+        st.builds(s.BagDisplay, tuples(expr)),
+        st.builds(s.MapDisplay, tuples(entries, 1, 2)),
+        st.builds(s.Filter, kinds, names, expr, expr),
+        st.builds(s.Image, kinds, expr, some_binders, st.none() | expr),
+        st.builds(s.Tabulate, names, st.none() | expr, expr),
+    ]
+    return st.one_of(forms)
+
+
+expressions: Exprs = st.recursive(atoms(), compound, max_leaves=12)
+small: Exprs = st.recursive(atoms(), compound, max_leaves=4)
+places: Exprs = st.recursive(
+    names.map(s.Ref), lambda inner: st.builds(s.Attr, inner, names) | st.builds(s.Index, inner, small), max_leaves=3
+)
+actions: Exprs = places | st.builds(s.Call, places, tuples(st.builds(s.Arg, st.none() | names, small)))
+
+# ---------------------------------------------------------------------------------------------------------- types
+
+
+def _collections(item: SearchStrategy[s.TypeExpr]) -> SearchStrategy[s.TypeExpr]:
+    capacity = st.none() | small
+    return (
+        st.builds(s.OptionType, item)
+        | st.builds(s.CollectionType, st.sampled_from(("set", "seq", "bag")), st.tuples(item), capacity)
+        | st.builds(s.CollectionType, st.just("map"), st.tuples(item, item), capacity)
+    )
+
+
+types: SearchStrategy[s.TypeExpr] = st.recursive(
+    paths.map(s.NamedType) | st.builds(s.RangeType, small, small), _collections, max_leaves=3
+)
+fields = st.builds(s.Field, names, types)
+
+# ----------------------------------------------------------------------------------------------------- statements
+
+simple_statements: SearchStrategy[s.Statement] = (
+    st.builds(s.Guard, st.sampled_from(("when", "bound")), st.none() | names, expressions)
+    | st.builds(s.Let, names, expressions)
+    | st.builds(s.Pick, binders(small))
+    | st.builds(s.Assign, places, expressions)
+)
+
+
+def _blocks(inner: SearchStrategy[s.Statement]) -> SearchStrategy[s.Statement]:
+    block = tuples(inner, 1, 2)
+    return st.builds(s.If, tuples(st.tuples(small, block), 1, 2), tuples(inner, 0, 2)) | st.builds(
+        s.For, binders(small), block
+    )
+
+
+bodies = tuples(st.recursive(simple_statements, _blocks, max_leaves=4), 1, 3)
+
+# --------------------------------------------------------------------------------------------------- declarations
+
+bindings = st.builds(s.Binding, paths, small)
+parameters = tuples(st.builds(s.ActionParameter, names, types | small))
+fairness = st.none() | st.builds(s.Fairness, st.booleans(), tuples(names, 0, 2))
+labels = paths | paths.map(lambda path: s.Path((s.Name(f"capacity of {path}"),)))
+conjuncts = tuples(st.builds(s.Conjunct, st.none() | names, expressions), 1, 3)
+accepted = st.builds(s.AcceptBounds, tuples(labels, 1, 2))
+starts: SearchStrategy[Any] = st.tuples(st.sampled_from(("=", "in")), small) | st.just((None, None))
+variables = st.builds(
+    lambda name, kind, start, ghost: s.StateVariable(name, kind, start[0], start[1], ghost),
+    names,
+    types,
+    starts,
+    st.booleans(),
+)
+steps = actions.map(s.Do) | st.builds(s.Refuse, actions, st.none() | paths) | expressions.map(s.Expect)
+
+
+def _model(name: s.Name, some: tuple[s.Binding, ...], bounds: tuple[s.AcceptBounds, ...]) -> s.Model:
+    return s.Model(name, some or (s.Binding(s.Path((name,)), s.Ref(name)),), bounds)
+
+
+def _properties() -> SearchStrategy[s.Declaration]:
+    kinds = st.sampled_from(("invariant", "transition", "reachable", "lemma", "property"))
+    return st.builds(s.Property, kinds, names, docs, conjuncts) | st.builds(
+        s.Property, st.just("terminal"), st.none() | names, docs, conjuncts
+    )
+
+
+trace_lines: SearchStrategy[s.TraceLine] = (
+    paths.map(s.From)
+    | st.builds(
+        s.On,
+        names,
+        tuples(fields),
+        st.none() | small,
+        tuples(tuples(actions, 1, 2), 1, 2),
+        st.none() | small,
+        st.none(),
+    )
+    | st.builds(s.On, names, tuples(fields), st.none() | small, st.just(()), st.none(), small)
+    | st.builds(s.Ignore, tuples(names, 1, 3), doc_texts.map(cleandoc))
+    | st.builds(s.Hidden, tuples(paths, 1, 2), small)
+    | st.builds(
+        s.Order, st.sampled_from(("file", "thread")), st.none() | st.integers(0, 999), st.none() | st.integers(0, 99)
+    )
+)
+
+declarations: SearchStrategy[s.Declaration] = st.one_of(
+    st.builds(s.Use, paths, st.none() | names),
+    st.builds(s.Instance, names, st.none() | fields, paths, tuples(bindings)),
+    st.builds(s.Param, names, st.none() | types, st.none() | small, st.booleans(), st.booleans()),
+    expressions.map(s.Assume),
+    st.builds(s.TypeAlias, names, types),
+    st.builds(s.Enum, names, tuples(st.builds(s.Variant, names, tuples(fields, 0, 2)), 1, 4)),
+    st.builds(s.Record, names, tuples(fields, 1, 3)),
+    st.builds(s.Def, names, tuples(fields), st.none() | types, expressions),
+    tuples(variables, 1, 4).map(s.State),
+    bodies.map(s.Init),
+    st.builds(s.Action, names, parameters, fairness, docs, bodies),
+    st.builds(s.JointAction, names, parameters, fairness, tuples(actions, 1, 3)),
+    tuples(paths, 1, 3).map(s.Next),
+    _properties(),
+    accepted,
+    tuples(expressions, 1, 3).map(s.Show),
+    st.builds(s.Scenario, names, docs, tuples(steps, 1, 4)),
+    st.builds(_model, names, tuples(bindings), tuples(accepted, 0, 1)),
+    st.builds(
+        s.Refines, paths, tuples(bindings, 1, 2), tuples(st.builds(s.ActionMapping, actions, st.none() | actions))
+    ),
+    st.builds(s.Trace, names, tuples(trace_lines, 1, 4)),
+)
+
+modules = st.builds(s.Module, st.none() | doc_texts, st.none() | paths, tuples(declarations, 0, 5))
