@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from assay.checker.check import check as run_check
+from assay.checker import portfolio
 from assay.checker.options import SearchOptions
+from assay.checker.portfolio import Answer, Engine
 from assay.checker.saved_trace import trace_to_json
 from assay.checker.verdict import ExitCode, Outcome, PropertyResult, Report, worst
 from assay.cli.files import write_result
@@ -17,7 +18,7 @@ from assay.cli.interrupt import stoppable
 from assay.cli.output import complain, complain_about, say, say_json
 from assay.cli.progress import search_progress
 from assay.cli.settings import load, model_options, parse_settings
-from assay.grammar.diagnostics import Diagnostic
+from assay.grammar.diagnostics import Diagnostic, Severity
 from assay.grammar.load import Loaded
 from assay.report.check_object import report_object
 from assay.report.diagnostics import diagnostic_object
@@ -40,7 +41,11 @@ class Destination:
 @click.argument("spec")
 @model_options
 @click.option(
-    "--engine", type=click.Choice(["auto", "reference"]), default="auto", show_default=True, help="What searches."
+    "--engine",
+    type=click.Choice(["auto", "native", "reference"]),
+    default="auto",
+    show_default=True,
+    help="What searches: auto is native wherever the spec compiles.",
 )
 @click.option("--property", "names", multiple=True, metavar="NAME", help="Check this property only; repeatable.")
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Stop after N levels.")
@@ -64,7 +69,7 @@ def check(
     spec: str,
     model: str | None,
     settings: tuple[str, ...],
-    engine: str,
+    engine: Engine,
     names: tuple[str, ...],
     depth: int | None,
     max_states: int | None,
@@ -81,7 +86,6 @@ def check(
     Exit code: 0 everything holds    1 something is violated    2 bad input
                3 undecided           4 nothing was checked      5 holds up to named bounds
     """
-    _ = engine  # both choices are the reference engine, the only one there is
     loaded = load(spec, model, parse_settings(settings))
     limits = SearchOptions(
         properties=frozenset(names) or None,
@@ -91,26 +95,28 @@ def check(
         check_deadlock=not no_deadlock,
         keep_going=keep_going,
     )
-    report = search(loaded, limits)
-    return answer(loaded, report, Destination(spec, as_json, junit, trace_out))
+    return tell(loaded, search(loaded, limits, engine), Destination(spec, as_json, junit, trace_out))
 
 
-def search(loaded: Loaded, limits: SearchOptions) -> Report:
+def search(loaded: Loaded, limits: SearchOptions, engine: Engine = "auto") -> Answer:
     """Run the search with progress on a terminal; Ctrl-C ends it with what was reached."""
     with stoppable() as asked, search_progress() as show:
-        return run_check(loaded.kernel, replace(limits, progress=show, interrupted=asked), loaded.sources)
+        options = replace(limits, progress=show, interrupted=asked)
+        return portfolio.check(loaded.kernel, options, loaded.sources, engine)
 
 
-def answer(loaded: Loaded, report: Report, destination: Destination) -> int:
+def tell(loaded: Loaded, answer: Answer, destination: Destination) -> int:
     """Print the answer and write the files asked for."""
-    problems = _write_files(loaded, report, destination)
-    complain_about([*loaded.diagnostics, *problems], loaded.sources)
+    problems = _write_files(loaded, answer.report, destination)
+    declined = [] if answer.declined is None else [replace(answer.declined, severity=Severity.WARNING)]
+    remarks = [*loaded.diagnostics, *declined, *problems]
+    complain_about(remarks, loaded.sources)
     if destination.as_json:
-        found = [diagnostic_object(each) for each in [*loaded.diagnostics, *problems]]
-        say_json(report_object(report) | ({"diagnostics": found} if found else {}))
+        found = [diagnostic_object(each) for each in remarks]
+        say_json(report_object(answer.report) | ({"diagnostics": found} if found else {}))
     else:
-        say(report_lines(report))
-    return worst([report.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])
+        say(report_lines(answer.report))
+    return worst([answer.report.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])
 
 
 def _write_files(loaded: Loaded, report: Report, destination: Destination) -> list[Diagnostic]:

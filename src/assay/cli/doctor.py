@@ -5,20 +5,23 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
+from pathlib import Path
 
 import click
 
 from assay import __version__
+from assay.checker.native.build import default_cache
 from assay.checker.verdict import ExitCode
 from assay.cli.bundled import bundled_specs
 from assay.cli.links import ADVICE, FOLDERS, broken_links
 from assay.cli.output import say, say_json
 from assay.report.lines import Line, Tone, plural
 
-DEPENDENCIES = ("click", "lark", "networkx", "rich", "z3-solver")
+DEPENDENCIES = ("click", "lark", "networkx", "numba", "numpy", "rich", "z3-solver")
 OPTIONAL = ("pyspark",)
 OLDEST_PYTHON = (3, 11)
 
@@ -60,8 +63,24 @@ def _findings() -> Iterator[Finding]:
     yield Finding("bundled specs", bool(specs), plural(len(specs), "spec"))
     yield from (_dependency(name, needed=True) for name in DEPENDENCIES)
     yield from (_dependency(name, needed=False) for name in OPTIONAL)
+    yield _cache(default_cache())
     java = shutil.which("java")
     yield Finding("java", java is not None, java or "not found; nothing needs it but pyspark", needed=False)
+
+
+def _cache(folder: Path) -> Finding:
+    """Whether compiled models can be kept; without that each run compiles anew, and nothing else is lost."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return Finding("cache", True, str(folder), needed=False)
+    except OSError as error:
+        return Finding(
+            "cache",
+            False,
+            f"{folder} cannot be written ({error.strerror}); models are compiled anew each time",
+            needed=False,
+        )
 
 
 def _dependency(name: str, *, needed: bool) -> Finding:

@@ -11,8 +11,10 @@ import click
 from assay import __version__
 from assay.checker.verdict import ExitCode
 from assay.cli.check import check
+from assay.cli.demo import demo
 from assay.cli.doctor import doctor
 from assay.cli.explain import explain
+from assay.cli.fmt import fmt
 from assay.cli.output import complain, complain_about, say_json
 from assay.cli.replay import replay
 from assay.cli.validate import validate
@@ -31,7 +33,7 @@ def cli() -> None:
     """
 
 
-for command in (check, replay, validate, doctor, explain):
+for command in (check, validate, replay, fmt, demo, doctor, explain):
     cli.add_command(command)
 
 

@@ -25,7 +25,7 @@ def report_object(report: Report) -> dict[str, Any]:
         "verdict": verdict_word(report),
         **model_object(report.kernel),
         "properties": [property_object(report.kernel, result) for result in report.properties],
-        "states": {"distinct": s.distinct, "generated": s.generated, "depth": s.depth},
+        "states": {"distinct": s.distinct, "generated": s.generated, "depth": s.depth, "collision": s.collision},
         "bounds": dict(report.bounds),
         "coverage": coverage_object(report),
         "stopped": report.stopped,

@@ -10,7 +10,7 @@ from assay.checker.saved_trace import SavedTrace
 from assay.grammar.kernel import Kernel
 from assay.report.check_object import VERSION, blocked_object, explanation_object, model_object, trace_object
 from assay.report.lines import Line, Tone
-from assay.report.text import blocked_lines, explanation_lines, model_line, trace_lines
+from assay.report.text import blocked_lines, explanation_lines, model_lines, trace_lines
 
 
 def fate(answer: Replay) -> str:
@@ -26,7 +26,7 @@ def replay_lines(kernel: Kernel, saved: SavedTrace, answer: Replay) -> Iterator[
     """The fate of the run first, then the run, and why it violates the property or ends early."""
     tone = Tone.BAD if answer.violated else Tone.GOOD
     yield Line(f"{saved.property}: {fate(answer)}", tone)
-    yield Line(f"  {model_line(kernel)}", Tone.FAINT)
+    yield from model_lines(kernel)
     yield Line("")
     yield from trace_lines(kernel, answer.trace)
     if answer.differs is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import wrap
 
 from assay.checker.reference.instance import show_instance
 from assay.checker.verdict import (
@@ -29,18 +30,20 @@ TONES = {
     Outcome.VACUOUS: Tone.WARN,
 }
 
+WIDTH = 110
+GLUE = "\N{NO-BREAK SPACE}"
+"""Keeps a parameter and its value on one line while lines are wrapped; no name of the language holds it."""
+
 
 def report_lines(report: Report) -> list[Line]:
     """The whole answer."""
-    lines = [_verdict(report), Line(f"  {model_line(report.kernel)}", Tone.FAINT), Line("")]
+    lines = [_verdict(report), *model_lines(report.kernel), Line("")]
     lines += _property_table(report)
     for result in report.properties:
         if found := list(property_lines(report.kernel, result)):
             lines += [Line(""), *found]
     lines += _bounds(report)
-    lines += coverage_lines(report)
-    if report.stopped:
-        lines += [Line(""), Line(f"The search did not reach its end: {report.stopped}", Tone.WARN)]
+    lines += _stopped(report.stopped, report.outcome) if report.stopped else coverage_lines(report)
     return [*lines, Line(""), statistics_line(report)]
 
 
@@ -53,14 +56,23 @@ def statistics_line(report: Report) -> Line:
     """The sizes of the search in one line."""
     s = report.statistics
     sizes = f"{plural(s.distinct, 'distinct state')}, {s.generated:,} generated, depth {s.depth}"
-    return Line(f"{sizes}, {s.seconds:.1f} s, engine {report.engine}", Tone.FAINT)
+    chance = f", probability of a state missed below {s.collision:.1e}" if s.collision else ""
+    return Line(f"{sizes}, {s.seconds:.1f} s, engine {report.engine}{chance}", Tone.FAINT)
 
 
-def model_line(kernel: Kernel) -> str:
+def _stopped(reason: str, outcome: Outcome) -> list[Line]:
+    """Why the search ended early. What it did not exercise says nothing then, and is left out."""
+    hint = " (`--keep-going` searches on)" if outcome is Outcome.VIOLATED else ""
+    return [Line(""), Line(f"{reason[0].upper()}{reason[1:]}{hint}", Tone.WARN)]
+
+
+def model_lines(kernel: Kernel) -> list[Line]:
     """The name of the model with the values of its parameters."""
-    bound = "; ".join(f"{p.name} = {parameter_text(p.value)}" for p in kernel.parameters)
+    bound = "; ".join(f"{p.name} = {parameter_text(p.value)}".replace(" ", GLUE) for p in kernel.parameters)
     chosen = f"model {kernel.model}" if kernel.model else "default model"
-    return f"{kernel.name}, {chosen}" + (f": {bound}" if bound else "")
+    text = f"{kernel.name}, {chosen}" + (f": {bound}" if bound else "")
+    lines = wrap(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=False)
+    return [Line(line.replace(GLUE, " "), Tone.FAINT) for line in lines]
 
 
 def parameter_text(value: object) -> str:
@@ -91,8 +103,8 @@ def _property_table(report: Report) -> Iterator[Line]:
 
 
 def _short_reason(report: Report, result: PropertyResult) -> str:
-    """The reason in brackets; that the whole search stopped is told once, at the end."""
-    if result.reason is None or (report.stopped and report.stopped in result.reason):
+    """The reason in brackets, unless it is told at length below; that the whole search stopped is told once, at the end."""
+    if result.reason is None or has_findings(result) or (report.stopped and report.stopped in result.reason):
         return ""
     return f"  ({result.reason})"
 
@@ -101,14 +113,21 @@ def _tone(result: PropertyResult) -> Tone:
     return Tone.PLAIN if result.outcome is Outcome.HOLDS else TONES[result.outcome]
 
 
+def has_findings(result: PropertyResult) -> bool:
+    """Whether more is known of a violated property than its verdict."""
+    return result.outcome is Outcome.VIOLATED and bool(result.trace or result.explanation or result.blocked)
+
+
 def property_lines(kernel: Kernel, result: PropertyResult) -> Iterator[Line]:
-    """What is known of a violated property beyond its verdict; nothing of another."""
-    if result.outcome is not Outcome.VIOLATED or not (result.trace or result.explanation or result.blocked):
+    """What is known of a violated property beyond its verdict; nothing of another. The run of a scenario stands in the spec."""
+    if not has_findings(result):
         return
     kind = "" if result.kind == result.name else f"{result.kind} "
     yield Line(f"{kind}{result.name}{_at(result.span)}", Tone.HEADING)
-    if result.trace is not None:
+    if result.trace is not None and result.kind != "scenario":
         yield from trace_lines(kernel, result.trace)
+    if result.reason is not None and result.explanation is None:
+        yield Line(f"  {result.reason}", Tone.BAD)
     if result.explanation is not None:
         yield from explanation_lines(result.explanation)
     yield from blocked_lines(kernel, result.blocked)
@@ -131,9 +150,11 @@ def explanation_lines(explanation: Explanation) -> Iterator[Line]:
     yield Line(f"  why: `{explanation.label}` {verb}{_at(explanation.span)}", Tone.BAD)
     if explanation.witnesses:
         yield Line(f"       with {', '.join(f'{name} = {value}' for name, value in explanation.witnesses)}")
-    for part in explanation.parts:
+    told = {(text, value) for name, value in explanation.witnesses for text in (name, f"old({name})")}
+    for part in dict.fromkeys(explanation.parts):
         yield Line(f"       {part.text}  is {'true' if part.holds else 'false'}{_at(part.span)}")
-        yield from (Line(f"           {text} = {value}") for text, value in part.values if text != part.text)
+        values = [pair for pair in part.values if pair not in told and pair[0] != part.text]
+        yield from (Line(f"           {text} = {value}") for text, value in values)
 
 
 def blocked_lines(kernel: Kernel, blocked: tuple[BlockedAction, ...]) -> Iterator[Line]:

@@ -30,7 +30,7 @@ def test_the_answer_of_a_check_is_one_versioned_object(sample: Any) -> None:
     assert answer["assay"] == "1"
     assert answer["verdict"] == "violated"
     assert answer["parameters"] == {"Broker": ["b1", "b2"], "Fence": False}
-    assert answer["states"] == {"distinct": 1204, "generated": 5000, "depth": 7}
+    assert answer["states"] == {"distinct": 1204, "generated": 5000, "depth": 7, "collision": 0.0}
     assert answer["bounds"] == {"epochs": 2}
     (found,) = answer["properties"]
     assert found["place"] == {"file": "lamp.assay", "line": 2, "column": 5}

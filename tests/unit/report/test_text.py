@@ -115,7 +115,31 @@ def test_an_interrupted_search_says_so_and_never_that_it_holds(sample: Any) -> N
     result = PropertyResult("one_active", "invariant", Outcome.UNKNOWN, PLACE, reason="interrupted")
     lines = text(sample.report(result, interrupted=True, stopped="interrupted at level 3"))
     assert lines[0] == "interrupted"
-    assert "The search did not reach its end: interrupted at level 3" in lines
+    assert "Interrupted at level 3" in lines
+
+
+def test_a_search_that_stopped_tells_nothing_of_what_it_did_not_exercise(sample: Any) -> None:
+    coverage = Coverage(actions=(ActionCoverage("resign", PLACE, 0, 0),))
+    lines = text(sample.report(violated(sample), coverage=coverage, stopped="the search ended in level 3"))
+    assert not any("never happens" in line for line in lines)
+    assert "The search ended in level 3 (`--keep-going` searches on)" in lines
+
+
+def test_a_violated_scenario_gives_its_reason_and_not_the_run_that_the_spec_already_holds(sample: Any) -> None:
+    reason = "step 2, `refuse elect(b2)`: it is enabled"
+    result = PropertyResult("loser", "scenario", Outcome.VIOLATED, PLACE, reason, trace=sample.trace)
+    lines = text(sample.report(result))
+    assert f"  {reason}" in lines
+    assert not any("initial state" in line for line in lines)
+
+
+def test_values_of_witnesses_are_not_told_twice(sample: Any) -> None:
+    part = Atomic("p in live", PLACE, holds=False, values=(("p", "b1"), ("live", "{}")))
+    why = Explanation("all_live", PLACE, (("p", "b1"),), (part, part))
+    result = PropertyResult("all_live", "invariant", Outcome.VIOLATED, PLACE, trace=sample.trace, explanation=why)
+    lines = text(sample.report(result))
+    assert "           p = b1" not in lines
+    assert lines.count("           live = {}") == 1
 
 
 def test_every_undecided_property_gives_its_reason(sample: Any) -> None:
