@@ -7,7 +7,7 @@ from __future__ import annotations
 from inspect import cleandoc
 from typing import Any
 
-from assay.grammar.diagnostics import Span
+from assay.grammar.diagnostics import NOWHERE, Span
 from assay.grammar.parse_build import first_string, flat, nodes, texts
 from assay.grammar.parse_build_expressions import ExpressionBuilder
 from assay.grammar.syntax import (
@@ -78,11 +78,15 @@ class DeclarationBuilder(ExpressionBuilder):
         return Assign(target, value, span=span)
 
     def if_(self, span: Span, children: list[Any]) -> Statement:
-        condition, then, *others, otherwise = children
-        return If(((condition, then), *others), otherwise or (), span=span)
+        condition, then, *others, else_place, otherwise = children
+        branches = ((condition, then), *others)
+        return If(branches, otherwise or (), else_place=else_place or NOWHERE, span=span)
 
     def elif_(self, span: Span, children: list[Any]) -> tuple[Expr, tuple[Statement, ...]]:
         return children[0], children[1]
+
+    def else_(self, span: Span, children: list[Any]) -> Span:
+        return span
 
     def for_(self, span: Span, children: list[Any]) -> Statement:
         return For(children[0], children[1], span=span)

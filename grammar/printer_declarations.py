@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.grammar.printer_expressions import POSTFIX, RANGE, expression, field, fields, names, type_text
-from assay.grammar.printer_items import WIDTH, Item, documentation, line, listed, with_expression
+from assay.grammar.printer_items import WIDTH, Item, documentation, line, listed, opening, with_expression
 from assay.grammar.printer_runs import accept, model, refines, scenario, trace
 from assay.grammar.printer_statements import body
 from assay.grammar.syntax import (
@@ -61,14 +61,14 @@ def declaration(node: Declaration) -> list[Item]:
             returns = "" if result is None else f": {type_text(result)}"
             return [with_expression(0, f"def {name.text}({fields(parameters)}){returns} = ", value, "", node)]
         case State(variables):
-            return [_head("state:", node), *map(_variable, variables)]
+            return [opening(0, "state:", node), *map(_variable, variables)]
         case Init(statements):
-            return [_head("init:", node), *body(statements, 1)]
+            return [opening(0, "init:", node), *body(statements, 1)]
         case Action():
             return _action(node)
         case JointAction(name, parameters, fairness, parts):
-            head = f"action {name.text}{_signature(parameters, fairness)} = "
-            return [line(0, head + " & ".join(expression(p, POSTFIX, False) for p in parts), node)]
+            start = f"action {name.text}{_signature(parameters, fairness)} = "
+            return [line(0, start + " & ".join(expression(p, POSTFIX, False) for p in parts), node)]
         case Next(actions):
             return [listed(0, "next: ", map(str, actions), node)]
         case Property():
@@ -89,19 +89,12 @@ def declaration(node: Declaration) -> list[Item]:
             raise AssertionError(node)
 
 
-def _head(text: str, node: Node) -> Item:
-    """The head of a block that has no name: it stands on the first line of the declaration."""
-    place = node.span
-    end = place.column + len(text)
-    return Item(0, (text,), type(place)(place.file, place.line, place.column, place.line, end))
-
-
 def _inline_or_block(head: str, parts: list[tuple[str, Node]], node: Declaration) -> list[Item]:
     """On one line where it stands on one line and fits, otherwise a part a line."""
     flat = f"{head} {', '.join(text for text, _ in parts)}"
     if len(flat) <= WIDTH and node.span.line == node.span.end_line:
         return [line(0, flat, node)]
-    return [_head(head, node), *(line(1, text, part) for text, part in parts)]
+    return [opening(0, head, node), *(line(1, text, part) for text, part in parts)]
 
 
 def _variant(node: Variant) -> str:
@@ -136,8 +129,7 @@ def _variable(node: StateVariable) -> Item:
 
 def _action(node: Action) -> list[Item]:
     text = f"action {node.name.text}{_signature(node.parameters, node.fairness)}:"
-    head = line(0, text, node.name, *node.parameters, node.fairness)
-    return [head, *documentation(1, node.doc), *body(node.body, 1)]
+    return [opening(0, text, node, *node.parameters, node.fairness), *documentation(1, node.doc), *body(node.body, 1)]
 
 
 def _signature(parameters: Iterable[ActionParameter], fairness: Fairness | None) -> str:
@@ -166,8 +158,7 @@ def _property(node: Property) -> list[Item]:
                 return [line(0, flat, node)]
         case _:
             pass
-    above = line(0, head, node.name) if node.name is not None else _head(head, node)
-    return [above, *documentation(1, node.doc), *map(_conjunct, node.conjuncts)]
+    return [opening(0, head, node), *documentation(1, node.doc), *map(_conjunct, node.conjuncts)]
 
 
 def _conjunct(node: Conjunct) -> Item:

@@ -29,6 +29,18 @@ def line(depth: int, text: str, *places: Node | None) -> Item:
     return Item(depth, (text,), around(places))
 
 
+def opening(depth: int, text: str, block: Node, *parts: Node | None) -> Item:
+    """The first line of a block: it begins where the block begins and ends with the last of its parts, or on the same line."""
+    place = block.span
+    if place.line == 0:
+        return Item(depth, (text,), NOWHERE)
+    ends = [
+        (place.line, place.column + len(text)),
+        *((p.span.end_line, p.span.end_column) for p in parts if p is not None),
+    ]
+    return Item(depth, (text,), Span(place.file, place.line, place.column, *max(ends)))
+
+
 def with_expression(depth: int, before: str, expr: Expr, after: str, *places: Node | None) -> Item:
     """An item that ends in an expression, broken where it is too long.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from assay.grammar.printer_expressions import POSTFIX, SUM, expression, fields
-from assay.grammar.printer_items import WIDTH, Item, documentation, line, listed, string_lines, with_expression
+from assay.grammar.printer_items import WIDTH, Item, documentation, line, listed, opening, string_lines, with_expression
 from assay.grammar.syntax import (
     AcceptBounds,
     ActionMapping,
@@ -52,8 +52,11 @@ def scenario(node: Scenario) -> list[Item]:
     flat = f"scenario {node.name.text}: {'; '.join(map(step, node.steps))}"
     if node.doc is None and len(flat) <= WIDTH and node.span.line == node.span.end_line > 0:
         return [line(0, flat, node)]
-    head = line(0, f"scenario {node.name.text}:", node.name)
-    return [head, *documentation(1, node.doc), *(_steps(group) for group in _by_line(node.steps))]
+    return [
+        opening(0, f"scenario {node.name.text}:", node),
+        *documentation(1, node.doc),
+        *(_steps(group) for group in _by_line(node.steps)),
+    ]
 
 
 def _by_line(steps: Iterable[Step]) -> Iterator[tuple[Step, ...]]:
@@ -98,7 +101,7 @@ def model(node: Model) -> list[Item]:
     both: tuple[Binding | AcceptBounds, ...] = (*node.bindings, *node.accepted)
     settings = sorted(both, key=lambda s: s.span.line)
     inner = [binding(s, 1) if isinstance(s, Binding) else accept(s, 1) for s in settings]
-    return [line(0, f"model {node.name.text}:", node.name), *inner]
+    return [opening(0, f"model {node.name.text}:", node), *inner]
 
 
 def refines(node: Refines) -> list[Item]:
@@ -106,7 +109,7 @@ def refines(node: Refines) -> list[Item]:
     both: tuple[Binding | ActionMapping, ...] = (*node.variables, *node.actions)
     mappings = sorted(both, key=lambda m: m.span.line)
     inner = [binding(m, 1) if isinstance(m, Binding) else _mapping(m) for m in mappings]
-    return [line(0, f"refines {node.path} with:", node.path), *inner]
+    return [opening(0, f"refines {node.path} with:", node), *inner]
 
 
 def _mapping(node: ActionMapping) -> Item:
@@ -119,7 +122,7 @@ def _mapping(node: ActionMapping) -> Item:
 
 def trace(node: Trace) -> list[Item]:
     """A trace block."""
-    return [line(0, f"trace {node.name.text}:", node.name), *(item for each in node.lines for item in trace_line(each))]
+    return [opening(0, f"trace {node.name.text}:", node), *(item for each in node.lines for item in trace_line(each))]
 
 
 def trace_line(node: TraceLine) -> list[Item]:

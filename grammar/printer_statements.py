@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from assay.grammar.diagnostics import Span
 from assay.grammar.printer_expressions import POSTFIX, binder, expression
 from assay.grammar.printer_items import Item, line, with_expression
-from assay.grammar.syntax import Assign, For, Guard, If, Let, Pick, Statement
+from assay.grammar.syntax import Assign, For, Guard, If, Let, Node, Pick, Statement
 
 
 def body(statements: Iterable[Statement], depth: int) -> list[Item]:
@@ -29,7 +30,8 @@ def items(node: Statement, depth: int) -> list[Item]:
         case If():
             return _if(node, depth)
         case For(chosen, inner):
-            return [line(depth, f"for {binder(chosen)}:", chosen), *body(inner, depth + 1)]
+            head = Item(depth, (f"for {binder(chosen)}:",), _head(node, chosen))
+            return [head, *body(inner, depth + 1)]
         case _:
             raise AssertionError(node)
 
@@ -37,9 +39,16 @@ def items(node: Statement, depth: int) -> list[Item]:
 def _if(node: If, depth: int) -> list[Item]:
     printed: list[Item] = []
     for index, (condition, then) in enumerate(node.branches):
-        printed.append(with_expression(depth, "elif " if index else "if ", condition, ":", condition))
+        head = with_expression(depth, "elif " if index else "if ", condition, ":")
+        printed.append(Item(depth, head.lines, _head(node, condition)))
         printed += body(then, depth + 1)
     if node.otherwise:
-        printed.append(line(depth, "else:"))
+        printed.append(Item(depth, ("else:",), node.else_place))
         printed += body(node.otherwise, depth + 1)
     return printed
+
+
+def _head(node: Statement, inner: Node) -> Span:
+    """The place of the head of a block, which begins in the column of the statement and ends with ``inner``."""
+    place = inner.span
+    return Span(place.file, place.line, node.span.column, place.end_line, place.end_column)

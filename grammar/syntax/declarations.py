@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from assay.grammar.diagnostics import NOWHERE, Span
 from assay.grammar.syntax.expressions import Binder, Expr, Name, Node, Path, TypeExpr
 
 
@@ -47,10 +48,11 @@ class Assign(Statement):
 
 @dataclass(frozen=True, slots=True)
 class If(Statement):
-    """``if c: … elif d: … else: …``."""
+    """``if c: … elif d: … else: …``; the place of ``else`` is kept for the comments before it."""
 
     branches: tuple[tuple[Expr, tuple[Statement, ...]], ...]
     otherwise: tuple[Statement, ...]
+    else_place: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
