@@ -126,7 +126,7 @@ def property_lines(kernel: Kernel, result: PropertyResult) -> Iterator[Line]:
     yield Line(f"{kind}{result.name}{_at(result.span)}", Tone.HEADING)
     if result.trace is not None and result.kind != "scenario":
         yield from trace_lines(kernel, result.trace)
-    if result.reason is not None and result.explanation is None:
+    if result.reason is not None and (result.kind == "scenario" or result.explanation is None):
         yield Line(f"  {result.reason}", Tone.BAD)
     if result.explanation is not None:
         yield from explanation_lines(result.explanation)

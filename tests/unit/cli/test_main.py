@@ -1,0 +1,122 @@
+"""What becomes of a program that fails, is interrupted, or writes into a closed pipe."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import assay.cli.main as program
+from assay.checker import portfolio
+from assay.cli.codes import ALL_CODES
+from assay.cli.interrupt import stoppable
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+
+
+def broken(*_: object, **__: object) -> None:
+    raise ZeroDivisionError("a mistake of ours")
+
+
+def test_an_unexpected_exception_exits_70_without_a_traceback(assay: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(portfolio, "check", broken)
+    ran = assay("check", "counter.assay", "--json")
+    assert ran.code == 70
+    assert ran.json["verdict"] == "internal error"
+    assert "ZeroDivisionError" in ran.err
+    assert "issue tracker" in ran.err
+
+
+def test_the_traceback_is_shown_on_request(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_DEBUG", "1")
+    monkeypatch.setitem(program.cli.commands, "doctor", click.Command("doctor", callback=broken))
+    assert program.invoke(["doctor"]) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_second_interruption_exits_130(assay: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(portfolio, "check", interrupted)
+    ran = assay("check", "counter.assay", "--json")
+    assert (ran.code, ran.json["verdict"]) == (130, "interrupted")
+
+
+def test_the_first_interruption_ends_the_search_with_what_was_reached(
+    assay: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(*arguments: Any) -> Any:
+        kernel, options, sources, _ = arguments
+        os.kill(os.getpid(), signal.SIGINT)
+        return original(kernel, options, sources, "reference")
+
+    original = portfolio.check
+    monkeypatch.setattr(portfolio, "check", check)
+    ran = assay("check", "counter.assay", "--json")
+    assert (ran.code, ran.json["verdict"]) == (130, "interrupted")
+    assert "interrupted" in ran.json["stopped"]
+    assert {p["verdict"] for p in ran.json["properties"]} == {"unknown"}
+
+
+def test_the_signal_handler_is_put_back() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with stoppable() as asked:
+        assert not asked()
+        os.kill(os.getpid(), signal.SIGINT)
+        assert asked()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"{sys.executable} -m assay explain E001 | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_help_lists_every_command(assay: Any) -> None:
+    ran = assay("--help")
+    assert ran.code == 0
+    assert [name for name in program.cli.commands if name not in ran.out] == []
+
+
+def test_no_command_at_all_shows_the_help_and_exits_2(assay: Any) -> None:
+    ran = assay()
+    assert ran.code == 2
+    assert "Usage" in ran.out + ran.err
+
+
+def test_explain_knows_every_code(assay: Any) -> None:
+    for code in ALL_CODES:
+        ran = assay("explain", code.lower())
+        assert ran.code == 0
+        assert ran.out.startswith(f"{code}: ")
+
+
+def test_explain_suggests_a_code_that_is_near(assay: Any) -> None:
+    ran = assay("explain", "E03")
+    assert ran.code == 2
+    assert "did you mean" in ran.err
+
+
+def test_doctor_finds_what_it_needs(assay: Any) -> None:
+    answer = assay("doctor", "--json")
+    assert answer.code == 0
+    assert answer.json["verdict"] == "ok"
+    needed = [finding for finding in answer.json["findings"] if finding["needed"]]
+    assert {finding["name"] for finding in needed} >= {"python", "folders", "bundled specs", "lark"}
+
+
+def test_doctor_exits_3_where_a_dependency_is_missing(assay: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.cli.doctor.DEPENDENCIES", ("no-such-distribution",))
+    ran = assay("doctor")
+    assert ran.code == 3
+    assert "MISSING no-such-distribution" in ran.out
