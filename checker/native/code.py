@@ -10,6 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from assay.checker.native.unsupported import UnsupportedError
+
+LINES = 40_000
+"""The most instructions of one function: LLVM takes about a second for so many."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
@@ -102,6 +107,8 @@ class Code:
 
     def fresh(self, bits: int, text: str) -> Scalar:
         """The result of an instruction that is written now, whatever was written before (a load, a phi, a call)."""
+        if len(self.lines) >= LINES:
+            raise UnsupportedError(f"an expression or action that takes more than {LINES:,} instructions")
         result = Scalar(bits, f"%{self.name('v')}")
         self.lines.append(f"  {result.text} = {text}")
         return result

@@ -36,6 +36,13 @@ def whole_type(node: k.TypeDomain) -> Mask:
 
 def listed(domain: k.Expr, lowering: Lowering) -> Bunch:
     """The possible elements of a set or sequence; of a sequence with repetitions."""
+    try:
+        return _listed(domain, lowering)
+    except UnsupportedError as error:
+        raise error.at(domain.span) from None
+
+
+def _listed(domain: k.Expr, lowering: Lowering) -> Bunch:
     code = lowering.code
     match domain:
         case k.TypeDomain(_, of):

@@ -34,7 +34,10 @@ MASK_LIMIT = 512
 
 
 def has_ranks(type_: t.Type) -> bool:
-    """Whether symbols of the type can be numbered by arithmetic."""
+    """Whether symbols of the type can be numbered by arithmetic.
+
+    Integers in a set or map are checked only when it is stored: until then it may be none of the type's values, and has no number.
+    """
     match kind(type_):
         case t.BoolType() | t.RangeType() | t.AtomType():
             return True
@@ -47,11 +50,15 @@ def has_ranks(type_: t.Type) -> bool:
         case t.OptionType(item):
             return has_ranks(item)
         case t.SetType(item, capacity):
-            return capacity is None and cardinality(item) <= 8 and has_ranks(item)
+            return capacity is None and cardinality(item) <= 8 and has_ranks(item) and not _is_integer(item)
         case t.MapType(key, value, _, partial):
-            return not partial and has_ranks(key) and has_ranks(value)
+            return not partial and has_ranks(key) and has_ranks(value) and not (_is_integer(key) or _is_integer(value))
         case other:
             assert_never(other)
+
+
+def _is_integer(type_: t.Type) -> bool:
+    return isinstance(type_, t.IntType | t.RangeType)
 
 
 def is_small(type_: t.Type) -> bool:
@@ -170,6 +177,8 @@ def rank(code: Code, symbol: Symbol, type_: t.Type) -> Scalar:
             return _mixed(code, [x for _, x in entries if x is not None], [value] * cardinality(key))
         case t.SetType(item), Mask(bits):
             return _rank_of_mask(code, bits, item)
+        case t.SetType(item), Bunch(items):
+            return _rank_of_mask(code, _mask_of(code, items, item), item)
         case _:
             raise UnsupportedError("sets of collections that are themselves not small")
 
@@ -188,6 +197,17 @@ def _rank_variant(code: Code, symbol: Variant, variants: tuple[t.VariantType, ..
         here = code.number("add", word(offset), _mixed(code, payload, [f.type for f in variant.fields]))
         result = code.choose(code.compare("eq", symbol.tag.value, word(position)), here, result)
         offset += prod(cardinality(f.type) for f in variant.fields)
+    return result
+
+
+def _mask_of(code: Code, items: tuple[tuple[Scalar, Symbol], ...], item: t.Type) -> Scalar:
+    size = cardinality(item)
+    result = constant(size, 0)
+    for there, element in items:
+        here = rank(code, element, item)
+        for at in range(size):
+            is_it = code.both(there, code.compare("eq", here, word(at)))
+            result = code.either(result, code.choose(is_it, constant(size, 1 << at), constant(size, 0)))
     return result
 
 

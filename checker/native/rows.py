@@ -25,7 +25,7 @@ from assay.checker.layout.shape import (
 from assay.checker.layout.universe import universe
 from assay.checker.native.code import FALSE, TRUE, Code, Scalar, constant, word
 from assay.checker.native.elements import mask_like
-from assay.checker.native.merge import aligned, occurrences
+from assay.checker.native.merge import aligned, holds, occurrences
 from assay.checker.native.number import bounded
 from assay.checker.native.rank import is_small, literal
 from assay.checker.native.slots import slot_codes
@@ -45,6 +45,9 @@ from assay.checker.native.symbol import (
 )
 from assay.checker.native.unsupported import UnsupportedError
 from assay.grammar import kernel_types as t
+
+LISTED = 64
+"""The most possible elements of a set of collections."""
 
 
 class Row:
@@ -119,12 +122,19 @@ class Row:
         """This row, or zeros where the bits belong to another variant: numbers of it could be out of their interval."""
         return self if here is TRUE else _Masked(self, here)
 
-    def _mask(self, shift: int, width: int, item: t.Type) -> Mask:
+    def _mask(self, shift: int, width: int, item: t.Type) -> Mask | Bunch:
         if not is_small(item):
-            raise UnsupportedError("such a set without a capacity")
+            return self._listed(shift, width, item)
         base = item.low if isinstance(item, t.RangeType) else 0
         bits = self.field(shift, width)
         return Mask(self.code.resize(bits, width) if width else constant(0, 0), item, base)
+
+    def _listed(self, shift: int, width: int, item: t.Type) -> Bunch:
+        """A set whose elements have no numbers in code: each possible one, with its bit."""
+        if width > LISTED:
+            raise UnsupportedError("a set with so many possible elements that are collections")
+        there = [self.code.resize(self.field(shift + at, 1), 1) for at in range(width)]
+        return Bunch(tuple((p, literal(x, item)) for p, x in zip(there, universe(item).values, strict=True)), ordered=True)
 
     def _table(self, shift: int, shape: TableShape) -> Table:
         entries: list[tuple[Scalar, Symbol | None]] = []
@@ -289,6 +299,12 @@ def encode(code: Code, symbol: Symbol, shape: Shape) -> Scalar:
 
 def _mask_of(code: Code, symbol: Mask | Bunch, item: t.Type, width: int) -> Scalar:
     base = item.low if isinstance(item, t.RangeType) else 0
+    if not is_small(item):
+        result = constant(width, 0)
+        for at, value in enumerate(universe(item).values):
+            there = holds(code, symbol, literal(value, item))
+            result = code.either(result, code.choose(there, constant(width, 1 << at), constant(width, 0)))
+        return result
     if isinstance(symbol, Mask) and symbol.base == base and symbol.bits.bits == width:
         return symbol.bits
     empty = Mask(constant(width, 0), item, base)

@@ -156,9 +156,9 @@ class ActionWriter:
         with self.code.scope():
             if cut is None:
                 self.runtime.first(Slot.STUCK, self.runtime.get(Slot.CURRENT))
-                self.runtime.put(Slot.ALIVE, word(1))
             else:
                 self.runtime.count_hit(self.hits.position(cut.label))
+            self.runtime.put(Slot.ALIVE, word(1))
         self.code.jump(end)
         self.code.label(good)
 

@@ -1,0 +1,71 @@
+"""The native engine says what the reference engine says: about random kernels of all types and statements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.checker.check import check as reference
+from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.explicit.check import check as explicit
+from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.options import SearchOptions
+from assay.checker.portfolio import compile_kernel
+from assay.checker.verdict import Report
+from assay.grammar.kernel import Kernel
+
+from .random_kernel import random_kernel
+
+
+def essence(report: Report) -> dict[str, object]:
+    """What two engines must agree on. Where several things are undefined in one level, either may be the one that is shown."""
+    sizes = report.statistics
+    results = [(p.name, p.outcome, p.reason if p.name != "defined" else None) for p in report.properties]
+    lengths = [len(p.trace) for p in report.properties if p.trace and p.name != "defined"]
+    return {
+        "sizes": (sizes.distinct, sizes.generated, sizes.depth),
+        "results": results,
+        "lengths": lengths,
+        "bounds": {label: hits for label, hits in report.bounds.items() if hits},
+        "coverage": (report.coverage.actions, report.coverage.guards),
+        "stopped": report.stopped,
+    }
+
+
+def agree(kernel: Kernel, folder: Path, *, keep_going: bool) -> bool:
+    """Assert that both engines say the same; whether the native one supports the kernel."""
+    options = SearchOptions(max_states=400, keep_going=keep_going)
+    try:
+        with deep_recursion(kernel):
+            compiled = compile_kernel(kernel, options, folder)
+    except UnsupportedError:
+        return False
+    assert essence(explicit(kernel, compiled, options)) == essence(reference(kernel, options))
+    return True
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("objects")
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@given(st.integers(0, 2**40), st.booleans())
+def test_engines_agree_on_random_kernels(folder: Path, seed: int, keep_going: bool) -> None:
+    agree(random_kernel(Random(seed)), folder, keep_going=keep_going)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@given(st.integers(0, 2**40), st.booleans(), st.integers(2, 4))
+def test_engines_agree_on_many_random_kernels(folder: Path, seed: int, keep_going: bool, depth: int) -> None:
+    agree(random_kernel(Random(seed), depth), folder, keep_going=keep_going)
+
+
+def test_most_random_kernels_are_supported(folder: Path) -> None:
+    supported = [agree(random_kernel(Random(seed)), folder, keep_going=True) for seed in range(30)]
+    assert sum(supported) >= 24

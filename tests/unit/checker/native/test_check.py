@@ -1,0 +1,116 @@
+"""The native engine on models written as text: the reference's answers, and a plain word where it cannot give one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from assay.checker.check import check as reference
+from assay.checker.native.build import cache_key, object_code
+from assay.checker.native.module import program
+from assay.checker.options import SearchOptions
+from assay.checker.portfolio import check
+from assay.checker.verdict import Outcome, Report
+from assay.grammar.diagnostics import SpecError
+from assay.grammar.kernel import Kernel
+from assay.grammar.load import load_spec, load_text
+
+COUNTER = """
+type Small = 0 .. 5
+state:
+    x: Small = 0
+action up:
+    bound most: x < 4
+    x := x + 1
+"""
+
+
+def kernel(text: str) -> Kernel:
+    return load_text(dedent(text)).kernel
+
+
+def native(text: str, options: SearchOptions | None = None, cache: Path | None = None) -> Report:
+    return check(kernel(text), options, engine="native", cache=cache).report
+
+
+def outcome(report: Report, name: str) -> Outcome:
+    return next(each.outcome for each in report.properties if each.name == name)
+
+
+def test_what_is_undefined_after_a_false_bound_is_cut_and_no_deadlock(tmp_path: Path) -> None:
+    text = """
+        state:
+            x: 0 .. 3 = 0
+        action act:
+            bound first: x > 0
+            when second: 1 // x == 1
+            x := x
+    """
+    report = native(text, cache=tmp_path)
+    assert report.bounds == {"first": 1}
+    assert outcome(report, "deadlock") is Outcome.UP_TO_BOUND
+    assert report.bounds == reference(kernel(text)).bounds
+
+
+def test_an_out_of_range_assignment_violates_defined_with_a_trace(tmp_path: Path) -> None:
+    report = native("state:\n    x: 0 .. 2 = 0\naction up:\n    x := x + 1\n", cache=tmp_path)
+    result = next(each for each in report.properties if each.name == "defined")
+    assert result.outcome is Outcome.VIOLATED
+    assert result.trace is not None
+    assert len(result.trace) == 3
+
+
+def test_an_over_full_collection_is_cut_under_its_name(tmp_path: Path) -> None:
+    text = "param N: set = {a, b, c}\nstate:\n    s: set[N, max 2] = {}\naction add(n: N):\n    s := s + {n}\n"
+    report = native(text, cache=tmp_path)
+    assert report.bounds == reference(kernel(text)).bounds == {"capacity of s": 3}
+
+
+def test_a_violation_ends_the_search_after_its_level_as_in_the_reference(tmp_path: Path) -> None:
+    text = COUNTER + "invariant low: x < 3\n"
+    ours, theirs = native(text, cache=tmp_path), reference(kernel(text))
+    assert ours.stopped == theirs.stopped
+    assert ours.statistics.distinct == theirs.statistics.distinct == 4
+    assert next(p.trace for p in ours.properties if p.name == "low") == next(p.trace for p in theirs.properties if p.name == "low")
+
+
+def test_a_construct_that_is_not_compiled_is_named_with_its_place(tmp_path: Path) -> None:
+    text = "state:\n    s: set[0 .. 12] = {}\naction a:\n    pick t in subsets(s)\n    s := t + {1}\n"
+    with pytest.raises(SpecError, match="E807") as caught:
+        native(text, cache=tmp_path)
+    assert caught.value.diagnostics[0].span.line == 4
+    answer = check(kernel(text), SearchOptions(max_states=3), cache=tmp_path)
+    assert answer.report.engine == "reference"
+    assert answer.declined is not None
+    assert answer.declined.code == "E807"
+
+
+def test_damaged_object_code_is_built_again(tmp_path: Path) -> None:
+    made = program(kernel(COUNTER))
+    code = object_code(made, tmp_path)
+    place = tmp_path / f"{cache_key(made)}.o"
+    place.write_bytes(place.read_bytes()[:-1] + b"\0")
+    assert object_code(made, tmp_path) == code
+    assert place.read_bytes()[32:] == code
+
+
+def test_cached_object_code_is_used(tmp_path: Path) -> None:
+    made = program(kernel(COUNTER))
+    place = tmp_path / f"{cache_key(made)}.o"
+    object_code(made, tmp_path)
+    before = place.stat().st_mtime_ns
+    object_code(made, tmp_path)
+    assert place.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    ("model", "distinct", "depth"),
+    [("r2l2m2e2", 5_973, 18), ("r2l2m2e3", 28_939, 22), ("r3l2m2e1", 39_619, 22), ("r3l2m2e2", 737_794, 26)],
+)
+def test_kip320_has_as_many_states_as_its_tla_module(checkout: Path, tmp_path: Path, model: str, distinct: int, depth: int) -> None:
+    loaded = load_spec(checkout / "spec" / "kafka" / "replication" / "kip320.assay", model=model)
+    report = check(loaded.kernel, engine="native", cache=tmp_path).report
+    assert (report.statistics.distinct, report.statistics.depth) == (distinct, depth)
+    assert report.outcome is Outcome.HOLDS
