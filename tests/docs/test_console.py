@@ -51,7 +51,12 @@ def run(command: str, directory: Path) -> subprocess.CompletedProcess[str]:
     line = re.sub(r"(^|\| )assay ", lambda match: f"{match[1]}{prefix} ", command)
     environment = os.environ | {"NO_COLOR": "1", "COLUMNS": "100"}
     return subprocess.run(
-        ["bash", "-o", "pipefail", "-c", line], cwd=directory, env=environment, capture_output=True, text=True, check=False
+        ["bash", "-o", "pipefail", "-c", line],
+        cwd=directory,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
