@@ -234,7 +234,13 @@ class DeclarationBuilder(ExpressionBuilder):
 def documentation(children: list[Any]) -> str | None:
     """The documentation string among the children, without the indentation of the block."""
     doc = first_string(children)
-    return None if doc is None else cleandoc(doc)
+    return None if doc is None else without_indentation(doc)
+
+
+def without_indentation(doc: str) -> str:
+    """The text of a block's documentation: cleaned until cleaning changes nothing, so that printing and parsing keep it."""
+    cleaned = cleandoc(doc).strip()
+    return cleaned if cleaned == doc else without_indentation(cleaned)
 
 
 def _is_place(expr: Expr) -> bool:

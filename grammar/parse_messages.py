@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lark import Token
 
+from assay.grammar.parse_lines import TRAILING
 from assay.grammar.suggest import did_you_mean
 
 
@@ -139,6 +140,9 @@ def _layout(fault: Fault) -> Finding | None:
 
 def _sign(fault: Fault) -> Finding | None:
     """One of ``=``, ``:=``, ``==`` where another is meant."""
+    unfinished = _unfinished(fault)
+    if unfinished is not None:
+        return unfinished
     found, wanted = fault.token.type, fault.accepted
     if found in ("EQ", "_EQUALS") and "_ASSIGN" in wanted:
         return Finding("E003", fault.place, f"`{fault.token}` where `:=` is meant: an action assigns with `:=`")
@@ -147,6 +151,15 @@ def _sign(fault: Fault) -> Finding | None:
     if found in ("_ASSIGN", "_EQUALS") and "EQ" in wanted:
         return Finding("E004", fault.place, f"`{fault.token}` where `==` is meant: two values are compared with `==`")
     return None
+
+
+def _unfinished(fault: Fault) -> Finding | None:
+    """``:=`` in a line that the line before it drew in, because that one ends in an operator."""
+    above = [token for token in fault.line if token.line != fault.token.line]
+    if fault.token.type != "_ASSIGN" or not above or str(above[-1]) not in TRAILING:
+        return None
+    last = above[-1]
+    return Finding("E001", _place(last), f"the line ends in `{last}`, but the next line does not complete it")
 
 
 def _arrow(fault: Fault) -> Finding | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from inspect import cleandoc
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from assay.grammar import syntax as s
+from assay.grammar.parse_build_declarations import without_indentation
 
 NAMES = ("a", "b", "Broker", "epoch_2", "xs", "File", "order", "events", "android", "ifx", "_p")
 
@@ -21,7 +21,7 @@ def tuples(items: SearchStrategy[Any], least: int = 0, most: int = 3) -> SearchS
 names = st.sampled_from(NAMES).map(s.Name)
 paths = st.builds(s.Path, tuples(names, 1, 3))
 doc_texts = st.text(st.sampled_from("ab \"\\#'\n:=é"), max_size=20)
-docs = st.none() | doc_texts.map(cleandoc)
+docs = st.none() | doc_texts.map(without_indentation)
 
 # ---------------------------------------------------------------------------------------------------- expressions
 
@@ -166,7 +166,7 @@ trace_lines: SearchStrategy[s.TraceLine] = (
         st.none(),
     )
     | st.builds(s.On, names, tuples(fields), st.none() | small, st.just(()), st.none(), small)
-    | st.builds(s.Ignore, tuples(names, 1, 3), doc_texts.map(cleandoc))
+    | st.builds(s.Ignore, tuples(names, 1, 3), doc_texts.map(without_indentation))
     | st.builds(s.Hidden, tuples(paths, 1, 2), small)
     | st.builds(
         s.Order, st.sampled_from(("file", "thread")), st.none() | st.integers(0, 999), st.none() | st.integers(0, 99)
