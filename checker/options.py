@@ -31,7 +31,8 @@ class SearchOptions:
 
     ``properties`` selects by name (``deadlock`` and scenarios have names too; ``defined`` is always checked, because nothing else can be
     trusted without it); None selects all. A search ends after the first level with a violation unless ``keep_going``. ``max_depth`` and
-    ``max_states`` are looked at between levels, ``timeout`` (seconds) and ``interrupted`` between states.
+    ``max_states`` are looked at between levels, ``timeout`` (seconds) and ``interrupted`` between states. ``threads`` of the engines that
+    use several (None: one a processor) change how long it takes and nothing else.
     """
 
     properties: frozenset[str] | None = None
@@ -40,6 +41,7 @@ class SearchOptions:
     timeout: float | None = None
     check_deadlock: bool = True
     keep_going: bool = False
+    threads: int | None = None
     progress: Callable[[Progress], None] = _silent
     interrupted: Callable[[], bool] = _never
 

@@ -6,8 +6,10 @@ which states and steps something is to be found first; the finding itself is mad
 
 from __future__ import annotations
 
+import os
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +26,11 @@ from assay.checker.reference.watch import DEADLOCK, DEFINED
 BLOCK = 4096
 """How many states are expanded at once."""
 ROOM = 1 << 16
-"""How many successors there is room for at first."""
+"""How many successors of a block there is room for at first."""
+MOST_LANES = 16
+"""The most blocks that are expanded or wait to be stored."""
+
+Marks = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,36 +45,92 @@ class Compiled:
     steps: tuple[str, ...]
 
 
+class Lane:
+    """Room in which one thread at a time expands a block: a context, the arrays it points to, and the candidates.
+
+    ``known`` are the guards of which it is known already that they are decisive: code need not ask again.
+    """
+
+    def __init__(self, compiled: Compiled, known: Marks) -> None:
+        self._compiled = compiled
+        self._known = known
+        self.hits = np.zeros(max(1, len(compiled.hits)), np.uint64)
+        self.decisive = np.zeros(max(1, len(compiled.guards)), np.uint8)
+        self.found_states = np.full(max(1, 2 * len(compiled.states)), NEVER, np.uint64)
+        self.found_steps = np.full(max(1, 2 * len(compiled.steps)), NEVER, np.uint64)
+        self.context = np.zeros(WORDS, np.uint64)
+        self.context[Slot.HITS] = self.hits.ctypes.data
+        self.context[Slot.DECISIVE] = self.decisive.ctypes.data
+        self.context[Slot.STATES] = self.found_states.ctypes.data
+        self.context[Slot.STEPS] = self.found_steps.ctypes.data
+        self.candidates = self._with_room(ROOM)
+        self.done = 0
+        self.count = 0
+
+    def _with_room(self, room: int) -> Candidates:
+        words = self._compiled.layout.words
+        new = Candidates(
+            np.empty((room, words), np.uint64), np.empty(room, np.uint64),
+            np.empty(room, np.uint32), np.empty(room, np.uint32), np.empty(room, np.uint32),
+        )  # fmt: skip
+        for slot, array in (
+            (Slot.ROWS, new.rows), (Slot.PRINTS, new.prints), (Slot.PARENTS, new.parents),
+            (Slot.ORDINALS, new.ordinals), (Slot.ACTIONS, new.actions),
+        ):  # fmt: skip
+            self.context[slot] = array.ctypes.data
+        self.context[Slot.CAPACITY] = room
+        self.context[Slot.RESERVE] = room // 4
+        return new
+
+    def expand(self, rows: Rows) -> Lane:
+        """Expand the first ``done`` of some rows into ``count`` candidates.
+
+        Where one row alone has too many successors, the attempt is forgotten and repeated with more room.
+        """
+        while True:
+            self.hits[:] = 0
+            self.decisive[:] = self._known
+            self.context[[Slot.STUCK, Slot.DEAD, Slot.TERMINAL]] = NEVER
+            self.found_steps[:] = NEVER
+            self.context[Slot.COUNT] = self.context[Slot.OVERFLOW] = 0
+            self.done = self._compiled.machine.expand(self.context, rows)
+            if not self.context[Slot.OVERFLOW]:
+                self.count = int(self.context[Slot.COUNT])
+                return self
+            self.candidates = self._with_room(4 * len(self.candidates.prints))
+
+
 class BlockSearch(Search):
-    """A search like the reference one, by compiled code."""
+    """A search like the reference one, by compiled code.
+
+    With several threads, blocks are expanded ahead by all but one of them, and stored in the order of the frontier by that one: what is
+    found, counted and told is the same for any number of threads.
+    """
 
     def __init__(self, model: Model, options: SearchOptions, compiled: Compiled) -> None:
         super().__init__(model, options)
         self.compiled = compiled
         self.rows = RowStore(compiled.layout, compiled.machine, model)
         self.store = self.rows  # type: ignore[assignment]
-        self._hits = np.zeros(max(1, len(compiled.hits)), np.uint64)
-        self._decisive = np.zeros(max(1, len(compiled.guards)), np.uint8)
-        self._found_states = np.full(max(1, 2 * len(compiled.states)), NEVER, np.uint64)
-        self._found_steps = np.full(max(1, 2 * len(compiled.steps)), NEVER, np.uint64)
+        threads = options.threads or os.cpu_count() or 1
+        self._decisive: Marks = np.zeros(max(1, len(compiled.guards)), np.uint8)
+        self._lanes = [Lane(compiled, self._decisive) for _ in range(max(1, min(threads, MOST_LANES)))]
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self._fresh = np.zeros(max(1, len(model.steps)), np.int64)
         self._taken = np.zeros(max(1, len(model.steps)), np.int64)
+        self._hits = np.zeros_like(self._lanes[0].hits)
         self._handled: set[tuple[str, int]] = set()
-        self._context = np.zeros(WORDS, np.uint64)
-        self._context[[Slot.STUCK, Slot.DEAD, Slot.TERMINAL]] = NEVER
-        self._context[Slot.HITS] = self._hits.ctypes.data
-        self._context[Slot.DECISIVE] = self._decisive.ctypes.data
-        self._context[Slot.STATES] = self._found_states.ctypes.data
-        self._context[Slot.STEPS] = self._found_steps.ctypes.data
-        self._candidates = self._with_room(ROOM)
 
     def run(self) -> None:
         """Search until everything is seen, something is violated, or a limit is reached."""
-        initial_bounds = self.bounds
-        super().run()
+        try:
+            super().run()
+        finally:
+            if self._pool is not None:
+                self._pool.shutdown()
         for label, hits in zip(self.compiled.hits, self._hits.tolist(), strict=False):
             if hits:
-                initial_bounds[label] += hits
+                self.bounds[label] += hits
         for action, taken, fresh in zip(self.model.steps, self._taken.tolist(), self._fresh.tolist(), strict=False):
             self.taken[action.node.name] += taken
             self.fresh[action.node.name] += fresh
@@ -87,57 +149,50 @@ class BlockSearch(Search):
             self._tell()
 
     def _level(self, first: int, end: int) -> None:
-        at = first
-        while at < end:
+        """Expand all states of a level, block after block, the next blocks meanwhile in other threads."""
+        blocks = [(at, min(end, at + BLOCK)) for at in range(first, end, BLOCK)]
+        ahead: deque[Future[Lane]] = deque()
+        free, next_block = list(self._lanes), 0
+        try:
+            for at, stop in blocks:
+                while self._pool is not None and free and next_block < len(blocks):
+                    rows = self.rows.rows[slice(*blocks[next_block])]
+                    ahead.append(self._pool.submit(free.pop().expand, rows))
+                    next_block += 1
+                lane = ahead.popleft().result() if ahead else free.pop().expand(self.rows.rows[at:stop])
+                self._finish(lane, at, stop, end)
+                free.append(lane)
+        finally:
+            wait(ahead)
+
+    def _finish(self, lane: Lane, at: int, stop: int, end: int) -> None:
+        """Store what a block leads to; where the lane had no room for all of its rows, expand the rest of them."""
+        while True:
             self._frontier = end - at
             self._heed_limits()
-            at += self._block(at, min(end, at + BLOCK))
+            self._store(lane, at)
+            at += lane.done
+            if at >= stop:
+                return
+            lane.expand(self.rows.rows[at:stop])
 
     def _heed_limits(self) -> None:
         super()._heed_limits()
         if self._frontier > 0:
             self._tell()
 
-    def _with_room(self, room: int) -> Candidates:
-        words = self.compiled.layout.words
-        new = Candidates(
-            np.empty((room, words), np.uint64), np.empty(room, np.uint64),
-            np.empty(room, np.uint32), np.empty(room, np.uint32), np.empty(room, np.uint32),
-        )  # fmt: skip
-        for slot, array in (
-            (Slot.ROWS, new.rows), (Slot.PRINTS, new.prints), (Slot.PARENTS, new.parents),
-            (Slot.ORDINALS, new.ordinals), (Slot.ACTIONS, new.actions),
-        ):  # fmt: skip
-            self._context[slot] = array.ctypes.data
-        self._context[Slot.CAPACITY] = room
-        self._context[Slot.RESERVE] = room // 4
-        return new
-
-    def _block(self, first: int, end: int) -> int:
-        """Expand states from ``first``; how many of them were."""
-        done, count = self._expand_rows(self.rows.rows[first:end])
-        self.generated += count
-        self._taken += np.bincount(self._candidates.actions[:count], minlength=len(self._taken))
-        self._look_at_rows(first, done)
-        self._look_at_steps(first)
+    def _store(self, lane: Lane, first: int) -> None:
+        self.generated += lane.count
+        self._hits += lane.hits
+        self._decisive |= lane.decisive
+        self._taken += np.bincount(lane.candidates.actions[: lane.count], minlength=len(self._taken))
+        self._look_at_rows(lane, first)
+        self._look_at_steps(lane, first)
         before = len(self.rows)
-        self.rows.insert(self._candidates, count, first, self._fresh)
-        self.compiled.machine.inspect(self._context, self.rows.rows[before : len(self.rows)], before)
-        self._look_at_states()
-        return done
-
-    def _expand_rows(self, rows: Rows) -> tuple[int, int]:
-        """Fill the candidates; where one row alone has too many successors, forget the attempt and repeat it with more room."""
-        arrays: tuple[npt.NDArray[Any], ...] = (self._context, self._hits, self._decisive, self._found_steps)
-        while True:
-            kept = [array.copy() for array in arrays]
-            self._context[Slot.COUNT] = self._context[Slot.OVERFLOW] = 0
-            done = self.compiled.machine.expand(self._context, rows)
-            if not self._context[Slot.OVERFLOW]:
-                return done, int(self._context[Slot.COUNT])
-            for array, old in zip(arrays, kept, strict=True):
-                array[:] = old
-            self._candidates = self._with_room(4 * len(self._candidates.prints))
+        self.rows.insert(lane.candidates, lane.count, first, self._fresh)
+        lane.found_states[:] = NEVER
+        self.compiled.machine.inspect(lane.context, self.rows.rows[before : len(self.rows)], before)
+        self._look_at_states(lane)
 
     # ---------------------------------------------------------------------------------------------- findings
 
@@ -148,14 +203,13 @@ class BlockSearch(Search):
         self._handled.add((kind, at))
         return True
 
-    def _look_at_rows(self, first: int, done: int) -> None:
-        stuck, dead, terminal = (int(self._context[slot]) for slot in (Slot.STUCK, Slot.DEAD, Slot.TERMINAL))
+    def _look_at_rows(self, lane: Lane, first: int) -> None:
+        stuck, dead, terminal = (int(lane.context[slot]) for slot in (Slot.STUCK, Slot.DEAD, Slot.TERMINAL))
         if self._is_new("stuck", 0, stuck):
             action, arguments, outcome = self.rows.stuck(self.rows[first + stuck])
             self._stuck(first + stuck, action, arguments, outcome)
         for kind, position in (("terminal", terminal), ("dead", dead)):
             if self._is_new(kind, 0, position) and self._deadlock:
-                assert position < done
                 self._look_at_dead(first + position, is_dead=kind == "dead")
 
     def _look_at_dead(self, number: int, *, is_dead: bool) -> None:
@@ -167,16 +221,16 @@ class BlockSearch(Search):
         if is_dead and DEADLOCK not in self.watch.found:
             self.watch.note_deadlock(number)
 
-    def _look_at_steps(self, first: int) -> None:
-        for at, position in enumerate(self._found_steps.tolist()):
+    def _look_at_steps(self, lane: Lane, first: int) -> None:
+        for at, position in enumerate(lane.found_steps.tolist()):
             if self._is_new("step", at, position):
-                number = first + int(self._candidates.parents[position])
-                state, after = self.rows[number], self.compiled.layout.unpack(self._candidates.rows[position])
+                number = first + int(lane.candidates.parents[position])
+                state, after = self.rows[number], self.compiled.layout.unpack(lane.candidates.rows[position])
                 self.watch.see_step(number, state, self.rows.step(state, after))
                 self._require(self.compiled.steps[at // 2], at)
 
-    def _look_at_states(self) -> None:
-        for position, at in sorted((position, at) for at, position in enumerate(self._found_states.tolist())):
+    def _look_at_states(self, lane: Lane) -> None:
+        for position, at in sorted((position, at) for at, position in enumerate(lane.found_states.tolist())):
             if self._is_new("state", at, position):
                 self.watch.see_state(position, self.rows[position])
                 self._require(self.compiled.states[at // 2], at)

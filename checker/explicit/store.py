@@ -26,6 +26,7 @@ Words32 = npt.NDArray[np.uint32]
 NO_PARENT = (1 << 32) - 1
 """Also the limit of the number of states."""
 LOAD = 0.55
+SMALL = 1 << 23
 EXACT_LIMIT = 1 << 22
 """Up to this many states, states of equal fingerprints are compared word by word."""
 
@@ -62,7 +63,7 @@ class RowStore:
     _picks: dict[int, Picks] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        room = 1 << 12
+        room = 1 << 14
         self.rows = np.zeros((room, self.layout.words), np.uint64)
         self.parents = np.zeros(room, np.uint32)
         self.ordinals = np.zeros(room, np.uint32)
@@ -119,13 +120,13 @@ class RowStore:
         if wanted >= NO_PARENT:
             raise MemoryError("more than 4,294,967,294 states")
         if wanted > len(self.rows):
-            room = max(wanted, 2 * len(self.rows))
+            room = max(wanted, _growth(len(self.rows)) * len(self.rows))
             self.rows = _grown(self.rows, (room, self.layout.words), self.count)
             self.parents = _grown(self.parents, (room,), self.count)
             self.ordinals = _grown(self.ordinals, (room,), self.count)
         size = len(self._slots)
         while wanted > LOAD * size:
-            size *= 2
+            size *= _growth(size)
         if size > len(self._slots):
             slots, numbers = np.zeros(size, np.uint64), np.zeros(size, np.uint32)
             rehash(self._slots, self._numbers, slots, numbers)
@@ -164,6 +165,11 @@ class RowStore:
         steps = [Step(None, (), self._picks[path[0]], states[0])]
         steps.extend(self.step(before, after) for before, after in pairwise(states))
         return Trace((*steps, *more))
+
+
+def _growth(size: int) -> int:
+    """Small arrays grow fast, because each growth visits everything; large ones slowly, because memory is what they take."""
+    return 4 if size < SMALL else 2
 
 
 def _grown(array: npt.NDArray[A], shape: tuple[int, ...], used: int) -> npt.NDArray[A]:

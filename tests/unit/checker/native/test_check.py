@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -114,3 +115,16 @@ def test_kip320_has_as_many_states_as_its_tla_module(checkout: Path, tmp_path: P
     report = check(loaded.kernel, engine="native", cache=tmp_path).report
     assert (report.statistics.distinct, report.statistics.depth) == (distinct, depth)
     assert report.outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("threads", [2, 4, 7])
+def test_the_number_of_threads_changes_no_answer(checkout: Path, tmp_path: Path, threads: int) -> None:
+    path = checkout / "spec" / "kafka" / "replication" / "kip320.assay"
+    loaded = load_spec(path, model="r3l2m2e1")
+    one, many = (
+        check(loaded.kernel, SearchOptions(threads=n), engine="native", cache=tmp_path).report for n in (1, threads)
+    )
+    assert replace(one.statistics, seconds=0) == replace(many.statistics, seconds=0)
+    assert one.properties == many.properties
+    assert one.bounds == many.bounds
+    assert one.coverage == many.coverage
