@@ -1,6 +1,6 @@
 """Every command that the README and the pages of docs/ show is run, and answers with the exit code that they promise.
 
-A block of ```console holds lines `$ assay …`, with `# exit N` at the end where the exit code is not 0, and perhaps the output below; an
+A block of ```console holds lines `$ assay …` (or `$ mkdir …`), with `# exit N` at the end where the exit code is not 0, and perhaps the output below; an
 output line that is `…` stands for any number of lines.
 """
 
@@ -18,7 +18,7 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-COMMAND = re.compile(r"^\$ (assay .*?)(?:\s+# exit (\d+))?$")
+COMMAND = re.compile(r"^\$ ((?:assay|mkdir) .*?)(?:\s+# exit (\d+))?$")
 
 
 @dataclass(frozen=True)

@@ -5,36 +5,42 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 import click
 
 from assay import __version__
 from assay.checker.verdict import ExitCode
-from assay.cli.check import check
-from assay.cli.demo import demo
-from assay.cli.doctor import doctor
-from assay.cli.explain import explain
-from assay.cli.fmt import fmt
 from assay.cli.output import complain, complain_about, say_json
-from assay.cli.replay import replay
-from assay.cli.validate import validate
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 from assay.grammar.load import UnusableSpecError
 from assay.report.diagnostics import error_object
 from assay.report.lines import Line, Tone
 
+COMMANDS = ("check", "validate", "replay", "fmt", "demo", "doctor", "explain")
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class Commands(click.Group):
+    """The commands, each in the module of its name, which is imported when it is asked for: `explain` needs no compiler."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
+        """In the order in which a person meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            self.add_command(getattr(import_module(f"assay.cli.{cmd_name}"), cmd_name))
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="assay")
 def cli() -> None:
     """Check a formal model of Kafka's control plane, and check the logs of a real cluster against it.
 
     Start with `assay demo`.
     """
-
-
-for command in (check, validate, replay, fmt, demo, doctor, explain):
-    cli.add_command(command)
 
 
 def invoke(arguments: Sequence[str]) -> int:

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-
 from assay.checker.options import Progress
 
 
@@ -26,6 +24,8 @@ def activity(first: str) -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _: None
         return
+    from rich.console import Console  # noqa: PLC0415 - half a second that only a terminal is worth
+
     console = Console(stderr=True)
     with console.status(first) as status:
         yield status.update

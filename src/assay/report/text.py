@@ -153,7 +153,7 @@ def explanation_lines(explanation: Explanation) -> Iterator[Line]:
     told = {(text, value) for name, value in explanation.witnesses for text in (name, f"old({name})")}
     for part in dict.fromkeys(explanation.parts):
         yield Line(f"       {part.text}  is {'true' if part.holds else 'false'}{_at(part.span)}")
-        values = [pair for pair in part.values if pair not in told and pair[0] != part.text]
+        values = [pair for pair in part.values if pair not in told and pair[0] not in {part.text, pair[1]}]
         yield from (Line(f"           {text} = {value}") for text, value in values)
 
 
