@@ -37,12 +37,11 @@ class EnginesDisagreeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Successors as compiled code writes them: rows, fingerprints, and by position predecessor, ordinal and action."""
+    """Successors as compiled code writes them: rows, fingerprints, and by position predecessor and action."""
 
     rows: Rows
     prints: Rows
     parents: Words32
-    ordinals: Words32
     actions: Words32
 
 
@@ -57,7 +56,6 @@ class RowStore:
     count: int = 0
     rows: Rows = field(init=False)
     parents: Words32 = field(init=False)
-    ordinals: Words32 = field(init=False)
     _slots: Rows = field(init=False)
     _numbers: Words32 = field(init=False)
     _picks: dict[int, Picks] = field(default_factory=dict)
@@ -66,7 +64,6 @@ class RowStore:
         room = 1 << 14
         self.rows = np.zeros((room, self.layout.words), np.uint64)
         self.parents = np.zeros(room, np.uint32)
-        self.ordinals = np.zeros(room, np.uint32)
         self._slots = np.zeros(2 * room, np.uint64)
         self._numbers = np.zeros(2 * room, np.uint32)
 
@@ -102,7 +99,7 @@ class RowStore:
         rows = self.layout.pack(state).reshape(1, -1)
         zero = np.zeros(1, np.uint32)
         number = self.count
-        self.insert(Candidates(rows, self.machine.prints(rows), zero, zero, zero), 1, 0, np.zeros(1, np.int64))
+        self.insert(Candidates(rows, self.machine.prints(rows), zero, zero), 1, 0, np.zeros(1, np.int64))
         self.parents[number] = NO_PARENT
         self._picks[number] = link
         return number
@@ -111,8 +108,8 @@ class RowStore:
         """Store those of the first ``n`` candidates that are new; ``fresh`` counts them by action."""
         self._make_room(n)
         self.count = insert(
-            new.rows, new.prints, new.parents, new.ordinals, new.actions, n, base, self._slots, self._numbers,
-            self.rows, self.parents, self.ordinals, self.count, fresh, self.exact,
+            new.rows, new.prints, new.parents, new.actions, n, base, self._slots, self._numbers,
+            self.rows, self.parents, self.count, fresh, self.exact,
         )  # fmt: skip
 
     def _make_room(self, n: int) -> None:
@@ -123,7 +120,6 @@ class RowStore:
             room = max(wanted, _growth(len(self.rows)) * len(self.rows))
             self.rows = _grown(self.rows, (room, self.layout.words), self.count)
             self.parents = _grown(self.parents, (room,), self.count)
-            self.ordinals = _grown(self.ordinals, (room,), self.count)
         size = len(self._slots)
         while wanted > LOAD * size:
             size *= _growth(size)

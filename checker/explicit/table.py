@@ -33,8 +33,8 @@ def same_row(rows: Any, a: Any, others: Any, b: Any) -> bool:
 
 @compiled
 def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
-    rows: Any, prints: Any, parents: Any, ordinals: Any, actions: Any, n: int, base: int,
-    slots: Any, numbers: Any, store: Any, store_parents: Any, store_ordinals: Any, count: int, fresh: Any, exact: bool,
+    rows: Any, prints: Any, parents: Any, actions: Any, n: int, base: int,
+    slots: Any, numbers: Any, store: Any, store_parents: Any, count: int, fresh: Any, exact: bool,
 ) -> int:  # fmt: skip
     """Store the candidates that are new, in order; how many states there are then.
 
@@ -62,7 +62,6 @@ def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
                 for w in range(rows.shape[1]):
                     store[count, w] = rows[i, w]
                 store_parents[count] = base + parents[i]
-                store_ordinals[count] = ordinals[i]
                 fresh[actions[i]] += 1
                 count += 1
     return count

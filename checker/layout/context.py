@@ -18,37 +18,33 @@ class Slot(IntEnum):
     """Address: for each successor the position of its predecessor in the block (32 bits)."""
     ACTIONS = 2
     """Address: for each successor the position of its action in ``Kernel.next`` (32 bits)."""
-    ORDINALS = 3
-    """Address: how many successors of the same predecessor came before it (32 bits)."""
-    PRINTS = 4
+    PRINTS = 3
     """Address: fingerprints of the successors."""
-    COUNT = 5
-    CAPACITY = 6
-    OVERFLOW = 7
+    COUNT = 4
+    CAPACITY = 5
+    OVERFLOW = 6
     """Set when a successor did not fit: the call must be repeated with more room."""
-    CURRENT = 8
+    CURRENT = 7
     """Position of the row that is being expanded."""
-    START = 9
-    """COUNT before the current row."""
-    ALIVE = 10
+    ALIVE = 8
     """Whether the current row had a successor, a cut or an undefined instance."""
-    HITS = 11
+    HITS = 9
     """Address: how often each bound cut an instance."""
-    DECISIVE = 12
+    DECISIVE = 10
     """Address: a byte for each guard: was it ever the only false one."""
-    STUCK = 13
+    STUCK = 11
     """First row with an instance that has no value."""
-    DEAD = 14
+    DEAD = 12
     """First row without a way on in which no terminal condition holds."""
-    TERMINAL = 15
+    TERMINAL = 13
     """First row without a way on in which a terminal condition has no value."""
-    STEPS = 16
+    STEPS = 14
     """Address: for each transition property the first successor where it is false, then the first where it is undefined."""
-    STATES = 17
+    STATES = 15
     """Address: the same for each property of states, by rows; of a reachable the first where it is true."""
-    RESERVE = 18
+    RESERVE = 16
     """A row is not begun with less room than this, unless it is the first of the call."""
 
 
-WORDS = 32
+WORDS = 24
 NEVER = (1 << 64) - 1

@@ -13,7 +13,7 @@ from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.native.write_action import ActionWriter, Labels
 from assay.grammar import kernel as k
 
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 """Part of the key of cached object code: to be raised with every change of what is generated."""
 
 MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
@@ -110,8 +110,7 @@ def _emit(words: int, has_steps: bool) -> str:
     for at, value in enumerate(new):
         address = code.fresh(64, f"getelementptr i64, ptr {first.text}, i64 {at}")
         code.do(f"store {value.typed}, ptr {address.text}")
-    before = code.fresh(64, f"sub {count.typed}, {runtime.get(Slot.START).text}")
-    for slot, value in ((Slot.PARENTS, runtime.get(Slot.CURRENT)), (Slot.ACTIONS, Scalar(64, "%action")), (Slot.ORDINALS, before)):
+    for slot, value in ((Slot.PARENTS, runtime.get(Slot.CURRENT)), (Slot.ACTIONS, Scalar(64, "%action"))):
         address = code.fresh(64, f"getelementptr i32, ptr {runtime.array(slot)}, {count.typed}")
         code.do(f"store {code.resize(value, 32).typed}, ptr {address.text}")
     arguments = ", ".join(value.typed for value in new)
@@ -209,7 +208,6 @@ entry:
 {at(Slot.CAPACITY, "capacity")}
 {at(Slot.OVERFLOW, "overflow")}
 {at(Slot.CURRENT, "current")}
-{at(Slot.START, "start")}
 {at(Slot.ALIVE, "alive")}
 {at(Slot.RESERVE, "reserve")}
   %limit = load i64, ptr %capacity
@@ -230,7 +228,6 @@ body:
   %offset = mul i64 %i, {words}
   %row = getelementptr i64, ptr %rows, i64 %offset
   store i64 %i, ptr %current
-  store i64 %used, ptr %start
   store i64 0, ptr %alive
 {calls}
   %full = load i64, ptr %overflow

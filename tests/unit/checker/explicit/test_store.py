@@ -16,10 +16,10 @@ def stored(keys: Rows, prints: list[int], *, exact: bool) -> list[int]:
     rows = np.array(keys, np.uint64).reshape(n, 1)
     small = np.zeros(n, np.uint32)
     slots, numbers = np.zeros(1024, np.uint64), np.zeros(1024, np.uint32)
-    store, parents, ordinals = np.zeros((n, 1), np.uint64), np.zeros(n, np.uint32), np.zeros(n, np.uint32)
+    store, parents = np.zeros((n, 1), np.uint64), np.zeros(n, np.uint32)
     marks = np.array(prints, np.uint64)
     fresh = np.zeros(1, np.int64)
-    count = insert(rows, marks, small, small, small, n, 0, slots, numbers, store, parents, ordinals, 0, fresh, exact)
+    count = insert(rows, marks, small, small, n, 0, slots, numbers, store, parents, 0, fresh, exact)
     assert fresh[0] == count
     larger, moved = np.zeros(4096, np.uint64), np.zeros(4096, np.uint32)
     rehash(slots, numbers, larger, moved)
