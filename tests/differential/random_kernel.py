@@ -27,12 +27,14 @@ MODE = t.EnumType(
 PAIR = t.RecordType("Pair", (t.FieldType("left", SMALL), t.FieldType("right", t.BOOL)))
 DEEP = t.RecordType("Deep", (t.FieldType("at", t.OptionType(ATOM)), t.FieldType("seen", t.SetType(ATOM))))
 WIDE = t.RangeType(0, 99)
+LARGE = t.RangeType(-2, 68)
 TYPES: tuple[t.Type, ...] = (
     t.BOOL, SMALL, SHIFTED, ATOM, MODE, PAIR, DEEP, t.OptionType(ATOM), t.OptionType(SMALL), t.OptionType(PAIR),
     t.SetType(ATOM), t.SetType(SHIFTED), t.SetType(PAIR), t.SetType(ATOM, 2), t.SetType(WIDE, 2), t.SetType(MODE),
     t.SetType(t.SetType(ATOM)), t.SetType(DEEP, 2), t.SetType(t.SetType(t.RangeType(0, 1))), t.SetType(t.MapType(t.BOOL, t.RangeType(0, 1))),
     t.MapType(ATOM, SMALL), t.MapType(SHIFTED, t.BOOL), t.MapType(ATOM, t.OptionType(ATOM)), t.MapType(ATOM, PAIR),
     t.MapType(ATOM, SMALL, 2, partial=True), t.MapType(WIDE, ATOM, 2, partial=True), t.MapType(t.BOOL, t.SetType(ATOM)),
+    t.SetType(LARGE), t.SeqType(LARGE, 9), t.MapType(LARGE, t.BOOL), t.MapType(MODE, ATOM),
     t.SeqType(ATOM, 2), t.SeqType(PAIR, 2), t.BagType(ATOM, 2), t.BagType(WIDE, 2),
 )  # fmt: skip
 
@@ -340,6 +342,8 @@ class Maker:
         parameters = []
         for _ in range(self.random.randrange(3)):
             of = self.random.choice([ATOM, SMALL, t.BOOL, t.OptionType(ATOM)])
+            if self.random.random() < 0.1:
+                of = self.random.choice([WIDE, MODE, PAIR, t.SetType(ATOM)])
             binder = self.local(of)
             parameters.append(k.Parameter(binder, k.TypeDomain(t.SetType(of), of)))
         self.scope = [parameter.binder for parameter in parameters]
