@@ -70,7 +70,10 @@ class Lane:
     def _with_room(self, room: int) -> Candidates:
         words = self._compiled.layout.words
         new = Candidates(
-            np.empty((room, words), np.uint64), np.empty(room, np.uint64), np.empty(room, np.uint32), np.empty(room, np.uint32)
+            np.empty((room, words), np.uint64),
+            np.empty(room, np.uint64),
+            np.empty(room, np.uint32),
+            np.empty(room, np.uint32),
         )
         for slot, array in (
             (Slot.ROWS, new.rows), (Slot.PRINTS, new.prints), (Slot.PARENTS, new.parents), (Slot.ACTIONS, new.actions),

@@ -16,7 +16,9 @@ from assay.grammar.kernel import Kernel
 ENGINE = "native"
 
 
-def check(kernel: Kernel, compiled: Compiled, options: SearchOptions | None = None, sources: Sources | None = None) -> Report:
+def check(
+    kernel: Kernel, compiled: Compiled, options: SearchOptions | None = None, sources: Sources | None = None
+) -> Report:
     """Search the reachable states with compiled code, run the scenarios, and answer about every selected property.
 
     Quantifiers over domains that are always empty are not reported: only the reference engine watches for them.

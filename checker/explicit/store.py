@@ -142,14 +142,18 @@ class RowStore:
         for action, arguments, outcome in self.outcomes(state):
             if isinstance(outcome, Successor) and outcome.state == after:
                 return Link(action, arguments, outcome.picks).step(after)
-        raise EnginesDisagreeError(f"compiled code makes a step that the reference evaluator does not: {state} to {after}")
+        raise EnginesDisagreeError(
+            f"compiled code makes a step that the reference evaluator does not: {state} to {after}"
+        )
 
     def stuck(self, state: State) -> tuple[ActionMeaning, Arguments, Stuck]:
         """The first instance that has no value in a state."""
         for action, arguments, outcome in self.outcomes(state):
             if isinstance(outcome, Stuck):
                 return action, arguments, outcome
-        raise EnginesDisagreeError(f"compiled code finds something undefined where the reference evaluator does not: {state}")
+        raise EnginesDisagreeError(
+            f"compiled code finds something undefined where the reference evaluator does not: {state}"
+        )
 
     def trace(self, number: int, *more: Step) -> Trace:
         """The path to a state, every step of it made by the reference evaluator, and further steps after it."""

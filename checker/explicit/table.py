@@ -18,8 +18,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
-    """The function as machine code that runs without the interpreter's lock, kept on disk."""
-    return cast(F, numba.njit(cache=True, nogil=True, boundscheck=False)(function))
+    """The function as machine code that runs without the interpreter's lock, kept on disk where there is a place for it."""
+    try:
+        return cast(F, numba.njit(cache=True, nogil=True, boundscheck=False)(function))
+    except RuntimeError:  # numba found no directory that it may write to
+        return cast(F, numba.njit(nogil=True, boundscheck=False)(function))
 
 
 @compiled

@@ -103,7 +103,8 @@ def _slot_codes(value: Any, shape: SlotsShape) -> list[int]:
         case "map":
             assert shape.value is not None
             return sorted(
-                encode(key, shape.item) << shape.value.width | encode(image, shape.value) for key, image in value.items()
+                encode(key, shape.item) << shape.value.width | encode(image, shape.value)
+                for key, image in value.items()
             )
         case _:
             assert_never(shape.kind)

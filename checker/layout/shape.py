@@ -122,5 +122,14 @@ class SlotsShape:
 
 
 Shape = (
-    FlagShape | NumberShape | AtomShape | EnumShape | RecordShape | OptionShape | MaskShape | TableShape | CountsShape | SlotsShape
+    FlagShape
+    | NumberShape
+    | AtomShape
+    | EnumShape
+    | RecordShape
+    | OptionShape
+    | MaskShape
+    | TableShape
+    | CountsShape
+    | SlotsShape
 )

@@ -43,7 +43,9 @@ def _machine() -> tuple[str, str, str]:
 def _target(level: int) -> Any:
     triple, cpu, features = _machine()
     target = llvm.Target.from_triple(triple)
-    return target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="default", jit=True)
+    return target.create_target_machine(
+        cpu=cpu, features=features, opt=level, reloc="pic", codemodel="default", jit=True
+    )
 
 
 def _level(program: Program) -> int:

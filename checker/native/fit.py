@@ -38,7 +38,7 @@ Fit = tuple[Scalar, Symbol]
 def fit(code: Code, symbol: Symbol, type_: t.Type) -> Fit:
     """Whether every number in it is in range and every total map complete; the symbol with its numbers in range anyway."""
     match kind(type_), symbol:
-        case (t.BoolType() | t.IntType() | t.AtomType()), (Flag() | Number()):
+        case ((t.BoolType() | t.IntType() | t.AtomType()), (Flag() | Number())):
             return TRUE, symbol
         case t.RangeType(low, high), Number():
             if high < low:
@@ -150,7 +150,9 @@ def _table(code: Code, symbol: Table | Pairs, type_: t.MapType) -> Fit:
     conditions: list[Scalar] = []
     table = symbol
     if isinstance(table, Pairs):
-        conditions.extend(code.either(code.invert(there), is_key(code, key, type_.key)) for there, key, _ in table.items)
+        conditions.extend(
+            code.either(code.invert(there), is_key(code, key, type_.key)) for there, key, _ in table.items
+        )
         table = Table(type_.key, tuple(lookup(code, symbol, literal(x, type_.key)) for x in universe(type_.key).values))
     entries, same = [], table is symbol
     for there, value in table.entries:
@@ -169,14 +171,16 @@ def exceeds(code: Code, symbol: Symbol, type_: t.Type, old: Symbol | None) -> Sc
     if symbol is old:
         return FALSE
     match kind(type_), symbol:
-        case (t.BoolType() | t.IntType() | t.AtomType() | t.RangeType()), _:
+        case ((t.BoolType() | t.IntType() | t.AtomType() | t.RangeType()), _):
             return FALSE
         case t.EnumType(_, variants), Variant(tag, payloads):
-            return code.any_of([
-                code.both(n.same(code, tag, n.number(at)), exceeds(code, part, field.type, None))
-                for at, (payload, variant) in enumerate(zip(payloads, variants, strict=True))
-                for part, field in zip(payload, variant.fields, strict=True)
-            ])
+            return code.any_of(
+                [
+                    code.both(n.same(code, tag, n.number(at)), exceeds(code, part, field.type, None))
+                    for at, (payload, variant) in enumerate(zip(payloads, variants, strict=True))
+                    for part, field in zip(payload, variant.fields, strict=True)
+                ]
+            )
         case t.RecordType(_, fields), Record(parts):
             before = old.fields if isinstance(old, Record) else (None,) * len(parts)
             return code.any_of([exceeds(code, x, f.type, was) for x, f, was in zip(parts, fields, before, strict=True)])
@@ -195,7 +199,10 @@ def exceeds(code: Code, symbol: Symbol, type_: t.Type, old: Symbol | None) -> Sc
             ]
             return code.any_of([_more(code, symbol, capacity), *nested])
         case t.BagType(item, capacity), Bag(items):
-            nested = [code.both(n.less(code, n.number(0), times, equal=False), exceeds(code, x, item, None)) for times, x in items]
+            nested = [
+                code.both(n.less(code, n.number(0), times, equal=False), exceeds(code, x, item, None))
+                for times, x in items
+            ]
             return code.any_of([_more(code, symbol, capacity), *nested])
         case t.MapType(key, value, capacity), (Table() | Pairs()):
             return code.any_of([_more(code, symbol, capacity), *_exceeding_entries(code, symbol, key, value, old)])
@@ -203,7 +210,9 @@ def exceeds(code: Code, symbol: Symbol, type_: t.Type, old: Symbol | None) -> Sc
             raise AssertionError(f"{symbol} is not of the type {type_}")
 
 
-def _exceeding_entries(code: Code, symbol: Table | Pairs, key: t.Type, value: t.Type, old: Symbol | None) -> list[Scalar]:
+def _exceeding_entries(
+    code: Code, symbol: Table | Pairs, key: t.Type, value: t.Type, old: Symbol | None
+) -> list[Scalar]:
     if isinstance(symbol, Table):
         before = [was for _, was in old.entries] if isinstance(old, Table) else [None] * len(symbol.entries)
         return [
@@ -212,7 +221,8 @@ def _exceeding_entries(code: Code, symbol: Table | Pairs, key: t.Type, value: t.
             if x is not None
         ]
     return [
-        code.both(there, code.either(exceeds(code, k, key, None), exceeds(code, x, value, None))) for there, k, x in symbol.items
+        code.both(there, code.either(exceeds(code, k, key, None), exceeds(code, x, value, None)))
+        for there, k, x in symbol.items
     ]
 
 

@@ -95,14 +95,17 @@ def _endpoint(node: k.Endpoint, lowering: Lowering) -> Symbol:
     return element_at(code, sequence, n.subtract(code, sequence.length, n.number(1)), node.type)
 
 
-def with_entry(collection: Symbol, key: Symbol, value: Symbol, of: t.Type, lowering: Lowering, when: Scalar = TRUE) -> Symbol:
+def with_entry(
+    collection: Symbol, key: Symbol, value: Symbol, of: t.Type, lowering: Lowering, when: Scalar = TRUE
+) -> Symbol:
     """The map or sequence with another entry, under a condition; only a partial map may gain a key."""
     code = lowering.code
     if isinstance(collection, Sequence):
         assert isinstance(key, Number)
         lowering.fail_if(code.both(when, code.invert(has_index(code, collection, key))))
         items = [
-            choose(code, code.both(when, n.same(code, key, n.number(at))), value, item) for at, item in enumerate(collection.items)
+            choose(code, code.both(when, n.same(code, key, n.number(at))), value, item)
+            for at, item in enumerate(collection.items)
         ]
         return Sequence(collection.length, tuple(items))
     assert isinstance(of, t.MapType)

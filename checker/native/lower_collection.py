@@ -143,7 +143,7 @@ def _combine(node: k.Combine, lowering: Lowering) -> Symbol:
             return concatenated(code, a, b)
         case Bag(), Bag():
             return _combine_bags(code, node.op, a, b)
-        case (Mask() | Bunch()), (Mask() | Bunch()):
+        case ((Mask() | Bunch()), (Mask() | Bunch())):
             return _combine_sets(code, node.op, a, b)
         case _:
             raise UnsupportedError("this combination", node.span)
@@ -207,5 +207,3 @@ def _slice(node: k.Slice, lowering: Lowering) -> Sequence:
             item = choose(code, n.same(code, dropped, n.number(by)), whole.items[slot + by], item)
         items.append(item)
     return Sequence(n.subtract(code, whole.length, dropped), tuple(items))
-
-

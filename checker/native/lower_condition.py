@@ -157,10 +157,15 @@ def contains(code: Code, collection: Symbol, item: Symbol) -> Scalar:
         case Bag():
             return n.less(code, n.number(0), occurrences(code, collection, item), equal=False)
         case Sequence(length, items):
-            found = [code.both(n.less(code, n.number(at), length, equal=False), same(code, x, item)) for at, x in enumerate(items)]
+            found = [
+                code.both(n.less(code, n.number(at), length, equal=False), same(code, x, item))
+                for at, x in enumerate(items)
+            ]
             return code.any_of(found)
         case Table() | Pairs():
-            return code.any_of([code.both(there, same(code, key, item)) for there, key, _ in pairs(code, collection).items])
+            return code.any_of(
+                [code.both(there, same(code, key, item)) for there, key, _ in pairs(code, collection).items]
+            )
         case _:
             raise AssertionError(f"{collection} has no members")
 
@@ -179,5 +184,3 @@ def _subset(node: k.Subset, lowering: Lowering) -> Scalar:
         assert isinstance(right, Mask | Bunch)
         inside, back = _within(code, left, right), _within(code, right, left) if node.strict else FALSE
     return code.both(inside, code.invert(back))
-
-

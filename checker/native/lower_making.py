@@ -32,7 +32,9 @@ def making(node: Making, lowering: Lowering) -> Symbol:
         case k.MakeSome(_, operand):
             return Maybe(TRUE, lowering.lower(operand))
         case k.MakeSet(_, items):
-            return Bunch(tuple(distinct(code, [(TRUE, lowering.lower(item)) for item in items])), ordered=len(items) < 2)
+            return Bunch(
+                tuple(distinct(code, [(TRUE, lowering.lower(item)) for item in items])), ordered=len(items) < 2
+            )
         case k.MakeSeq(_, items):
             return Sequence(n.number(len(items)), tuple(lowering.lower(item) for item in items))
         case k.MakeBag(_, items):
@@ -42,7 +44,9 @@ def making(node: Making, lowering: Lowering) -> Symbol:
             return result
         case k.MakeMap(type_, entries):
             assert isinstance(type_, t.MapType)
-            return map_of(code, [(TRUE, lowering.lower(key), lowering.lower(value)) for key, value in entries], type_.key)
+            return map_of(
+                code, [(TRUE, lowering.lower(key), lowering.lower(value)) for key, value in entries], type_.key
+            )
         case k.MakeRecord(_, items):
             return Record(tuple(lowering.lower(item) for item in items))
         case k.MakeVariant():

@@ -133,7 +133,16 @@ class Lowering:
                 | k.Subsets() | k.Keys() | k.Values() | k.Elements() | k.Slice()
             ):  # fmt: skip
                 return collection(node, self)
-            case k.Lookup() | k.Endpoint() | k.ReadField() | k.Payload() | k.Unwrap() | k.UpdateEntry() | k.UpdateField() | k.Without():
+            case (
+                k.Lookup()
+                | k.Endpoint()
+                | k.ReadField()
+                | k.Payload()
+                | k.Unwrap()
+                | k.UpdateEntry()
+                | k.UpdateField()
+                | k.Without()
+            ):
                 return access(node, self)
             case k.Temporal() | k.ActionAtom():
                 raise UnsupportedError("temporal operators", node.span)

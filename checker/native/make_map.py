@@ -70,7 +70,11 @@ def with_key(code: Code, symbol: Symbol, key: Symbol, value: Symbol, when: Scala
         entries = []
         for position, (there, old) in enumerate(symbol.entries):
             here = code.both(inside, code.compare("eq", at, word(position)))
-            entries.append((code.either(there, here), value if old is None else choose(code, here, value, old)) if here.known != 0 else (there, old))
+            entries.append(
+                (code.either(there, here), value if old is None else choose(code, here, value, old))
+                if here.known != 0
+                else (there, old)
+            )
         return Table(symbol.key, tuple(entries))
     items: list[Entry] = []
     known = FALSE

@@ -43,9 +43,14 @@ def choose(code: Code, condition: Scalar, yes: Symbol, no: Symbol) -> Symbol:
             payloads = [_choose_each(code, condition, a, b) for a, b in zip(yes.payloads, no.payloads, strict=True)]
             return Variant(n.pick(code, condition, yes.tag, no.tag), tuple(payloads))
         case Maybe(), Maybe():
-            return Maybe(code.choose(condition, yes.present, no.present), _choose_item(code, condition, yes.item, no.item))
+            return Maybe(
+                code.choose(condition, yes.present, no.present), _choose_item(code, condition, yes.item, no.item)
+            )
         case Table(key, a), Table(_, b):
-            entries = [(code.choose(condition, p, q), _choose_item(code, condition, x, y)) for (p, x), (q, y) in zip(a, b, strict=True)]
+            entries = [
+                (code.choose(condition, p, q), _choose_item(code, condition, x, y))
+                for (p, x), (q, y) in zip(a, b, strict=True)
+            ]
             return Table(key, tuple(entries))
         case Sequence(), Sequence():
             return _choose_sequence(code, condition, yes, no)
@@ -55,9 +60,9 @@ def choose(code: Code, condition: Scalar, yes: Symbol, no: Symbol) -> Symbol:
             left = [(n.pick(code, there, times, zero), item) for times, item in yes.items]
             right = [(n.pick(code, otherwise, times, zero), item) for times, item in no.items]
             return _joined_bag(code, left, right)
-        case (Mask() | Bunch()), (Mask() | Bunch()):
+        case ((Mask() | Bunch()), (Mask() | Bunch())):
             return _choose_set(code, condition, yes, no)
-        case (Table() | Pairs()), (Table() | Pairs()):
+        case ((Table() | Pairs()), (Table() | Pairs())):
             return _choose_pairs(code, condition, pairs(code, yes), pairs(code, no))
         case _:
             raise AssertionError(f"two symbols of different types: {yes} and {no}")
@@ -188,7 +193,9 @@ def pairs(code: Code, symbol: Symbol) -> Pairs:
     """A map as a list of keys and values."""
     if isinstance(symbol, Table):
         keys = [from_rank(code, word(at), symbol.key) for at in range(universe(symbol.key).size)]
-        items = [(there, key, value) for key, (there, value) in zip(keys, symbol.entries, strict=True) if value is not None]
+        items = [
+            (there, key, value) for key, (there, value) in zip(keys, symbol.entries, strict=True) if value is not None
+        ]
         return Pairs(tuple(items), ordered=True)
     assert isinstance(symbol, Pairs)
     return symbol
@@ -247,16 +254,19 @@ def same(code: Code, a: Symbol, b: Symbol) -> Scalar:
         case Maybe(), Maybe():
             return code.both(code.compare("eq", a.present, b.present), _same_item(code, a.present, a.item, b.item))
         case Table(_, xs), Table(_, ys):
-            return code.all_of([
-                code.both(code.compare("eq", p, q), _same_item(code, p, x, y)) for (p, x), (q, y) in zip(xs, ys, strict=True)
-            ])
+            return code.all_of(
+                [
+                    code.both(code.compare("eq", p, q), _same_item(code, p, x, y))
+                    for (p, x), (q, y) in zip(xs, ys, strict=True)
+                ]
+            )
         case Sequence(), Sequence():
             return _same_sequence(code, a, b)
         case Bag(), Bag():
             return code.both(bag_within(code, a, b), bag_within(code, b, a))
-        case (Mask() | Bunch()), (Mask() | Bunch()):
+        case ((Mask() | Bunch()), (Mask() | Bunch())):
             return _same_set(code, a, b)
-        case (Table() | Pairs()), (Table() | Pairs()):
+        case ((Table() | Pairs()), (Table() | Pairs())):
             left, right = pairs(code, a), pairs(code, b)
             return code.both(_pairs_within(code, left, right), _pairs_within(code, right, left))
         case _:

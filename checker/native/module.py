@@ -134,8 +134,14 @@ def _function(head: str, parameters: str, code: Code, last: str) -> str:
 def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: Slot, at: int, here: Scalar) -> None:
     """Note the first place where the property is decided (false, or true of a reachable), and the first where it has no value."""
     code = lowering.code
-    condition = k.Logic(prop.conjuncts[0].condition.type, "and", tuple(c.condition for c in prop.conjuncts)) if prop.conjuncts else None
-    value, undefined = (TRUE, code.invert(TRUE)) if condition is None else lowering.apart(lambda: lowering.flag(condition))
+    condition = (
+        k.Logic(prop.conjuncts[0].condition.type, "and", tuple(c.condition for c in prop.conjuncts))
+        if prop.conjuncts
+        else None
+    )
+    value, undefined = (
+        (TRUE, code.invert(TRUE)) if condition is None else lowering.apart(lambda: lowering.flag(condition))
+    )
     decided = value if prop.kind == "reachable" else code.invert(value)
     runtime.first_in(slot, 2 * at, here, code.both(decided, code.invert(undefined)))
     runtime.first_in(slot, 2 * at + 1, here, undefined)
@@ -296,4 +302,3 @@ done:
   ret void
 }}
 """
-

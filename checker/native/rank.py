@@ -152,7 +152,9 @@ def _set(values: frozenset[Any], item: t.Type) -> Symbol:
 
 def _map(value: Any, key: t.Type, image: t.Type) -> Symbol:
     if is_small(key) and all(x in universe(key).values for x in value):
-        return Table(key, tuple((TRUE, literal(value[x], image)) if x in value else (FALSE, None) for x in universe(key).values))
+        return Table(
+            key, tuple((TRUE, literal(value[x], image)) if x in value else (FALSE, None) for x in universe(key).values)
+        )
     return Pairs(tuple((TRUE, literal(x, key), literal(value[x], image)) for x in sorter(key)(value)), ordered=True)
 
 
@@ -266,7 +268,11 @@ def _variant_at(code: Code, position: Scalar, variants: tuple[t.VariantType, ...
         tag = Number(code.choose(reached, word(index), tag.value), 0, index)
         inside = code.both(reached, code.compare("slt", position, word(offset + size)))
         local = code.choose(inside, code.number("sub", position, word(offset)), word(0))
-        payloads.append(_unmixed(code, local, [f.type for f in variant.fields]) if size else tuple(nothing(f.type) for f in variant.fields))
+        payloads.append(
+            _unmixed(code, local, [f.type for f in variant.fields])
+            if size
+            else tuple(nothing(f.type) for f in variant.fields)
+        )
         offset += size
     return Variant(tag, tuple(payloads))
 

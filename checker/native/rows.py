@@ -97,7 +97,9 @@ class Row:
             case TableShape():
                 return self._table(shift, shape)
             case CountsShape(_, item, capacity, stride):
-                times = [bounded(self.field(shift + at * stride, stride), 0, capacity) for at in range(universe(item).size)]
+                times = [
+                    bounded(self.field(shift + at * stride, stride), 0, capacity) for at in range(universe(item).size)
+                ]
                 values = universe(item).values
                 return Bag(tuple((n, literal(x, item)) for n, x in zip(times, values, strict=True)), ordered=True)
             case SlotsShape():
@@ -134,7 +136,9 @@ class Row:
         if width > LISTED:
             raise UnsupportedError("a set with so many possible elements that are collections")
         there = [self.code.resize(self.field(shift + at, 1), 1) for at in range(width)]
-        return Bunch(tuple((p, literal(x, item)) for p, x in zip(there, universe(item).values, strict=True)), ordered=True)
+        return Bunch(
+            tuple((p, literal(x, item)) for p, x in zip(there, universe(item).values, strict=True)), ordered=True
+        )
 
     def _table(self, shift: int, shape: TableShape) -> Table:
         entries: list[tuple[Scalar, Symbol | None]] = []
@@ -160,7 +164,10 @@ class Row:
             case "map":
                 assert shape.value is not None
                 width, value = shape.value.width, shape.value
-                entries = ((p, self.load(shape.item, low + width), self.load(value, low)) for p, low in zip(there, lows, strict=True))
+                entries = (
+                    (p, self.load(shape.item, low + width), self.load(value, low))
+                    for p, low in zip(there, lows, strict=True)
+                )
                 return Pairs(tuple(entries), ordered=is_ordered(shape.item))
             case "bag":
                 return self._bag(there, lows, shape)

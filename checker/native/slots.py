@@ -20,21 +20,30 @@ def slot_codes(code: Code, symbol: Symbol, shape: SlotsShape, encode: Encode) ->
         case Table():
             return slot_codes(code, pairs(code, symbol), shape, encode)
         case Sequence(length, items):
-            return length.value, _in_place(code, length.value, [encode(code, x, shape.item) for x in items[: shape.capacity]], shape)
+            return length.value, _in_place(
+                code, length.value, [encode(code, x, shape.item) for x in items[: shape.capacity]], shape
+            )
         case Bunch(items):
             return _sorted(code, [(code.resize(p, 64), encode(code, x, shape.item)) for p, x in items], shape)
         case Bag(items):
             return _sorted(code, [(times.value, encode(code, x, shape.item)) for times, x in items], shape)
         case Pairs(entries):
             assert shape.value is not None
-            width, value = shape.value.width, shape.value
             joined = [
-                (code.resize(p, 64), code.either(code.left(encode(code, k, shape.item), word(width)) if shape.item.width else word(0), encode(code, v, value)))
-                for p, k, v in entries
+                (
+                    code.resize(there, 64),
+                    _side_by_side(code, encode(code, key, shape.item), encode(code, value, shape.value), shape),
+                )
+                for there, key, value in entries
             ]
             return _sorted(code, joined, shape)
         case _:
             raise AssertionError(f"{symbol} has no slots")
+
+
+def _side_by_side(code: Code, key: Scalar, value: Scalar, shape: SlotsShape) -> Scalar:
+    assert shape.value is not None
+    return code.either(code.left(key, word(shape.value.width)), value) if shape.item.width else value
 
 
 def _in_place(code: Code, length: Scalar, codes: list[Scalar], shape: SlotsShape) -> list[Scalar]:

@@ -131,10 +131,19 @@ def _key(head: Symbol, of: t.MapType | t.SeqType, lowering: Lowering) -> Symbol:
     return fitted
 
 
-def first_exceeding(writes: list[Write], after: dict[str, Symbol], before: dict[str, Symbol], types: dict[str, t.Type], lowering: Lowering) -> list[tuple[str, Scalar]]:
+def first_exceeding(
+    writes: list[Write],
+    after: dict[str, Symbol],
+    before: dict[str, Symbol],
+    types: dict[str, t.Type],
+    lowering: Lowering,
+) -> list[tuple[str, Scalar]]:
     """For each written variable, in the order of the writes, the condition that it has more elements than its type allows."""
     code = lowering.code
     return [
-        (each.variable, code.both(each.when, exceeds(code, after[each.variable], types[each.variable], before[each.variable])))
+        (
+            each.variable,
+            code.both(each.when, exceeds(code, after[each.variable], types[each.variable], before[each.variable])),
+        )
         for each in writes
     ]

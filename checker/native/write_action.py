@@ -62,7 +62,9 @@ class ActionWriter:
         self.runtime = Runtime(self.code)
         self._variables = {v.name: v for v in kernel.variables}
         self._types = {v.name: v.type for v in kernel.variables}
-        self._prefix = next((at for at, each in enumerate(action.body) if isinstance(each, k.Assign | k.If | k.For)), len(action.body))
+        self._prefix = next(
+            (at for at, each in enumerate(action.body) if isinstance(each, k.Assign | k.If | k.For)), len(action.body)
+        )
         row = self.runtime.load_row(layout.words)
         self.state = State(row, layout, kernel.variables)
         for variable in kernel.variables:
@@ -326,4 +328,3 @@ def listed_items(code: Code, domain: Mask | Bunch) -> tuple[tuple[Scalar, Symbol
     if isinstance(domain, Bunch):
         return tuple(item for item in domain.items if item[0].known != 0)
     return bunch(code, domain).items
-

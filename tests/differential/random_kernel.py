@@ -105,7 +105,9 @@ class Maker:
                 lambda: k.Payload(SMALL, self.expr(MODE, depth), "Busy", 0),
                 lambda: k.Unwrap(SMALL, self.expr(t.OptionType(SMALL), depth)),
                 lambda: k.Lookup(SMALL, self.expr(t.MapType(ATOM, SMALL), depth), self.expr(ATOM, depth)),
-                lambda: k.Lookup(SMALL, self.expr(t.MapType(ATOM, SMALL, 2, partial=True), depth), self.expr(ATOM, depth)),
+                lambda: k.Lookup(
+                    SMALL, self.expr(t.MapType(ATOM, SMALL, 2, partial=True), depth), self.expr(ATOM, depth)
+                ),
             ]
         elif type_ == ATOM:
             ways = [
@@ -125,14 +127,22 @@ class Maker:
         elif type_ == t.OptionType(ATOM):
             ways = [lambda: k.ReadField(type_, self.expr(DEEP, depth), 0)]
         elif isinstance(type_, t.MapType):
-            ways = [lambda: k.UpdateEntry(type_, self.expr(type_, depth), self.key(type_.key, depth), self.checked(type_.value, depth))]
+            ways = [
+                lambda: k.UpdateEntry(
+                    type_, self.expr(type_, depth), self.key(type_.key, depth), self.checked(type_.value, depth)
+                )
+            ]
             if type_.partial:
                 ways.append(lambda: k.Without(type_, self.expr(type_, depth), self.key(type_.key, depth)))
         elif isinstance(type_, t.SeqType):
             ways = [
-                lambda: k.Slice(type_, self.random.choice(["take", "drop"]), self.expr(type_, depth), self.integer(depth)),
+                lambda: k.Slice(
+                    type_, self.random.choice(["take", "drop"]), self.expr(type_, depth), self.integer(depth)
+                ),
                 lambda: k.Combine(type_, "concat", self.expr(type_, depth), self.expr(type_, depth)),
-                lambda: k.UpdateEntry(type_, self.expr(type_, depth), self.integer(depth), self.expr(type_.item, depth)),
+                lambda: k.UpdateEntry(
+                    type_, self.expr(type_, depth), self.integer(depth), self.expr(type_.item, depth)
+                ),
             ]
         return self.random.choice(ways)() if ways else self.make(type_, depth)
 
@@ -156,7 +166,9 @@ class Maker:
             case t.RecordType(_, fields):
                 return k.MakeRecord(type_, tuple(self.checked(f.type, depth) for f in fields))
             case t.OptionType(item):
-                return k.Const(type_, None) if self.random.random() < 0.4 else k.MakeSome(type_, self.checked(item, depth))
+                return (
+                    k.Const(type_, None) if self.random.random() < 0.4 else k.MakeSome(type_, self.checked(item, depth))
+                )
             case t.SetType():
                 return self.set(type_, depth)
             case t.MapType():
@@ -180,12 +192,19 @@ class Maker:
         depth -= 1
         pick = self.random.randrange(8)
         if pick < 3:
-            op: Any = self.random.choice(["+", "-", "*", "//", "%"] if self.random.random() < self.wild else ["+", "-", "*"])
+            op: Any = self.random.choice(
+                ["+", "-", "*", "//", "%"] if self.random.random() < self.wild else ["+", "-", "*"]
+            )
             return k.Arithmetic(t.INT, op, self.expr(SMALL, depth), self.expr(SHIFTED, depth))
         if pick == 3:
             return k.Negate(t.INT, self.expr(SMALL, depth))
         if pick == 4:
-            return k.Count(t.INT, self.expr(self.random.choice([x for x in TYPES if isinstance(x, t.SetType | t.SeqType | t.BagType)]), depth))
+            return k.Count(
+                t.INT,
+                self.expr(
+                    self.random.choice([x for x in TYPES if isinstance(x, t.SetType | t.SeqType | t.BagType)]), depth
+                ),
+            )
         if pick == 5:
             bag = self.random.choice([t.BagType(ATOM, 2), t.BagType(WIDE, 2)])
             return k.Times(t.INT, self.expr(bag, depth), self.expr(bag.item, depth))
@@ -214,7 +233,9 @@ class Maker:
             ways: list[Callable[[], k.Expr]] = [
                 lambda: k.TypeDomain(type_, ATOM),
                 lambda: k.Keys(type_, self.expr(t.MapType(ATOM, SMALL, 2, partial=True), depth)),
-                lambda: k.Elements(type_, self.expr(self.random.choice([t.SeqType(ATOM, 2), t.BagType(ATOM, 2)]), depth)),
+                lambda: k.Elements(
+                    type_, self.expr(self.random.choice([t.SeqType(ATOM, 2), t.BagType(ATOM, 2)]), depth)
+                ),
                 lambda: k.ReadField(type_, self.expr(DEEP, depth), 1),
             ]
             return self.random.choice(ways)()
@@ -237,7 +258,9 @@ class Maker:
 
     def map(self, type_: t.MapType, depth: int) -> k.Expr:
         if type_.partial:
-            entries = [(self.key(type_.key, depth), self.checked(type_.value, depth)) for _ in range(self.random.randrange(3))]
+            entries = [
+                (self.key(type_.key, depth), self.checked(type_.value, depth)) for _ in range(self.random.randrange(3))
+            ]
             return k.MakeMap(type_, tuple(entries))
         binder = self.local(type_.key)
         value = self.within(binder, type_.value, depth)
@@ -276,11 +299,15 @@ class Maker:
             return k.Equal(t.BOOL, self.expr(of, depth), self.expr(of, depth), self.random.random() < 0.4)
         if pick == 6:
             of = self.random.choice([SMALL, ATOM, SHIFTED])
-            return k.Compare(t.BOOL, self.random.choice(["<", "<=", ">", ">="]), self.expr(of, depth), self.expr(of, depth))
+            return k.Compare(
+                t.BOOL, self.random.choice(["<", "<=", ">", ">="]), self.expr(of, depth), self.expr(of, depth)
+            )
         if pick == 7:
             return self.quantified(depth)
         if pick == 8 and self.random.random() < 0.4:
-            return k.Compare(t.BOOL, self.random.choice(["<", "<=", ">", ">="]), self.integer(depth), self.integer(depth))
+            return k.Compare(
+                t.BOOL, self.random.choice(["<", "<=", ">", ">="]), self.integer(depth), self.integer(depth)
+            )
         if pick == 8:
             of = self.random.choice([x for x in TYPES if isinstance(x, t.SetType | t.SeqType | t.BagType)])
             return k.Member(t.BOOL, self.expr(of.item, depth), self.expr(of, depth), self.random.random() < 0.3)
@@ -295,7 +322,9 @@ class Maker:
         of = self.random.choice([x for x in TYPES if isinstance(x, t.SetType)])
         binder = self.local(of.item)
         domain = self.expr(of, depth)
-        return k.Quantified(t.BOOL, self.random.choice(["forall", "exists"]), binder, domain, self.within(binder, t.BOOL, depth))
+        return k.Quantified(
+            t.BOOL, self.random.choice(["forall", "exists"]), binder, domain, self.within(binder, t.BOOL, depth)
+        )
 
     # --------------------------------------------------------------------------------------------- statements
 
@@ -315,7 +344,9 @@ class Maker:
                     return k.Assign(label, variable.name, (k.AtKey(self.integer(depth)),), self.expr(item, depth), item)
                 case t.RecordType(_, fields):
                     at = self.random.randrange(len(fields))
-                    return k.Assign(label, variable.name, (k.AtField(at),), self.expr(fields[at].type, depth), fields[at].type)
+                    return k.Assign(
+                        label, variable.name, (k.AtField(at),), self.expr(fields[at].type, depth), fields[at].type
+                    )
                 case _:
                     pass
         return k.Assign(label, variable.name, (), self.expr(of, depth), of)
@@ -349,7 +380,9 @@ class Maker:
         self.scope = [parameter.binder for parameter in parameters]
         body: list[k.Statement] = []
         body.extend(self.prefix(depth) for _ in range(self.random.randrange(4)))
-        body.extend(self.updates(self.random.sample(self.variables, self.random.randint(1, min(2, len(self.variables)))), depth))
+        body.extend(
+            self.updates(self.random.sample(self.variables, self.random.randint(1, min(2, len(self.variables)))), depth)
+        )
         self.scope = []
         return k.Action(name, tuple(parameters), tuple(body), None, None)
 
@@ -421,7 +454,10 @@ def random_kernel(random: Random, depth: int = 3) -> k.Kernel:
     for at, kind in enumerate(random.choices(["invariant", "reachable", "transition", "lemma"], k=random.randrange(4))):
         conjuncts = tuple(k.Conjunct(f"c{at}_{i}", maker.expr(t.BOOL, depth)) for i in range(random.randint(1, 2)))
         if kind == "transition":
-            conjuncts = tuple(k.Conjunct(c.label, k.Logic(t.BOOL, "implies", (k.Old(t.BOOL, maker.expr(t.BOOL, depth)), c.condition))) for c in conjuncts)
+            conjuncts = tuple(
+                k.Conjunct(c.label, k.Logic(t.BOOL, "implies", (k.Old(t.BOOL, maker.expr(t.BOOL, depth)), c.condition)))
+                for c in conjuncts
+            )
         properties.append(k.Property(f"p{at}", kind, conjuncts, None))  # type: ignore[arg-type]
     terminal = (k.Conjunct("end", maker.expr(t.BOOL, depth)),) if random.random() < 0.5 else ()
     return k.Kernel(

@@ -74,7 +74,9 @@ def test_a_violation_ends_the_search_after_its_level_as_in_the_reference(tmp_pat
     ours, theirs = native(text, cache=tmp_path), reference(kernel(text))
     assert ours.stopped == theirs.stopped
     assert ours.statistics.distinct == theirs.statistics.distinct == 4
-    assert next(p.trace for p in ours.properties if p.name == "low") == next(p.trace for p in theirs.properties if p.name == "low")
+    assert next(p.trace for p in ours.properties if p.name == "low") == next(
+        p.trace for p in theirs.properties if p.name == "low"
+    )
 
 
 def test_a_construct_that_is_not_compiled_is_named_with_its_place(tmp_path: Path) -> None:
@@ -110,7 +112,9 @@ def test_cached_object_code_is_used(tmp_path: Path) -> None:
     ("model", "distinct", "depth"),
     [("r2l2m2e2", 5_973, 18), ("r2l2m2e3", 28_939, 22), ("r3l2m2e1", 39_619, 22), ("r3l2m2e2", 737_794, 26)],
 )
-def test_kip320_has_as_many_states_as_its_tla_module(checkout: Path, tmp_path: Path, model: str, distinct: int, depth: int) -> None:
+def test_kip320_has_as_many_states_as_its_tla_module(
+    checkout: Path, tmp_path: Path, model: str, distinct: int, depth: int
+) -> None:
     loaded = load_spec(checkout / "spec" / "kafka" / "replication" / "kip320.assay", model=model)
     report = check(loaded.kernel, engine="native", cache=tmp_path).report
     assert (report.statistics.distinct, report.statistics.depth) == (distinct, depth)
