@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
@@ -11,6 +13,8 @@ from assay.grammar.parse_lines import LayoutFault
 from assay.grammar.parse_messages import Fault, explain
 
 MAX_FAULTS = 10
+
+_BRANCH = re.compile(r"\s*(?:elif|else)\b")
 
 
 def report_faults(parser: Lark, source: str, start: str, origin: Origin, diagnostics: Diagnostics) -> None:
@@ -64,11 +68,8 @@ def _take_out(lines: list[str], number: int) -> None:
     lines[number] = ""
     for index in range(number + 1, len(lines)):
         line = lines[index]
-        if (
-            line.strip()
-            and _depth(line) <= depth
-            and not (_depth(line) == depth and line.split(":")[0].split()[0] in ("elif", "else"))
-        ):
+        belongs = _depth(line) > depth or (_depth(line) == depth and _BRANCH.match(line))
+        if line.strip() and not belongs:
             return
         lines[index] = ""
 
