@@ -20,7 +20,7 @@ from assay.checker.explicit.store import Candidates, EnginesDisagreeError, RowSt
 from assay.checker.layout.context import NEVER, WORDS, Slot
 from assay.checker.layout.row import RowLayout, Rows
 from assay.checker.options import SearchOptions
-from assay.checker.reference.bfs import Search
+from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.watch import DEADLOCK, DEFINED
 
 BLOCK = 4096
@@ -190,7 +190,10 @@ class BlockSearch(Search):
         self._look_at_rows(lane, first)
         self._look_at_steps(lane, first)
         before = len(self.rows)
-        self.rows.insert(lane.candidates, lane.count, first, self._fresh)
+        try:
+            self.rows.insert(lane.candidates, lane.count, first, self._fresh)
+        except MemoryError as error:
+            raise Stopped(f"there is no room for more states in level {self.depth}: {error}") from None
         lane.found_states[:] = NEVER
         self.compiled.machine.inspect(lane.context, self.rows.rows[before : len(self.rows)], before)
         self._look_at_states(lane)

@@ -22,7 +22,7 @@ from assay.checker.verdict import State
 TELL_EVERY = 256
 
 
-class _Stopped(Exception):  # noqa: N818 - a decision, not a mistake
+class Stopped(Exception):  # noqa: N818 - a decision, not a mistake
     """The search ends inside a level; says why."""
 
 
@@ -61,7 +61,7 @@ class Search:
             self._find_initial()
             self._levels()
             self._tell()
-        except _Stopped as reason:
+        except Stopped as reason:
             self.stopped = str(reason)
         except KeyboardInterrupt:
             self.interrupted = True
@@ -102,12 +102,12 @@ class Search:
 
     def _decide_to_stop(self) -> None:
         if self.watch.violated and not self.options.keep_going:
-            raise _Stopped(self._violation())
+            raise Stopped(self._violation())
         most_levels, most_states = self.options.max_depth, self.options.max_states
         if most_levels is not None and self.depth >= most_levels:
-            raise _Stopped(f"the limit of {most_levels:,} levels was reached")
+            raise Stopped(f"the limit of {most_levels:,} levels was reached")
         if most_states is not None and len(self.store) >= most_states:
-            raise _Stopped(f"the limit of {most_states:,} states was reached in level {self.depth}")
+            raise Stopped(f"the limit of {most_states:,} states was reached in level {self.depth}")
 
     def _violation(self) -> str:
         names = sorted(self.watch.found.keys() - {watched.node.name for watched in self.watch.reachables})
@@ -116,9 +116,9 @@ class Search:
     def _heed_limits(self) -> None:
         if self.options.interrupted():
             self.interrupted = True
-            raise _Stopped(f"interrupted in level {self.depth}")
+            raise Stopped(f"interrupted in level {self.depth}")
         if self.options.timeout is not None and self.seconds >= self.options.timeout:
-            raise _Stopped(f"the time limit of {self.options.timeout:g} s was reached in level {self.depth}")
+            raise Stopped(f"the time limit of {self.options.timeout:g} s was reached in level {self.depth}")
         if self._frontier % TELL_EVERY == 1:
             self._tell()
 

@@ -13,7 +13,7 @@ from assay.checker.native.build import cache_key, object_code
 from assay.checker.native.module import program
 from assay.checker.options import SearchOptions
 from assay.checker.portfolio import check
-from assay.checker.verdict import Outcome, Report
+from assay.checker.verdict import ExitCode, Outcome, Report
 from assay.grammar.diagnostics import SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec, load_text
@@ -132,3 +132,37 @@ def test_the_number_of_threads_changes_no_answer(checkout: Path, tmp_path: Path,
     assert one.properties == many.properties
     assert one.bounds == many.bounds
     assert one.coverage == many.coverage
+
+
+def test_a_search_without_memory_says_so_and_decides_nothing(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_: object) -> None:
+        raise MemoryError("nothing left")
+
+    monkeypatch.setattr("assay.checker.explicit.store._grown", no_room)
+    loaded = load_spec(checkout / "spec" / "kafka" / "replication" / "kip320.assay", model="r3l2m2e1")
+    report = check(loaded.kernel, engine="native", cache=tmp_path).report
+    assert report.stopped is not None
+    assert "nothing left" in report.stopped
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+
+
+def test_picks_and_parameters_over_many_values_run_in_loops(tmp_path: Path) -> None:
+    text = """
+        type Wide = 0 .. 99
+        state:
+            x: Wide = 0
+            seen: set[0 .. 40] = {}
+        action jump(y: Wide):
+            when near: y > x and y <= x + 30
+            x := y
+            seen := if y <= 40 then seen + {y} - {x} else seen
+        action back:
+            pick s in seen
+            x := s
+    """
+    options = SearchOptions(max_states=900)
+    ours, theirs = native(text, options, tmp_path), reference(kernel(text), options)
+    assert replace(ours.statistics, seconds=0) == replace(theirs.statistics, seconds=0)
+    assert ours.coverage == theirs.coverage
