@@ -25,7 +25,7 @@ damages = st.lists(
 )
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(damages)
 def test_a_damaged_spec_is_read_or_reported(places: list[tuple[int, str, str]]) -> None:
     pieces = list(PIECES)
