@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.checker.evaluate.action import FalseGuard
+from assay.checker.evaluate.obstacles import FalseGuard
 from assay.checker.evaluate.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
@@ -70,7 +70,7 @@ def suspects(search: Search, deepest: Sequence[Path], budget: int) -> list[Suspe
 
 
 def _states(search: Search, path: Path, budget: int) -> Iterator[tuple[int, int]]:
-    closure = search.closure(path.node.state)
+    closure = search.closure(path.node)
     number = 0
     for depth in range(max(0, budget - path.node.hidden) + 1):
         for state in closure.level(depth):
@@ -89,34 +89,38 @@ def obstacles_of(model: Model, item: Item, state: int) -> Iterator[tuple[str, li
             here = Situation(model, seen.bound, given, state)
             yield "observe", [Obstacle("observe", rule.label, atom) for atom in failing(rule.observe, here)]
         return
-    for calls in rule.steps:
-        yield min(_along(model, item, calls, state, state), key=lambda found: len(found[1]))
+    closest: dict[str, list[Obstacle]] = {}
+    for action, obstacles in _along(model, item, rule.steps, state, state):
+        if action not in closest or len(obstacles) < len(closest[action]):
+            closest[action] = obstacles
+    yield from closest.items()
 
 
 def _along(
-    model: Model, item: Item, calls: tuple[k.ActionCall, ...], state: int, start: int
+    model: Model, item: Item, steps: tuple[tuple[k.ActionCall, ...], ...], state: int, start: int
 ) -> Iterator[tuple[str, list[Obstacle]]]:
-    """What stands in the way of the calls from a state; the action is the one that is blocked, or the last."""
+    """What stands in the way of the steps from a state, for every choice of alternatives; the action is the blocked or the last one."""
     seen = item.observation
-    first, rest = calls[0], calls[1:]
-    wanted = model.wanted(first, seen.bound)
-    taken = model.call(first.action, wanted, state)
-    if not taken:
-        yield first.action, min(_blocked(model, first.action, model.instances(first.action, wanted), state), key=len)
-        return
-    for step in taken:
-        if rest:
-            yield from _along(model, item, rest, step.state, start)
-        elif seen.rule.then is None:
-            yield first.action, []
-        else:
-            here = Situation(model, seen.bound, frozenset(seen.bound), step.state, start)
-            yield first.action, [Obstacle("then", seen.rule.label, atom) for atom in failing(seen.rule.then, here)]
+    for call in steps[0]:
+        taken = model.taken(call, seen.bound, state)
+        if not taken:
+            yield call.action, min(_blocked(model, call, seen.bound, state), key=len)
+        for step in taken:
+            if len(steps) > 1:
+                yield from _along(model, item, steps[1:], step.state, start)
+            elif seen.rule.then is None:
+                yield call.action, []
+            else:
+                here = Situation(model, seen.bound, frozenset(seen.bound), step.state, start)
+                yield call.action, [Obstacle("then", seen.rule.label, atom) for atom in failing(seen.rule.then, here)]
 
 
-def _blocked(model: Model, action: str, instances: Sequence[tuple[Value, ...]], state: int) -> Iterator[list[Obstacle]]:
-    """The obstacles of each instance of an action."""
+def _blocked(model: Model, call: k.ActionCall, bound: Mapping[str, Value], state: int) -> Iterator[list[Obstacle]]:
+    """The obstacles of each instance of a call."""
+    action = call.action
     meaning = model.meanings.actions[action]
+    wanted = model.wanted_or_none(call, bound)
+    instances = [] if wanted is None else model.instances(action, wanted)
     found = False
     for arguments in instances[:INSTANCES_TRIED]:
         for false in meaning.false_guards(model.states[state], arguments):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 
 from assay.traces.search.explore import Finding, Limits, Search
 from assay.traces.search.path import Path
@@ -22,9 +23,12 @@ class Options:
     skew: int | None = None
 
 
-WINDOWS = (100.0, 1_000.0, 10_000.0)
+NEAR = (100.0, 1_000.0)
 """How far from the order of time, in milliseconds, an execution is sought first: nearly every log has one that is near, and a search that
-stays near it finds it without going astray. Only the last search, without such a limit, proves that there is none."""
+stays near it finds it without going astray."""
+
+REACH = 10_000.0
+"""How far it is sought at last where the clause sets no bound (``commit before line within``). That there is none is said for this reach."""
 
 DEFAULT_OPTIONS = Options()
 
@@ -56,31 +60,31 @@ Conclusion = Accepted | Rejected | Undecided
 
 def conclude(search: Search, beginnings: list[Path], options: Options, enough: int | None = None) -> Conclusion:
     """Search within the clause's budget of hidden steps, and beyond it only to tell why there is nothing within."""
-    budget = search.model.plan.hidden_limit
-    for window in WINDOWS:
-        near = search.run(beginnings, Limits(budget, options.nodes, window=window), enough)
+    limits = Limits(search.model.plan.hidden_limit, options.nodes)
+    for window in NEAR:
+        near = search.run(beginnings, replace(limits, window=window), enough)
         if near.path is not None:
             return Accepted(near.path)
         if near.why_stopped is not None:
             break
-    first = search.run(beginnings, Limits(budget, options.nodes), enough)
+    limits = replace(limits, window=REACH if search.model.plan.ordering.commit_before_line is None else inf)
+    first = search.run(beginnings, limits, enough)
     if first.path is not None:
         return Accepted(first.path)
     if first.why_stopped is not None:
         return Undecided(first.why_stopped, tuple(first.deepest))
     if first.budget_reached:
-        return _beyond_budget(search, beginnings, options, first, enough)
+        return _beyond_budget(search, beginnings, limits, first, enough)
     return _nothing(search, first)
 
 
 def _beyond_budget(
-    search: Search, beginnings: list[Path], options: Options, first: Finding, enough: int | None
+    search: Search, beginnings: list[Path], limits: Limits, first: Finding, enough: int | None
 ) -> Conclusion:
-    budget = search.model.plan.hidden_limit
-    wide = search.run(beginnings, Limits(4 * budget + 8, options.nodes), enough)
+    wide = search.run(beginnings, replace(limits, hidden=4 * limits.hidden + 8), enough)
     if wide.path is None:
         return Undecided(wide.why_stopped, tuple(first.deepest)) if wide.why_stopped else _nothing(search, first)
-    exact = search.run(beginnings, Limits(budget, options.nodes, late=False), enough)
+    exact = search.run(beginnings, replace(limits, reduced=False), enough)
     if exact.path is not None:
         return Accepted(exact.path)
     if exact.why_stopped is not None:

@@ -41,7 +41,7 @@ def explain_mismatch(search: Search, deepest: Sequence[Path], writer: Writer) ->
     blames = _ranked_blames(candidate.item, ranked, writer, candidate.repair.field)
     repair = _with_times(chosen, search.frontier.order) if candidate.repair.kind == "clock" else candidate.repair
     violation = Violation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
-    return Resumption(violation, candidate.search, tuple(candidate.search.settle(path) for path in candidate.start))
+    return Resumption(violation, candidate.search, candidate.start)
 
 
 def _ranked_blames(
@@ -76,7 +76,7 @@ def _without_repair(search: Search, ranked: Sequence[Suspect], writer: Writer) -
     blames = _ranked_blames(item, ranked, writer)
     repair = Repair("none", NO_REPAIR, item.observation.event)
     violation = Violation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
-    return Resumption(violation, other, (other.settle(worst.path),))
+    return Resumption(violation, other, (worst.path,))
 
 
 def _with_times(chosen: Chosen, order: Order) -> Repair:

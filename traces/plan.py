@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import Diagnostic, Note, Span, SpecError
+from assay.grammar.load import Loaded, log_kernel
 from assay.traces.binding import fields_of
 from assay.traces.decode import Named, Reached, needs
 from assay.traces.events import Event
-
-MakeKernel = Callable[[Mapping[str, Sequence[str]], Mapping[str, int]], k.Kernel]
-"""Makes the kernel of a spec with some set parameters' elements and some size parameters given, the others at their defaults."""
 
 NO_CLAUSE = "E710"
 UNLISTED = "E711"
@@ -42,11 +40,10 @@ def _place(kernel: k.Kernel) -> Span:
     return kernel.traces[0].span if kernel.traces else kernel.span
 
 
-def sized_kernel(make: MakeKernel, events: Sequence[Event], clause: str | None) -> tuple[k.Kernel, k.TracePlan]:
+def sized_kernel(loaded: Loaded, events: Sequence[Event], clause: str | None) -> tuple[k.Kernel, k.TracePlan]:
     """The kernel that is large enough for the events, and its trace clause; raises SpecError."""
-    first = make({}, {})
-    wanted = sizing(first, trace_plan(first, clause), events)
-    kernel = make(wanted.sorts, wanted.sizes)
+    wanted = sizing(loaded.kernel, trace_plan(loaded.kernel, clause), events)
+    kernel = log_kernel(loaded, wanted.sorts, wanted.sizes)
     plan = trace_plan(kernel, clause)
     _check_wildcards(kernel, plan)
     return kernel, plan

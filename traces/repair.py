@@ -18,7 +18,10 @@ from assay.traces.search.path import Path
 LOOKAHEAD = 40
 """How many items beyond the failure a repair is tried on."""
 
-FIRST_NODES, SECOND_NODES = 250, 1500
+WINDOW = 1_000.0
+"""How far from the order of time, in milliseconds, the trace is sought to go on."""
+
+FIRST_NODES, SECOND_NODES = 60, 300
 """How many nodes the search may visit to see whether a repair helps at all, and then how far."""
 
 
@@ -50,8 +53,7 @@ def _preference(chosen: Chosen) -> tuple[float, ...]:
 
 def _try(candidate: Candidate, enough: int, nodes: int, budget: int) -> Chosen:
     """How far a search of so many nodes gets with a repair."""
-    beginnings = [candidate.search.settle(path) for path in candidate.start]
-    finding = candidate.search.run(beginnings, Limits(budget, nodes), enough - candidate.gain)
+    finding = candidate.search.run(list(candidate.start), Limits(budget, nodes, window=WINDOW), enough - candidate.gain)
     deepest = max(finding.deepest, key=lambda path: path.read, default=None)
     reach = 0 if deepest is None else deepest.read + candidate.gain
     return Chosen(candidate, min(reach, enough), deepest)

@@ -33,12 +33,13 @@ def hidden_steps(path: Path) -> Counter[str]:
 
 
 def reordering(path: Path) -> float:
-    """The most, in milliseconds, by which an item was read after one whose line is later."""
+    """The most, in milliseconds, by which an item was read after one whose line is later and that changed the state."""
     latest, most = float("-inf"), 0.0
-    for move in path.moves():
-        if move.item is not None:
-            most = max(most, latest - move.item.time)
-            latest = max(latest, move.item.time)
+    for step in reversed(list(path.backwards())):
+        if step.before is not None and step.move is not None and step.move.item is not None:
+            most = max(most, latest - step.move.item.time)
+            if step.node.state != step.before.node.state:
+                latest = max(latest, step.move.item.time)
     return most
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from assay.grammar import kernel as k
+from assay.grammar.load import Loaded
 from assay.grammar.values import Value
 from assay.traces.atoms import Writer
 from assay.traces.binding import Bound, Misfit, bind
@@ -15,7 +16,7 @@ from assay.traces.events import Event, Notice
 from assay.traces.mismatch import explain_mismatch
 from assay.traces.mutants import kill_rate
 from assay.traces.order import order
-from assay.traces.plan import MakeKernel, sized_kernel
+from assay.traces.plan import sized_kernel
 from assay.traces.replay import broken_properties, execution, hidden_steps, reordering
 from assay.traces.search.explore import Search
 from assay.traces.search.frontier import Frontier
@@ -47,27 +48,28 @@ class _Findings:
 
 
 def validate(
-    make: MakeKernel,
+    loaded: Loaded,
     events: Sequence[Event],
     *,
     clause: str | None = None,
-    sources: Mapping[str, str] | None = None,
     options: Options = DEFAULT_OPTIONS,
     explain: Callable[[Event], str | None] | None = None,
 ) -> Validation:
     """Whether some execution of the model explains the events; raises SpecError if the clause cannot be used.
 
-    ``make`` makes the kernel with given elements and sizes (see ``plan``), ``sources`` are the spec's texts for messages, and
-    ``explain`` says what an event means, or None where that needs no words. Events of one stream must be in the order of their file.
+    The sets and size parameters of the spec are made as large as the events need. ``explain`` says what an event means, or None where
+    that needs no words. Events of one stream must be in the order of their file.
     """
     begun = perf_counter()
-    kernel, plan = sized_kernel(make, events, clause)
+    kernel, plan = sized_kernel(loaded, events, clause)
+    if options.skew is not None:
+        plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
     model = Model(kernel, plan)
     bound = bind(plan, events, lambda rule, values: _applies(model, rule, values))
     findings = _Findings(violations=[_misfit(misfit) for misfit in bound.misfits])
     search = Search(model, Frontier(order(bound.observations, plan.ordering)))
     if bound.observations:
-        _conduct(search, Writer(sources or {}), options, findings)
+        _conduct(search, Writer(loaded.sources), options, findings)
     run = None if findings.path is None else execution(model, findings.path)
     checks = kill_rate(search, options) if options.mutants and run is not None and not findings.violations else None
     return Validation(

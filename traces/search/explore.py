@@ -4,10 +4,12 @@ NOTE(eager observations): An observation that may come next and holds now is rea
 nothing: take an execution that reads it later, and move it to here. It changes no state, it was allowed here, to read it can only allow
 other items sooner, and the budget of hidden steps counts between items that are actions. So what was an execution still is one.
 
-NOTE(late hidden steps): With ``late``, a hidden step directly before an item is left out of account if the item can also come first,
+NOTE(late hidden steps): With ``reduced``, a hidden step directly before an item is left out of account if the item can also come first,
 the step can follow, and both orders lead to the same state: the other order is searched anyway, and by induction some execution with every
 hidden step as late as possible is found if any execution exists. Only the count of hidden steps between two pinned items may grow
-by this, so that a search with ``late`` proves by failing that there is none only for a budget that was never exhausted.
+by this, so that a reduced search proves by failing that there is none only for a budget that was never exhausted.
+
+With ``reduced``, idle items are read at once and doomed ones end a branch, as the notes in ``interference`` say.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from math import inf
 
 from assay.traces.order import Item, Order
-from assay.traces.search.closure import Arrival, Closure
+from assay.traces.search.closure import Closure, ways
 from assay.traces.search.frontier import Cursors, Frontier, advanced
+from assay.traces.search.interference import Footprints, Interference
 from assay.traces.search.model import Model
 from assay.traces.search.path import Move, Node, Path
 
@@ -31,11 +35,15 @@ DEEPEST_KEPT = 12
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The budget of hidden steps between two pinned items, and the most nodes to visit; ``late`` as in the module's note."""
+    """The budget of hidden steps between two pinned items, and the most nodes to visit; ``reduced`` as in the module's notes.
+
+    No item is read while another is unread that is older by more than ``window`` milliseconds.
+    """
 
     hidden: int
     nodes: int
-    late: bool = True
+    reduced: bool = True
+    window: float = inf
     closure: int = 20_000
 
 
@@ -53,45 +61,54 @@ class Finding:
 class Search:
     """One trace and one model; what is learnt about them is shared by all searches."""
 
-    def __init__(self, model: Model, frontier: Frontier) -> None:
+    def __init__(self, model: Model, frontier: Frontier, prints: Footprints | None = None) -> None:
         self.model = model
         self.frontier = frontier
-        self.closures: dict[int, Closure] = {}
+        self.prints = Footprints(model) if prints is None else prints
+        self.interference = Interference(self.prints, frontier.order)
+        self.closures: dict[tuple[Cursors, int, bool], Closure] = {}
 
-    def closure(self, state: int) -> Closure:
-        """The states that hidden steps reach from a state."""
-        found = self.closures.get(state)
+    def closure(self, node: Node, *, reduced: bool = True) -> Closure:
+        """The states that hidden steps reach from a node."""
+        key = (node.cursors, node.state, reduced)
+        found = self.closures.get(key)
         if found is None:
-            found = self.closures[state] = Closure(self.model, state)
+            doomed = self.interference.unread_doomed
+            found = self.closures[key] = Closure(
+                self.model, node.state, (lambda state: doomed(node.cursors, state)) if reduced else _never
+            )
         return found
 
     def with_order(self, order: Order) -> Search:
         """A search of the same model over other streams."""
-        other = Search(self.model, Frontier(order))
-        other.closures = self.closures
-        return other
+        return Search(self.model, Frontier(order), self.prints)
 
-    def settle(self, path: Path) -> Path:
-        """The path with every observation read that may come next and holds now."""
+    def settle(self, path: Path, *, reduced: bool = True) -> Path:
+        """The path with every item read at once that may be: observations that hold now, and idle items."""
         while True:
             node = path.node
             for item in self.frontier.heads(node.cursors).items:
-                if not item.observation.pinned and self.model.consume(item, node.state):
+                pinned = item.observation.pinned
+                if not pinned and self.model.consume(item, node.state):
                     path = path.then(Move((), item, ()), Node(advanced(node.cursors, item), node.state, node.hidden))
+                    break
+                if pinned and reduced and self.interference.idle(item, node.state, node.cursors):
+                    taken = next(steps for after, steps in self.model.consume(item, node.state) if after == node.state)
+                    path = path.then(Move((), item, taken), Node(advanced(node.cursors, item), node.state, 0))
                     break
             else:
                 return path
 
     def begin(self, cursors: Cursors) -> list[Path]:
         """The paths that begin in the initial states."""
-        return [self.settle(Path(Node(cursors, state, 0), sum(cursors))) for state in self.model.initial]
+        return [Path(Node(cursors, state, 0), sum(cursors)) for state in self.model.initial]
 
     def run(self, beginnings: list[Path], limits: Limits, enough: int | None = None) -> Finding:
         """Search for a path that reads everything, or ``enough`` items."""
         finding = Finding()
         goal = sum(self.frontier.end) if enough is None else min(enough, sum(self.frontier.end))
         seen: dict[tuple[Cursors, int], int] = {}
-        stack = [iter(beginnings)]
+        stack = [iter([self.settle(path, reduced=limits.reduced) for path in beginnings])]
         while stack:
             path = next(stack[-1], None)
             if path is None:
@@ -111,6 +128,8 @@ class Search:
             if finding.visited >= limits.nodes:
                 finding.why_stopped = f"gave up after {limits.nodes:,} states of the search"
                 return finding
+            if limits.reduced and self.interference.unread_doomed(node.cursors, node.state):
+                continue
             stack.append(self.moves(path, limits, finding))
         return finding
 
@@ -118,7 +137,7 @@ class Search:
         """The ways on, the most natural first: by time, and by the number of hidden steps."""
         node = path.node
         heads = self.frontier.heads(node.cursors)
-        closure = self.closure(node.state)
+        closure = self.closure(node, reduced=limits.reduced)
         heap: list[tuple[float, int, Path]] = []
         level, number = 0, 0
         while heads.items:
@@ -141,26 +160,23 @@ class Search:
                 return
 
     def _at_level(self, path: Path, closure: Closure, level: int, limits: Limits) -> Iterator[tuple[float, Path]]:
-        node, model = path.node, self.model
+        node = path.node
         heads = self.frontier.heads(node.cursors)
-        for state, arrivals in closure.level(level).items():
-            for item in heads.items:
-                for after, taken in model.consume(item, state):
-                    if limits.late and self._may_follow(item, arrivals, after):
-                        continue
-                    hidden = 0 if item.observation.pinned else node.hidden + level
-                    target = Node(advanced(node.cursors, item), after, hidden)
-                    onward = path.then(Move(closure.route(state), item, taken), target)
-                    yield level * HIDDEN_COST + item.time - heads.time, self.settle(onward)
+        for item in heads.items:
+            if item.time > heads.time + limits.window:
+                break
+            for way in ways(closure, item, level, reduced=limits.reduced):
+                hidden = 0 if item.observation.pinned else node.hidden + level
+                target = Node(advanced(node.cursors, item), way.after, hidden)
+                move = Move(closure.route(way.origin) if level else (), item, way.taken)
+                yield (
+                    level * HIDDEN_COST + item.time - heads.time,
+                    self.settle(path.then(move, target), reduced=limits.reduced),
+                )
 
-    def _may_follow(self, item: Item, arrivals: list[Arrival], after: int) -> bool:
-        """Whether some last hidden step can as well follow the item."""
-        return any(
-            later.state == after and later.action == arrival.taken.action and later.arguments == arrival.taken.arguments
-            for arrival in arrivals
-            for middle, _ in self.model.consume(item, arrival.origin)
-            for later in self.model.hidden(middle)
-        )
+
+def _never(_: int) -> bool:
+    return False
 
 
 def _remember(finding: Finding, path: Path) -> None:

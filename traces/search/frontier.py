@@ -50,7 +50,7 @@ class Frontier:
             item
             for item in first
             if all(cursors[other] == len(streams[other].items) for other in streams[item.stream].after)
-            and not any(self.order.precedes(other, item) for other in first)
+            and (item.earliest == -inf or not any(self.order.precedes(other, item) for other in first))
         ]
         free.sort(key=lambda item: (item.time, item.index))
         return Heads(tuple(free), min((item.time for item in first), default=inf))

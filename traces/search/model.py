@@ -128,6 +128,10 @@ class Model:
             found = self._calls[key] = tuple(self._outcomes(action, wanted, state))
         return found
 
+    def again(self, taken: Taken, state: int) -> tuple[Taken, ...]:
+        """The occurrences of an action with the same arguments in another state."""
+        return self.call(taken.action, tuple(value for _, value in taken.arguments), state)
+
     def _outcomes(self, action: str, wanted: Wanted, state: int) -> Iterable[Taken]:
         meaning = self.meanings.actions[action]
         for arguments in self.instances(action, wanted):
@@ -172,30 +176,38 @@ class Model:
             held = rule.observe is None or self.holds(rule.observe, bound, state)
             return ((state, ()),) if held else NOWHERE_TO
         ways: dict[int, tuple[Taken, ...]] = {}
-        for alternative in rule.steps:
-            for steps in self._sequence(alternative, bound, state):
-                after = steps[-1].state
-                if after not in ways and (rule.then is None or self.holds(rule.then, bound, after, state)):
-                    ways[after] = steps
+        for steps in self._sequence(rule.steps, bound, state):
+            after = steps[-1].state
+            if after not in ways and (rule.then is None or self.holds(rule.then, bound, after, state)):
+                ways[after] = steps
         return tuple(ways.items())
 
     def _sequence(
-        self, calls: tuple[k.ActionCall, ...], bound: Mapping[str, Value], state: int
+        self, steps: tuple[tuple[k.ActionCall, ...], ...], bound: Mapping[str, Value], state: int
     ) -> Iterable[tuple[Taken, ...]]:
-        first, rest = calls[0], calls[1:]
-        try:
-            wanted = self.wanted(first, bound)
-        except Undefined:
-            return
-        for taken in self.call(first.action, wanted, state):
-            if not rest:
-                yield (taken,)
-            else:
-                yield from ((taken, *more) for more in self._sequence(rest, bound, taken.state))
+        """The ways to take one of the alternatives of each step, in order."""
+        for call in steps[0]:
+            for taken in self.taken(call, bound, state):
+                if len(steps) == 1:
+                    yield (taken,)
+                else:
+                    yield from ((taken, *more) for more in self._sequence(steps[1:], bound, taken.state))
+
+    def taken(self, call: k.ActionCall, bound: Mapping[str, Value], state: int) -> tuple[Taken, ...]:
+        """The occurrences of a call of the clause in a state."""
+        wanted = self.wanted_or_none(call, bound)
+        return () if wanted is None else self.call(call.action, wanted, state)
 
     def wanted(self, call: k.ActionCall, bound: Mapping[str, Value]) -> Wanted:
         """The arguments that a call of the clause gives."""
         return tuple(ANY if each is None else self._argument(each, bound) for each in call.arguments)
+
+    def wanted_or_none(self, call: k.ActionCall, bound: Mapping[str, Value]) -> Wanted | None:
+        """The same; None if an argument has no value."""
+        try:
+            return self.wanted(call, bound)
+        except Undefined:
+            return None
 
     def _argument(self, expr: k.Expr, bound: Mapping[str, Value]) -> Value:
         return bound[expr.name] if isinstance(expr, k.Local) and expr.name in bound else self.value(expr, bound)

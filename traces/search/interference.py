@@ -1,0 +1,244 @@
+"""What the items still to come can do to one another, told from their footprints: two ways to spare a search.
+
+NOTE(doomed items): An item that is next in its stream is doomed if some condition of it is false now and nothing that is still to come, in
+another stream or hidden, writes a place that the condition reads with a value that might make it true. Then no execution goes on
+from here. An item with alternatives is doomed if all of them are.
+
+NOTE(idle items): An item that leaves the state as it is may be read at once, and no other order is tried, if whatever is still to come
+and could change a place that it writes, or that a value it writes depends on, dooms it. For in an execution that reads it
+later nothing of that kind can have come before it; so it changes nothing there either, and can be moved to here. Only the
+count of hidden steps between two pinned items may grow, as with late hidden steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from assay.checker.evaluate.undefined import Undefined
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+from assay.traces.order import Item, Order
+from assay.traces.search.footprint import Call, Condition, Footprint, Place, falsifies, footprint, observed, overlap
+from assay.traces.search.frontier import Cursors
+from assay.traces.search.model import ANY, Model
+
+Lasts = tuple[tuple[int, int], ...]
+"""Streams with the position of the last item of some kind in each."""
+
+HIDDEN: Lasts = ((-1, -1),)
+"""Stands for a hidden step, which may always come."""
+
+INSTANCES_TRIED = 200
+"""A call with open arguments and more instances than this is left out of account, and everything it might touch with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescue:
+    """A condition that only items to come can make true, no hidden step: where the last such items are."""
+
+    condition: Condition
+    lasts: Lasts
+
+
+@dataclass(frozen=True, slots=True)
+class Threat:
+    """Something to come that could change what an idle item writes; ``rescues`` is None unless it dooms the item."""
+
+    lasts: Lasts
+    rescues: Lasts | None
+
+
+class Footprints:
+    """The footprints of a model's calls, each computed once, and how they touch one another."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.hidden = tuple(
+            (name, arguments)
+            for name in model.plan.hidden
+            for arguments in model.instances(name, (ANY,) * len(model.meanings.actions[name].names))
+        )
+        self._known: dict[Call, Footprint] = {}
+        self._helps: dict[tuple[int, Call], bool] = {}
+        self._observed: dict[tuple[int, frozenset[tuple[str, Value]]], tuple[Condition, ...]] = {}
+        self._alive: list[Condition] = []
+
+    def of(self, call: Call) -> Footprint:
+        """The footprint of a call."""
+        found = self._known.get(call)
+        if found is None:
+            found = self._known[call] = footprint(self.model, call)
+        return found
+
+    def observed(self, condition: k.Expr, bound: Mapping[str, Value]) -> tuple[Condition, ...]:
+        """The parts of an observation's condition for some values of its binders."""
+        key = (id(condition), frozenset(bound.items()))
+        found = self._observed.get(key)
+        if found is None:
+            found = self._observed[key] = observed(self.model, condition, bound)
+        return found
+
+    def helps(self, call: Call, condition: Condition) -> bool:
+        """Whether an occurrence of the call might make a condition true that is false."""
+        key = (id(condition), call)
+        found = self._helps.get(key)
+        if found is None:
+            self._alive.append(condition)
+            found = self._helps[key] = any(
+                overlap(write.place, place) and not falsifies(self.model, write, condition)
+                for write in self.of(call).writes
+                for place in condition.reads
+            )
+        return found
+
+    def dooming(self, call: Call, conditions: Iterable[Condition]) -> Condition | None:
+        """A condition that is certainly false right after the call."""
+        sure = [write for write in self.of(call).writes if write.sure]
+        return next((c for c in conditions for write in sure if falsifies(self.model, write, c)), None)
+
+
+class Interference:
+    """The items of one order, asked what those still to come can do."""
+
+    def __init__(self, prints: Footprints, order: Order) -> None:
+        self.prints = prints
+        self.model = prints.model
+        self.streams = order.streams
+        self._lasts: dict[Call, dict[int, int]] = {}
+        self._opaque: dict[int, int] = {}
+        self._rescues: dict[Item, tuple[tuple[Rescue, ...], ...]] = {}
+        self._false: dict[tuple[Item, int], tuple[tuple[Lasts, ...], ...]] = {}
+        self._threats: dict[Item, tuple[Threat, ...] | None] = {}
+        for stream in order.streams:
+            for item in stream.items:
+                self._enter(item)
+
+    def _enter(self, item: Item) -> None:
+        for call in _calls(item):
+            instances = self._instances(item, call)
+            if instances is None:
+                self._opaque[item.stream] = item.position
+            for instance in instances or ():
+                self._lasts.setdefault(instance, {})[item.stream] = item.position
+
+    def _instances(self, item: Item, call: k.ActionCall) -> list[Call] | None:
+        """The calls that a call of the clause can be; None if they are too many."""
+        wanted = self.model.wanted_or_none(call, item.observation.bound)
+        instances = [] if wanted is None else self.model.instances(call.action, wanted)
+        return None if len(instances) > INSTANCES_TRIED else [(call.action, arguments) for arguments in instances]
+
+    def unread_doomed(self, cursors: Cursors, state: int) -> bool:
+        """Whether an item that is next in some stream is doomed."""
+        heads = (s.items[n] for s, n in zip(self.streams, cursors, strict=True) if n < len(s.items))
+        return any(self.doomed(item, state, cursors) for item in heads)
+
+    # ------------------------------------------------------------------------------------------------ doomed items
+
+    def doomed(self, item: Item, state: int, cursors: Cursors) -> bool:
+        """Whether an item that is next in its stream cannot come any more (see the module's note)."""
+        key = (item, state)
+        ways = self._false.get(key)
+        if ways is None:
+            ways = self._false[key] = tuple(
+                tuple(rescue.lasts for rescue in way if self._is_false(rescue.condition, state))
+                for way in self._rescuable(item)
+            )
+        return bool(ways) and all(any(not _to_come(lasts, cursors) for lasts in way) for way in ways)
+
+    def _is_false(self, condition: Condition, state: int) -> bool:
+        try:
+            return self.model.value(condition.expr, condition.bound, state) is False
+        except Undefined:
+            return False
+
+    def _rescuable(self, item: Item) -> tuple[tuple[Rescue, ...], ...]:
+        """For each alternative of an item's first step, the conditions that no hidden step makes true."""
+        found = self._rescues.get(item)
+        if found is None:
+            found = self._rescues[item] = tuple(
+                tuple(self._rescue(condition, item) for condition in conditions if self._counts(condition))
+                for conditions in self._alternatives(item)
+            )
+        return found
+
+    def _alternatives(self, item: Item) -> list[tuple[Condition, ...]]:
+        seen = item.observation
+        if not seen.rule.steps:
+            return [] if seen.rule.observe is None else [self.prints.observed(seen.rule.observe, seen.bound)]
+        found: list[tuple[Condition, ...]] = []
+        for call in seen.rule.steps[0]:
+            instances = self._instances(item, call)
+            if instances is None:
+                return []
+            found += [self.prints.of(instance).conditions for instance in instances]
+        return found
+
+    def _counts(self, condition: Condition) -> bool:
+        return condition.closed and not any(self.prints.helps(call, condition) for call in self.prints.hidden)
+
+    def _rescue(self, condition: Condition, item: Item) -> Rescue:
+        return Rescue(condition, self._helpers(condition, item))
+
+    def _helpers(self, condition: Condition, item: Item) -> Lasts:
+        """Where the last items are, in other streams, that might make a condition true."""
+        return self._last_of((call for call in self._lasts if self.prints.helps(call, condition)), item.stream)
+
+    def _last_of(self, calls: Iterable[Call], but: int) -> Lasts:
+        lasts = dict(self._opaque)
+        for call in calls:
+            for stream, position in self._lasts[call].items():
+                lasts[stream] = max(position, lasts.get(stream, -1))
+        return tuple((stream, position) for stream, position in lasts.items() if stream != but)
+
+    # -------------------------------------------------------------------------------------------------- idle items
+
+    def idle(self, item: Item, state: int, cursors: Cursors) -> bool:
+        """Whether an item that may come next and changes nothing can be read at once (see the module's note)."""
+        if all(after != state for after, _ in self.model.consume(item, state)):
+            return False
+        threats = self._known_threats(item)
+        return threats is not None and not any(_threatens(threat, cursors) for threat in threats)
+
+    def _known_threats(self, item: Item) -> tuple[Threat, ...] | None:
+        """Everything that could change what the item writes; None if the item can do more than one thing."""
+        if item not in self._threats:
+            self._threats[item] = self._find_threats(item)
+        return self._threats[item]
+
+    def _find_threats(self, item: Item) -> tuple[Threat, ...] | None:
+        steps = item.observation.rule.steps
+        if len(steps) != 1 or len(steps[0]) != 1 or self._opaque:
+            return None
+        instances = self._instances(item, steps[0][0])
+        if instances is None or len(instances) != 1 or self.prints.of(instances[0]).choices:
+            return None
+        own = self.prints.of(instances[0])
+        touched = {write.place for write in own.writes} | own.sources
+        hidden = [call for call in self.prints.hidden if self._touches(call, touched)]
+        visible = [call for call in self._lasts if self._touches(call, touched)]
+        threats = [self._threat(item, own, call, HIDDEN) for call in hidden]
+        threats += [self._threat(item, own, call, self._last_of([call], item.stream)) for call in visible]
+        return tuple(dict.fromkeys(threats))
+
+    def _touches(self, call: Call, places: Iterable[Place]) -> bool:
+        return any(overlap(write.place, place) for write in self.prints.of(call).writes for place in places)
+
+    def _threat(self, item: Item, own: Footprint, call: Call, lasts: Lasts) -> Threat:
+        dooming = self.prints.dooming(call, [condition for condition in own.conditions if self._counts(condition)])
+        return Threat(lasts, None if dooming is None else self._helpers(dooming, item))
+
+
+def _calls(item: Item) -> list[k.ActionCall]:
+    return [call for step in item.observation.rule.steps for call in step]
+
+
+def _to_come(lasts: Lasts, cursors: Cursors) -> bool:
+    return any(cursors[stream] <= position for stream, position in lasts)
+
+
+def _threatens(threat: Threat, cursors: Cursors) -> bool:
+    hidden = threat.lasts == HIDDEN
+    if not hidden and not _to_come(threat.lasts, cursors):
+        return False
+    return threat.rescues is None or _to_come(threat.rescues, cursors)
