@@ -7,6 +7,7 @@ from assay.checker.coverage import coverage
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
 from assay.checker.explicit.bfs import BlockSearch, Compiled
+from assay.checker.explicit.quantifiers import always_empty
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.results import Answers
@@ -21,7 +22,7 @@ def check(
 ) -> Report:
     """Search the reachable states with compiled code, run the scenarios, and answer about every selected property.
 
-    Quantifiers over domains that are always empty are not reported: only the reference engine watches for them.
+    Quantifiers over domains that are always empty are looked for as ``quantifiers`` says, when the search has come to its end.
     """
     chosen, texts = options or SearchOptions(), sources or {}
     with deep_recursion(kernel):
@@ -29,8 +30,10 @@ def check(
         search = BlockSearch(model, chosen, compiled)
         search.run()
         results = [*Answers(search, texts).all(), *scenarios(model, search, texts)]
+        complete = search.stopped is None and not search.interrupted
+        empty = always_empty(model, search.rows, chosen, texts) if complete else ()
     statistics = Statistics(len(search.store), search.generated, search.depth, search.seconds, search.rows.collision)
-    covered = coverage(model.steps, search.taken, search.fresh, ())
+    covered = coverage(model.steps, search.taken, search.fresh, empty)
     return Report(
         kernel, ENGINE, tuple(results), statistics, dict(search.bounds), covered, search.stopped, search.interrupted
     )
