@@ -53,6 +53,12 @@ class Destination:
     "--max-states", type=click.IntRange(min=1), metavar="N", help="Stop at the level that reaches N distinct states."
 )
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Threads of the native engine; the answer is the same for any number.  [default: all processors]",
+)
 @click.option("--no-deadlock", is_flag=True, help="Do not look for deadlocks.")
 @click.option(
     "--keep-going", is_flag=True, help="Search on after a violation, until every property has its own answer."
@@ -74,6 +80,7 @@ def check(
     depth: int | None,
     max_states: int | None,
     timeout: float | None,
+    threads: int | None,
     no_deadlock: bool,
     keep_going: bool,
     as_json: bool,
@@ -92,6 +99,7 @@ def check(
         max_depth=depth,
         max_states=max_states,
         timeout=timeout,
+        threads=threads,
         check_deadlock=not no_deadlock,
         keep_going=keep_going,
     )
