@@ -173,6 +173,17 @@ LOGS = (
         "A `[[shape]]` has a name of its own, `kind`, `loggers`, `pattern`, `meaning` and `example`. Each named group of its pattern "
         "has a conversion in `fields`.",
     ),
+    Code(
+        "E710",
+        "no such trace clause",
+        "A spec validates logs by its `trace` clause. `--clause` chooses one by name where there are several; the message lists them.",
+    ),
+    Code(
+        "E711",
+        "step that leaves open a value as large as the log",
+        "An argument that neither the event nor the action determines is tried with every value of its type. Where the log decides how "
+        "many there are, that has no end: name the value in the event's fields, or `pick` it inside the action.",
+    ),
 )
 
 ENGINES = (
