@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from textwrap import shorten
 
 import click
 
@@ -17,13 +19,15 @@ from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
 from assay.report.validation_object import exit_code, junit_of_validation, validation_object
 from assay.report.validation_text import validation_lines
+from assay.traces.binding import Unread
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event
-from assay.traces.read import LogReading, ReadOptions, read_logs
+from assay.traces.read import LogReading, ReadOptions, UnmappedLines, read_logs
 from assay.traces.validate import validate as run_validation
 from assay.traces.validation import Validation
 
 DEFAULT_SPEC = "kafka/controller"
+LONGEST_EXAMPLE = 100
 WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL"})
 
 
@@ -94,7 +98,24 @@ def validated(loaded: Loaded, reading: LogReading, limits: Options, clause: str 
 
     events = list(reading.events)
     validation = run_validation(loaded, events, clause=clause, options=limits, explain=explain)
-    return replace(validation, notices=(*reading.notices, *validation.notices))
+    return _with_unread(replace(validation, notices=(*reading.notices, *validation.notices)), reading)
+
+
+def _with_unread(validation: Validation, reading: LogReading) -> Validation:
+    """The answer that also counts, by logger, the protocol lines that no shape describes: no event came of them."""
+    first: dict[str, UnmappedLines] = {}
+    for lines in reading.unmapped:
+        first.setdefault(lines.logger, lines)
+    totals: Counter[str] = Counter()
+    for lines in reading.unmapped:
+        totals[lines.logger] += lines.count
+    unread = tuple(
+        Unread(logger, f"such as `{shorten(first[logger].text, LONGEST_EXAMPLE)}`", count, first[logger].place)
+        for logger, count in totals.most_common()
+    )
+    counts, more = validation.counts, totals.total()
+    counts = replace(counts, read=counts.read + more, unmapped=counts.unmapped + more)
+    return replace(validation, counts=counts, unmapped=(*validation.unmapped, *unread))
 
 
 def _answer(loaded: Loaded, validation: Validation, *, as_json: bool, junit: Path | None) -> int:
