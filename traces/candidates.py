@@ -19,6 +19,12 @@ from assay.traces.search.model import ANY, Taken
 from assay.traces.search.path import Move, Node, Path
 from assay.traces.validation import Repair
 
+OF_THE_FILE = frozenset({"node", "run"})
+"""Fields that come from where a line stands, not from what it says."""
+
+STATES_TRIED = 60
+"""How many states, reached by hidden steps, a changed line is tried in before the search is."""
+
 SUSPECTS_TRIED = 6
 MEMORY = 60
 INSTANCES_TRIED = 300
@@ -76,7 +82,10 @@ def _changes(
     in_model = [each.value for atom in atoms for each in atom.model]
     stated = [*in_model, *(each.value for atom in atoms for each in atom.log)]
     event, start = item.observation.event, first_at(path, item)
+    states = _states_near(search, path, start)
     for field in item.observation.rule.fields:
+        if field.field in OF_THE_FILE:
+            continue
         value = dict(item.observation.values)[field.field]
         if consumed and not any(contains(whole, value) for whole in in_model):
             continue
@@ -84,12 +93,26 @@ def _changes(
             old, new = _shown(value, field), _shown(other, field)
             repair = Repair("change", f"`{field.field}` is {new} instead of {old}", event, field.field, old, new)
             edited = replace(item, observation=changed(item.observation, field.field, other, new))
+            if not any(search.model.consume(edited, state) for state in states):
+                continue
             items = search.frontier.order.streams[item.stream].items
             order = search.frontier.order.with_items(
                 item.stream, (*items[: item.position], edited, *items[item.position + 1 :])
             )
             size = (0, distance(value, other), path.read - start.read if consumed else 0)
             yield Candidate(repair, search.with_order(order), (start,), size, item=item)
+
+
+def _states_near(search: Search, path: Path, start: Path) -> list[int]:
+    """The states of a path from a point on, and those that few hidden steps reach from its end."""
+    passed = []
+    for step in path.backwards():
+        passed.append(step.node.state)
+        if step is start:
+            break
+    closure = search.closure(path.node, reduced=False)
+    beyond = [state for level in (1, 2) for state in closure.level(level)]
+    return list(dict.fromkeys([*passed, *beyond[:STATES_TRIED]]))
 
 
 def _shown(value: Value, field: k.EventField) -> str:

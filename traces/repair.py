@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from assay.traces.blame import Suspect
 from assay.traces.candidates import Candidate, candidates
@@ -21,7 +22,10 @@ LOOKAHEAD = 40
 WINDOW = 1_000.0
 """How far from the order of time, in milliseconds, the trace is sought to go on."""
 
-FIRST_NODES, SECOND_NODES = 60, 300
+HIDDEN = 3
+"""How many hidden steps between two pinned events a repair may need."""
+
+FIRST_NODES, SECOND_NODES = 100, 400
 """How many nodes the search may visit to see whether a repair helps at all, and then how far."""
 
 
@@ -32,15 +36,30 @@ class Chosen:
     candidate: Candidate
     reach: int
     path: Path | None
+    complete: bool
+    """Whether that is as far as was asked for."""
 
 
 def best_repair(search: Search, deepest: Sequence[Path], ranked: Sequence[Suspect], budget: int) -> Chosen | None:
-    """The repair that lets the trace go on furthest, the smallest of those that go equally far; None if none helps."""
+    """The repair that lets the trace go on furthest, the smallest of those that go equally far; None if none helps.
+
+    Repairs are tried by size. Once one gets as far as anyone looks, larger ones are not tried.
+    """
     failed = deepest[0].read
-    tried = (_try(one, failed + 1, FIRST_NODES, budget) for one in candidates(search, deepest, ranked))
-    helpful = [one.candidate for one in tried if one.reach > failed]
-    judged = [_try(one, failed + LOOKAHEAD, SECOND_NODES, budget) for one in helpful]
-    return min(judged, key=_preference, default=None)
+    best: Chosen | None = None
+    for _, group in groupby(sorted(candidates(search, deepest, ranked), key=_size), key=_size):
+        for candidate in group:
+            if _try(candidate, failed + 1, FIRST_NODES, budget).reach <= failed:
+                continue
+            chosen = _try(candidate, failed + LOOKAHEAD, SECOND_NODES, budget)
+            best = chosen if best is None else min(best, chosen, key=_preference)
+        if best is not None and best.complete:
+            return best
+    return best
+
+
+def _size(candidate: Candidate) -> tuple[int, int]:
+    return candidate.size[:2]
 
 
 def _preference(chosen: Chosen) -> tuple[float, ...]:
@@ -53,7 +72,8 @@ def _preference(chosen: Chosen) -> tuple[float, ...]:
 
 def _try(candidate: Candidate, enough: int, nodes: int, budget: int) -> Chosen:
     """How far a search of so many nodes gets with a repair."""
-    finding = candidate.search.run(list(candidate.start), Limits(budget, nodes, window=WINDOW), enough - candidate.gain)
+    limits = Limits(min(budget, HIDDEN), nodes, reduced=False, window=WINDOW)
+    finding = candidate.search.run(list(candidate.start), limits, enough - candidate.gain)
     deepest = max(finding.deepest, key=lambda path: path.read, default=None)
     reach = 0 if deepest is None else deepest.read + candidate.gain
-    return Chosen(candidate, min(reach, enough), deepest)
+    return Chosen(candidate, min(reach, enough), deepest, finding.path is not None)

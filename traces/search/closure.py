@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from assay.traces.order import Item
 from assay.traces.search.model import Model, Taken
 
-
 HOPELESS = -1
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import inf
 
-from assay.traces.order import Item, Order
+from assay.traces.order import Order
 from assay.traces.search.closure import Closure, ways
 from assay.traces.search.frontier import Cursors, Frontier, advanced
 from assay.traces.search.interference import Footprints, Interference
@@ -65,19 +65,26 @@ class Search:
         self.model = model
         self.frontier = frontier
         self.prints = Footprints(model) if prints is None else prints
-        self.interference = Interference(self.prints, frontier.order)
-        self.closures: dict[tuple[Cursors, int, bool], Closure] = {}
+        self._interference: Interference | None = None
+        self.closures: dict[tuple[Cursors, int], Closure] = {}
 
     def closure(self, node: Node, *, reduced: bool = True) -> Closure:
-        """The states that hidden steps reach from a node."""
-        key = (node.cursors, node.state, reduced)
+        """The states that hidden steps reach from a node; when ``reduced``, those from which nothing can go on are left out."""
+        key = (node.cursors, node.state)
+        if not reduced:
+            return self.prints.closure(node.state)
         found = self.closures.get(key)
         if found is None:
             doomed = self.interference.unread_doomed
-            found = self.closures[key] = Closure(
-                self.model, node.state, (lambda state: doomed(node.cursors, state)) if reduced else _never
-            )
+            found = self.closures[key] = Closure(self.model, node.state, lambda state: doomed(node.cursors, state))
         return found
+
+    @property
+    def interference(self) -> Interference:
+        """What the items can do to one another."""
+        if self._interference is None:
+            self._interference = Interference(self.prints, self.frontier.order)
+        return self._interference
 
     def with_order(self, order: Order) -> Search:
         """A search of the same model over other streams."""
@@ -173,10 +180,6 @@ class Search:
                     level * HIDDEN_COST + item.time - heads.time,
                     self.settle(path.then(move, target), reduced=limits.reduced),
                 )
-
-
-def _never(_: int) -> bool:
-    return False
 
 
 def _remember(finding: Finding, path: Path) -> None:

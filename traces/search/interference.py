@@ -19,6 +19,7 @@ from assay.checker.evaluate.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.order import Item, Order
+from assay.traces.search.closure import Closure
 from assay.traces.search.footprint import Call, Condition, Footprint, Place, falsifies, footprint, observed, overlap
 from assay.traces.search.frontier import Cursors
 from assay.traces.search.model import ANY, Model
@@ -50,7 +51,7 @@ class Threat:
 
 
 class Footprints:
-    """The footprints of a model's calls, each computed once, and how they touch one another."""
+    """What a model's calls and hidden steps do, each computed once, and how they touch one another; shared by all searches of a log."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -63,6 +64,14 @@ class Footprints:
         self._helps: dict[tuple[int, Call], bool] = {}
         self._observed: dict[tuple[int, frozenset[tuple[str, Value]]], tuple[Condition, ...]] = {}
         self._alive: list[Condition] = []
+        self._closures: dict[int, Closure] = {}
+
+    def closure(self, state: int) -> Closure:
+        """The states that hidden steps reach from a state, none left out."""
+        found = self._closures.get(state)
+        if found is None:
+            found = self._closures[state] = Closure(self.model, state, lambda _: False)
+        return found
 
     def of(self, call: Call) -> Footprint:
         """The footprint of a call."""
