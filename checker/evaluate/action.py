@@ -8,62 +8,21 @@ goes before exceeding a capacity, which cuts it under ``capacity of x``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import assert_never
 
 from assay.checker.evaluate.conform import CapacityExceeded
-from assay.checker.evaluate.families import statement
-from assay.checker.evaluate.listing import Listing, listing
+from assay.checker.evaluate.listing import listing
+from assay.checker.evaluate.obstacles import FalseGuard, false_guards, rest_holds
 from assay.checker.evaluate.outcome import Cut, Outcome, Picks, Stuck, Successor
-from assay.checker.evaluate.scope import Frame, Meaning, Scope
+from assay.checker.evaluate.scope import Frame, Scope
+from assay.checker.evaluate.steps import GuardStep, LetStep, prefix_steps
 from assay.checker.evaluate.undefined import ENUMERATION_LIMIT, Undefined, too_large
 from assay.checker.evaluate.update import Updater, Write, writer
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 
 Arguments = tuple[Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GuardStep:
-    """A guard line with its meaning."""
-
-    node: k.Guard
-    holds: Meaning
-    is_bound: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LetStep:
-    """A name for a value."""
-
-    node: k.Let
-    name: str
-    value: Meaning
-
-
-@dataclass(frozen=True, slots=True)
-class PickStep:
-    """A choice."""
-
-    node: k.Pick
-    name: str
-    elements: Listing
-
-
-PrefixStep = GuardStep | LetStep | PickStep
-
-
-@dataclass(frozen=True, slots=True)
-class FalseGuard:
-    """A guard that is not true in an instance, a pick from an empty set, or a pick or let without a value."""
-
-    label: str
-    node: k.Guard | k.Pick | k.Let
-    is_bound: bool
-    undefined: str | None = None
 
 
 class ActionMeaning:
@@ -78,7 +37,7 @@ class ActionMeaning:
         self.decisive: set[str] = set()
         self._bounded = bounded
         self._parameters = [listing(parameter.domain, scope) for parameter in node.parameters]
-        self._prefix: list[PrefixStep] = [_step(each, scope) for each in prefix]
+        self._prefix = prefix_steps(prefix, scope)
         self._updates = writer(updates, scope)
         self._updater = updater
         self._instances: tuple[Arguments, ...] | None = None
@@ -116,6 +75,7 @@ class ActionMeaning:
         return Frame(state, (), dict(zip(self.names, arguments, strict=True)))
 
     def _walk(self, frame: Frame, start: int, cuts: tuple[str, ...], picks: Picks, found: list[Outcome]) -> None:
+        at = start
         try:
             for at in range(start, len(self._prefix)):
                 step = self._prefix[at]
@@ -137,7 +97,14 @@ class ActionMeaning:
                     return
             found.append(self._cut(cuts, picks) if cuts else self._update(frame, picks))
         except Undefined as undefined:
-            found.append(Cut(picks, cuts[0]) if cuts else Stuck(picks, undefined.message, undefined.span))
+            stuck = Stuck(picks, undefined.message, undefined.span)
+            found.append(self._cut_before(cuts, picks, frame, at) if cuts else stuck)
+
+    def _cut_before(self, cuts: tuple[str, ...], picks: Picks, frame: Frame, at: int) -> Cut:
+        """The cut of an instance in which the step ``at``, after the false bounds, is undefined."""
+        if len(cuts) == 1 and cuts[0] not in self.decisive and rest_holds(self._prefix, frame, at):
+            self.decisive.add(cuts[0])
+        return Cut(picks, cuts[0])
 
     def _cut(self, cuts: tuple[str, ...], picks: Picks) -> Cut:
         if len(cuts) == 1:
@@ -153,85 +120,17 @@ class ActionMeaning:
             return Cut(picks, f"capacity of {exceeded}")
 
     def _note_decisive(self, step: GuardStep, frame: Frame, at: int, cuts: tuple[str, ...]) -> None:
-        if not cuts and step.node.label not in self.decisive and self._rest_holds(frame, at + 1):
+        if not cuts and step.node.label not in self.decisive and rest_holds(self._prefix, frame, at + 1):
             self.decisive.add(step.node.label)
 
-    def _rest_holds(self, frame: Frame, start: int) -> bool:
-        """Whether every guard from ``start`` on is true for some way to pick; an undefined one is not true."""
-        try:
-            for at in range(start, len(self._prefix)):
-                step = self._prefix[at]
-                if isinstance(step, GuardStep):
-                    if not step.holds(frame):
-                        return False
-                elif isinstance(step, LetStep):
-                    frame.locals[step.name] = step.value(frame)
-                else:
-                    return any(self._rest_holds_with(frame, at, step, value) for value in step.elements(frame))
-        except Undefined:
-            return False
-        return True
-
-    def _rest_holds_with(self, frame: Frame, at: int, step: PickStep, value: Value) -> bool:
-        frame.locals[step.name] = value
-        return self._rest_holds(frame, at + 1)
-
     def false_guards(self, state: tuple[Value, ...], arguments: Arguments) -> list[tuple[FalseGuard, ...]]:
-        """For every way to pick, all guards that are not true, evaluated without stopping at the first."""
-        found: list[tuple[FalseGuard, ...]] = []
-        self._list_false(self._frame(state, arguments), 0, (), found)
-        return found
-
-    def _list_false(
-        self, frame: Frame, start: int, false: tuple[FalseGuard, ...], found: list[tuple[FalseGuard, ...]]
-    ) -> None:
-        for at in range(start, len(self._prefix)):
-            step = self._prefix[at]
-            try:
-                if isinstance(step, GuardStep):
-                    if not step.holds(frame):
-                        false = (*false, FalseGuard(step.node.label, step.node, step.is_bound))
-                elif isinstance(step, LetStep):
-                    frame.locals[step.name] = step.value(frame)
-                else:
-                    self._list_false_picks(frame, at, step, false, found)
-                    return
-            except Undefined as undefined:
-                if not isinstance(step, GuardStep):
-                    false = (*false, FalseGuard(step.name, step.node, is_bound=False, undefined=undefined.message))
-                    break
-                false = (*false, FalseGuard(step.node.label, step.node, step.is_bound, undefined.message))
-        found.append(false)
-
-    def _list_false_picks(
-        self, frame: Frame, at: int, step: PickStep, false: tuple[FalseGuard, ...], found: list[tuple[FalseGuard, ...]]
-    ) -> None:
-        values = step.elements(frame)
-        for value in values:
-            frame.locals[step.name] = value
-            self._list_false(frame, at + 1, false, found)
-        if not values:
-            found.append((*false, FalseGuard(f"pick {step.name}", step.node, is_bound=False)))
+        """For every way to pick, all guards that stand in the way by themselves, evaluated without stopping at the first."""
+        return false_guards(self._prefix, self._frame(state, arguments))
 
 
 def _split(body: Sequence[k.Statement]) -> tuple[Sequence[k.Statement], Sequence[k.Statement]]:
     at = next((i for i, each in enumerate(body) if isinstance(each, k.Assign | k.If | k.For)), len(body))
     return body[:at], body[at:]
-
-
-def _step(each: k.Statement, scope: Scope) -> PrefixStep:
-    node = statement(each)
-    match node:
-        case k.Guard(kind, _, condition):
-            return GuardStep(node, scope.meaning(condition), kind == "bound")
-        case k.Let(binder, value):
-            return LetStep(node, binder.name, scope.meaning(value))
-        case k.Pick(binder, domain):
-            return PickStep(node, binder.name, listing(domain, scope))
-        case k.Assign() | k.If() | k.For():
-            raise AssertionError(f"{node.span}: an update among the guards")
-        case _:
-            assert_never(node)
 
 
 def guards(action: k.Action) -> list[k.Guard]:

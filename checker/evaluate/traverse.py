@@ -10,6 +10,7 @@ from assay.grammar import kernel as k
 
 NOT_PARTS = {"type", "span", "binder"}
 
+
 def children(node: k.Node) -> Iterator[k.Expr]:
     """The expressions directly inside a node, in the order of writing, binders left out."""
     for each in fields(node):
@@ -33,3 +34,8 @@ def descendants(node: k.Node) -> Iterator[k.Expr]:
     while level:
         yield from level
         level = [inner for each in level for inner in children(each)]
+
+
+def locals_of(node: k.Node) -> frozenset[str]:
+    """The names of the bound variables that are mentioned inside a node."""
+    return frozenset(each.name for each in descendants(node) if isinstance(each, k.Local))

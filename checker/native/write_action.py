@@ -6,10 +6,11 @@ of the code in which the instance can only be cut; what is undefined makes the i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+from assay.checker.evaluate.traverse import locals_of
 from assay.checker.layout.context import Slot
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.code import FALSE, TRUE, Code, Scalar, word
@@ -126,7 +127,7 @@ class ActionWriter:
             each = self.action.body[at]
             if isinstance(each, k.Guard):
                 value, undefined = self.lowering.apart(lambda each=each: self.lowering.flag(each.condition))  # type: ignore[misc]
-                self._give_up(undefined, cut, end)
+                self._give_up(undefined, cut, at, end)
                 if each.kind == "bound":
                     cut_here = self._bound(number, each, value, at, cut, end)
                     if cut_here is not None:
@@ -137,7 +138,7 @@ class ActionWriter:
                     return
             elif isinstance(each, k.Let):
                 symbol, undefined = self.lowering.apart(lambda each=each: self.lowering.lower(each.value))  # type: ignore[misc]
-                self._give_up(undefined, cut, end)
+                self._give_up(undefined, cut, at, end)
                 self.lowering.bound[each.binder.name] = symbol
             else:
                 assert isinstance(each, k.Pick)
@@ -148,7 +149,7 @@ class ActionWriter:
         else:
             self._update(number, end)
 
-    def _give_up(self, undefined: Scalar, cut: Cut | None, end: str) -> None:
+    def _give_up(self, undefined: Scalar, cut: Cut | None, at: int, end: str) -> None:
         """Go on only where what was just evaluated is defined."""
         if undefined.known == 0:
             return
@@ -160,6 +161,7 @@ class ActionWriter:
                 self.runtime.first(Slot.STUCK, self.runtime.get(Slot.CURRENT))
             else:
                 self.runtime.count_hit(self.hits.position(cut.label))
+                self._note_decisive(cut.label, at, cut.alone)
             self.runtime.put(Slot.ALIVE, word(1))
         self.code.jump(end)
         self.code.label(good)
@@ -173,7 +175,7 @@ class ActionWriter:
         self.code.label(failed)
         with self.code.scope():
             if cut is None:
-                self._note_decisive(guard, at)
+                self._note_decisive(guard.label, at + 1)
         self.code.jump(end)
         self.code.label(held)
         return True
@@ -201,7 +203,7 @@ class ActionWriter:
 
     def _pick(self, number: int, pick: k.Pick, at: int, cut: Cut | None, end: str) -> None:
         domain, undefined = self.lowering.apart(lambda: _domain(pick.domain, self.lowering))
-        self._give_up(undefined, cut, end)
+        self._give_up(undefined, cut, at, end)
         name = pick.binder.name
 
         def chosen(symbol: Symbol, after: str) -> None:
@@ -233,42 +235,58 @@ class ActionWriter:
 
     # -------------------------------------------------------------------------------------------- coverage
 
-    def _note_decisive(self, guard: k.Guard, at: int) -> None:
-        """Mark the guard if all later ones hold; not asked again once it is marked."""
-        position = self.guards.position(f"{self.action.name}\0{guard.label}")
+    def _note_decisive(self, label: str, start: int, alone: Scalar = TRUE) -> None:
+        """Mark a false guard if nothing from ``start`` on is an obstacle; not asked again once it is marked."""
+        position = self.guards.position(f"{self.action.name}\0{label}")
         ask, done = self.code.name("ask"), self.code.name("asked")
         self.code.branch(self.runtime.is_marked(position), done, ask)
         self.code.label(ask)
         with self.code.scope():
-            self.runtime.mark(position, self._rest_holds(at + 1))
+            self.runtime.mark(position, self.code.both(alone, self._rest_holds(start, {})))
         self.code.jump(done)
         self.code.label(done)
 
-    def _rest_holds(self, start: int) -> Scalar:
+    def _rest_holds(self, start: int, lost: Mapping[str, Scalar]) -> Scalar:
+        """As the reference's ``rest_holds``; ``lost`` says of the lets and picks that may lack a value when they do."""
         code, holds = self.code, TRUE
         for at in range(start, self._prefix):
             each = self.action.body[at]
+            without = code.any_of([lost[name] for name in sorted(locals_of(each) & lost.keys())])
             if isinstance(each, k.Guard):
-                value, undefined = self.lowering.apart(lambda each=each: self.lowering.flag(each.condition))  # type: ignore[misc]
-                holds = code.all_of([holds, value, code.invert(undefined)])
+                holds = code.both(holds, self._no_obstacle(each, without))
             elif isinstance(each, k.Let):
-                symbol, undefined = self.lowering.apart(lambda each=each: self.lowering.lower(each.value))  # type: ignore[misc]
-                self.lowering.bound[each.binder.name] = symbol
-                holds = code.both(holds, code.invert(undefined))
+                lost = {**lost, each.binder.name: self._lost_let(each, without)}
             else:
                 assert isinstance(each, k.Pick)
-                return code.both(holds, self._some_pick(each, at))
-            if holds is FALSE:
+                return code.both(holds, self._some_pick(each, at, without, lost))
+            if holds.known == 0:
                 break
         return holds
 
-    def _some_pick(self, pick: k.Pick, at: int) -> Scalar:
-        items, undefined = self.lowering.apart(lambda: listed(pick.domain, self.lowering))
-        found = FALSE
-        for there, item in items.items:
-            self.lowering.bound[pick.binder.name] = item
-            found = self.code.either(found, self.code.both(there, self._rest_holds(at + 1)))
-        return self.code.both(found, self.code.invert(undefined))
+    def _no_obstacle(self, guard: k.Guard, without: Scalar) -> Scalar:
+        if without.known == 1:
+            return TRUE
+        value, undefined = self.lowering.apart(lambda: self.lowering.flag(guard.condition))
+        return self.code.any_of([without, undefined, value])
+
+    def _lost_let(self, let: k.Let, without: Scalar) -> Scalar:
+        if without.known == 1:
+            return TRUE
+        symbol, undefined = self.lowering.apart(lambda: self.lowering.lower(let.value))
+        self.lowering.bound[let.binder.name] = symbol
+        return self.code.either(without, undefined)
+
+    def _some_pick(self, pick: k.Pick, at: int, without: Scalar, lost: Mapping[str, Scalar]) -> Scalar:
+        name, found = pick.binder.name, FALSE
+        if without.known != 1:
+            items, undefined = self.lowering.apart(lambda: listed(pick.domain, self.lowering))
+            without = self.code.either(without, undefined)
+            for there, item in items.items:
+                self.lowering.bound[name] = item
+                found = self.code.either(found, self.code.both(there, self._rest_holds(at + 1, lost)))
+        if without.known == 0:
+            return found
+        return self.code.choose(without, self._rest_holds(at + 1, {**lost, name: TRUE}), found)
 
     # --------------------------------------------------------------------------------------------- updates
 
@@ -284,7 +302,7 @@ class ActionWriter:
                 after[write.variable] = apply(write, current, self._types[write.variable], self.lowering)
 
         _, undefined = self.lowering.apart(make)
-        self._give_up(undefined, None, end)
+        self._give_up(undefined, None, self._prefix, end)
         before = {name: self.state.read(name) for name in after}
         for name, exceeded in first_exceeding(writes, after, before, self._types, self.lowering):
             self._capacity(name, exceeded, end)

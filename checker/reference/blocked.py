@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from assay.checker.evaluate.action import ActionMeaning, FalseGuard
+from assay.checker.evaluate.action import ActionMeaning
 from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.obstacles import FalseGuard
 from assay.checker.print_kernel import Sources, expression_text
 from assay.checker.verdict import BlockedAction, State
 from assay.grammar import kernel as k

@@ -48,9 +48,47 @@ def test_a_guard_is_decisive_where_it_alone_is_false(run: Run) -> None:
     }
 
 
-def test_a_guard_before_an_undefined_one_is_not_decisive(run: Run) -> None:
+def test_a_guard_before_one_that_it_protects_is_decisive(run: Run) -> None:
     text = "state:\n    x: 0 .. 1 = 0\naction a:\n    when first: x > 0\n    when second: 1 // x == 1\n    x := 0\naction b:\n    x := x\n"
-    assert guards(run(text)) == {("a", "first"): False, ("a", "second"): False}
+    assert guards(run(text)) == {("a", "first"): True, ("a", "second"): False}
+
+
+PROTECTING = """
+enum Role: Idle, Active(epoch: 0 .. 1)
+state:
+    leader: Role = Idle
+    full: bool = false
+action send:
+    when acting: leader is Active(e)
+    when recent: e == 1
+    let other = 1 - e
+    when fits: other < 2
+    pick n in e .. other
+    when small: n < 2
+    when room: not full
+    leader := Active(n)
+action fill:
+    bound once: not full
+    when open: leader is Active(e)
+    when never: e > 0
+    full := true
+"""
+
+
+def test_a_pattern_guard_is_decisive_though_nothing_after_it_has_a_value(run: Run) -> None:
+    decisive = {label for (action, label), is_so in guards(run(PROTECTING)).items() if action == "send" and is_so}
+    assert decisive == {"acting"}
+
+
+def test_an_independent_false_guard_after_a_protected_let_and_pick_still_counts(run: Run) -> None:
+    answer = run(PROTECTING.replace("full: bool = false", "full: bool = true"))
+    assert not guards(answer)["send", "acting"]
+
+
+def test_a_bound_is_decisive_though_a_guard_after_it_has_no_value(run: Run) -> None:
+    text = "state:\n    x: 0 .. 1 = 0\naction a:\n    bound first: x > 0\n    when second: 1 // x == 1\n    when third: x < {}\n    x := 0\naction b:\n    x := x\n"
+    assert guards(run(text.format(1)))["a", "first"]
+    assert not guards(run(text.format(0)))["a", "first"]
 
 
 def test_a_guard_before_a_pick_is_decisive_if_some_pick_passes_the_rest(run: Run) -> None:
