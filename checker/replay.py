@@ -93,7 +93,9 @@ def _take(model: Model, state: State, saved: SavedStep, sources: Sources) -> Ste
         return f"the model has no step `{saved.action}`"
     parameters, picks = step_types(model.kernel, saved.action)
     if parameters.keys() != saved.arguments.keys():
-        return f"`{saved.action}` now has the parameters {_names(parameters)}, the trace gives {_names(saved.arguments)}"
+        return (
+            f"`{saved.action}` now has the parameters {_names(parameters)}, the trace gives {_names(saved.arguments)}"
+        )
     try:
         named = read_values(saved.arguments, parameters)
     except NotOfType as reason:
@@ -167,9 +169,7 @@ def _judge(model: Model, name: str, followed: Replay, sources: Sources) -> Repla
 
 
 def _every_outcome(model: Model, state: State) -> list[Outcome]:
-    return [
-        outcome for action in model.steps for each in action.instances for outcome in action.outcomes(state, each)
-    ]
+    return [outcome for action in model.steps for each in action.instances for outcome in action.outcomes(state, each)]
 
 
 def _judge_deadlock(model: Model, state: State, followed: Replay, sources: Sources) -> Replay:

@@ -121,7 +121,9 @@ def _part(data: Any, name: str, wanted: type) -> Any:
     if not isinstance(data, dict) or name not in data:
         raise NotOfType(f"`{name}` is missing")
     if not isinstance(data[name], wanted):
-        raise NotOfType(f"`{name}` is not {'an object' if wanted is dict else 'an array' if wanted is list else 'text'}")
+        raise NotOfType(
+            f"`{name}` is not {'an object' if wanted is dict else 'an array' if wanted is list else 'text'}"
+        )
     return data[name]
 
 

@@ -145,7 +145,11 @@ SYNTAX = (
 
 INPUT_FILES = (
     Code("E601", "no such file", "The path names nothing. A path is taken relative to the current directory."),
-    Code("E602", "a directory where a file is wanted", "A spec is one file, `name.assay`. Name the file inside the directory."),
+    Code(
+        "E602",
+        "a directory where a file is wanted",
+        "A spec is one file, `name.assay`. Name the file inside the directory.",
+    ),
     Code(
         "E603",
         "not a text file",
@@ -204,7 +208,11 @@ ENGINES = (
         "`always`, `eventually`, `until`, `leads_to`, `enabled` and `occurs` speak of behaviours. They stand in a `property`, not in "
         "an `invariant`, a guard or another condition on one state.",
     ),
-    Code("E804", "no such property", "The name is not that of a property or scenario of the spec, nor `deadlock` or `defined`."),
+    Code(
+        "E804",
+        "no such property",
+        "The name is not that of a property or scenario of the spec, nor `deadlock` or `defined`.",
+    ),
     Code(
         "E805",
         "not a saved trace",

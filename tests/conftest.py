@@ -10,7 +10,9 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--rewrite", action="store_true", help="write what is computed into files that are compared with it")
+    parser.addoption(
+        "--rewrite", action="store_true", help="write what is computed into files that are compared with it"
+    )
 
 
 @pytest.fixture(scope="session")

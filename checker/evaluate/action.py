@@ -28,7 +28,17 @@ Arguments = tuple[Value, ...]
 class ActionMeaning:
     """An action, ready to be run. ``decisive`` collects the labels of guards that were the only false one of some instance."""
 
-    __slots__ = ("_bounded", "_instances", "_parameters", "_prefix", "_updater", "_updates", "decisive", "names", "node")
+    __slots__ = (
+        "_bounded",
+        "_instances",
+        "_parameters",
+        "_prefix",
+        "_updater",
+        "_updates",
+        "decisive",
+        "names",
+        "node",
+    )
 
     def __init__(self, node: k.Action, scope: Scope, updater: Updater, *, bounded: bool = True) -> None:
         prefix, updates = _split(node.body)

@@ -142,5 +142,3 @@ def _slice(node: k.Slice, scope: Scope) -> Meaning:
         return elements[:n] if take else elements[n:]
 
     return part
-
-

@@ -106,9 +106,7 @@ def _tables(keys: Iterable[tuple[Value, ...]], values: tuple[Value, ...]) -> Ite
 def _bags(values: tuple[Value, ...], capacity: int) -> Iterable[FrozenMap]:
     counts: list[dict[Value, int]] = [{}]
     for value in values:
-        counts = [
-            {**bag, value: n} if n else bag for bag in counts for n in range(capacity - sum(bag.values()) + 1)
-        ]
+        counts = [{**bag, value: n} if n else bag for bag in counts for n in range(capacity - sum(bag.values()) + 1)]
     return (FrozenMap(bag) for bag in counts)
 
 

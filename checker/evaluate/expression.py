@@ -72,7 +72,9 @@ def meaning(expr: k.Expr, scope: Scope) -> Meaning:
         case k.UpdateEntry() | k.UpdateField() | k.Without():
             return changing(node, scope)
         case k.Temporal() | k.ActionAtom():
-            raise SpecError([Diagnostic(ONLY_TEMPORAL, node.span, "a temporal operator has no value in a single state")])
+            raise SpecError(
+                [Diagnostic(ONLY_TEMPORAL, node.span, "a temporal operator has no value in a single state")]
+            )
         case _:
             assert_never(node)
 

@@ -12,7 +12,9 @@ Condition = k.Not | k.Logic | k.Equal | k.Compare | k.Quantified | k.Member | k.
 Control = k.IfThenElse | k.LetIn
 Integer = k.Negate | k.Arithmetic | k.Count | k.Times | k.Aggregate
 Making = k.Checked | k.MakeSome | k.MakeSet | k.MakeSeq | k.MakeBag | k.MakeMap | k.MakeRecord | k.MakeVariant
-Collecting = k.Filter | k.Image | k.Tabulate | k.Interval | k.Combine | k.Subsets | k.Keys | k.Values | k.Elements | k.Slice
+Collecting = (
+    k.Filter | k.Image | k.Tabulate | k.Interval | k.Combine | k.Subsets | k.Keys | k.Values | k.Elements | k.Slice
+)
 Access = k.Lookup | k.Endpoint | k.ReadField | k.Payload | k.Unwrap
 Changing = k.UpdateEntry | k.UpdateField | k.Without
 InTime = k.Temporal | k.ActionAtom

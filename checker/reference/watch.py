@@ -92,7 +92,9 @@ class Watch:
         try:
             false = watched.first_false(frame)
         except Undefined as undefined:
-            finding = replace(place, undefined=undefined.message, span=undefined.span, subject=f"{watched.node.kind} `{name}`")
+            finding = replace(
+                place, undefined=undefined.message, span=undefined.span, subject=f"{watched.node.kind} `{name}`"
+            )
             self.undefined.setdefault(name, finding)
             self.found.setdefault(DEFINED, finding)
             return

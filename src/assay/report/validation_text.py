@@ -123,7 +123,9 @@ def _ignored(ignored: Sequence[Unread]) -> Iterator[Line]:
 def _unmapped(unmapped: Sequence[Unread]) -> Iterator[Line]:
     if unmapped:
         yield Line("")
-        yield Line("events that the trace clause does not map, and lines of the protocol that no shape describes", Tone.HEADING)
+        yield Line(
+            "events that the trace clause does not map, and lines of the protocol that no shape describes", Tone.HEADING
+        )
     for each in unmapped:
         yield Line(
             f"  {each.count:6,}  {clean(each.kind)}: {clean(each.reason)}  (first at {clean(str(each.example))})",

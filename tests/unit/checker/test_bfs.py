@@ -83,7 +83,9 @@ def test_a_counterexample_is_as_short_as_can_be(run: Run, number: int) -> None:
 
 
 def test_all_violations_of_a_level_are_reported_and_the_rest_is_unknown(run: Run) -> None:
-    answer = run(f"{COUNTER}\ninvariant one: x != 2\ntransition two: x != 2\ninvariant three: x != 3\nreachable four: x == 3")
+    answer = run(
+        f"{COUNTER}\ninvariant one: x != 2\ntransition two: x != 2\ninvariant three: x != 3\nreachable four: x == 3"
+    )
     assert [answer.outcome(name) for name in ("one", "two")] == [Outcome.VIOLATED] * 2
     assert answer.outcome("three") is Outcome.UNKNOWN
     assert answer.result("three").reason == (
@@ -194,7 +196,9 @@ def test_a_transition_sees_both_states_of_every_step(run: Run) -> None:
 
 
 def test_without_initial_state_everything_is_vacuous(run: Run) -> None:
-    answer = run("state:\n    x: 0 .. 3\ninit:\n    pick n in 0 .. 3\n    x := n\n    when x > 3\naction t:\n    x := x\ninvariant i: false")
+    answer = run(
+        "state:\n    x: 0 .. 3\ninit:\n    pick n in 0 .. 3\n    x := n\n    when x > 3\naction t:\n    x := x\ninvariant i: false"
+    )
     assert {each.outcome for each in answer.report.properties} == {Outcome.VACUOUS}
     assert answer.report.exit_code is ExitCode.VACUOUS
 

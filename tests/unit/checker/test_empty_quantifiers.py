@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import check
+from assay.checker.portfolio import Engine, check
 from assay.grammar.load import load_text
 
 SPEC = """
@@ -26,7 +26,7 @@ invariant about_something: forall x in later: x < n
 
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
-def test_a_quantifier_that_is_empty_in_every_state_is_reported(engine: str) -> None:
+def test_a_quantifier_that_is_empty_in_every_state_is_reported(engine: Engine) -> None:
     loaded = load_text(SPEC)
     report = check(loaded.kernel, SearchOptions(), loaded.sources, engine=engine).report
     assert [(each.property, each.text) for each in report.coverage.empty_quantifiers] == [

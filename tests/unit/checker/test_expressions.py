@@ -73,7 +73,5 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("type_", "expression", "shown"), VALUES, ids=[row[1] for row in VALUES])
-def test_an_expression_has_its_value(
-    value: Callable[[str, str], str], type_: str, expression: str, shown: str
-) -> None:
+def test_an_expression_has_its_value(value: Callable[[str, str], str], type_: str, expression: str, shown: str) -> None:
     assert value(type_, expression) == shown

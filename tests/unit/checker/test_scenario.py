@@ -57,7 +57,11 @@ HOLDS = [
 VIOLATED = [
     ("take(b)", "step 1, `take(b)`", "`take(b)` is not enabled; false is live: n in live"),
     ("refuse take(a)", "step 1, `refuse take(a)`", "`take(a)` is enabled"),
-    ("take(a); refuse take(b) by free", "step 2, `refuse take(b) by free`", "false is live: n in live; free: owner == none"),
+    (
+        "take(a); refuse take(b) by free",
+        "step 2, `refuse take(b) by free`",
+        "false is live: n in live; free: owner == none",
+    ),
     ("take(a); give(a); take(a); give(a); refuse take(a)", "step 5", "`take(a)` is cut by the bound `limit`"),
     ("take(a); give(a); take(a); give(a); take(a)", "step 5", "`take(a)` is cut by the bound `limit`"),
     ("take(a); expect owner == b", "step 2, `expect owner == b`", "it is false"),

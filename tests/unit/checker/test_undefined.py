@@ -93,7 +93,9 @@ def test_undefined_goes_before_exceeding_a_capacity(run: Run) -> None:
 
 
 def test_an_undefined_initial_state_is_reported_without_a_trace(run: Run) -> None:
-    answer = run("state:\n    z: 0 .. 3 in {0, 1}\n    x: 0 .. 3\ninit:\n    pick n in 3 .. 4\n    x := n\naction t:\n    x := x\n")
+    answer = run(
+        "state:\n    z: 0 .. 3 in {0, 1}\n    x: 0 .. 3\ninit:\n    pick n in 3 .. 4\n    x := n\naction t:\n    x := x\n"
+    )
     defined = answer.result("defined")
     assert defined.outcome is Outcome.VIOLATED
     assert defined.trace is None
@@ -101,7 +103,9 @@ def test_an_undefined_initial_state_is_reported_without_a_trace(run: Run) -> Non
 
 
 def test_a_transition_without_value_is_reported_with_its_step(run: Run) -> None:
-    answer = run(f"{STATE}\naction up:\n    when x < 3\n    x := x + 1\nterminal: x == 3\ntransition t: 6 // (x - 2) != 1\n")
+    answer = run(
+        f"{STATE}\naction up:\n    when x < 3\n    x := x + 1\nterminal: x == 3\ntransition t: 6 // (x - 2) != 1\n"
+    )
     assert answer.outcome("defined") is Outcome.VIOLATED
     assert answer.steps("defined") == ["up", "up"]
     assert answer.outcome("t") is Outcome.UNKNOWN
