@@ -22,6 +22,9 @@ from assay.traces.validation import Repair
 OF_THE_FILE = frozenset({"node", "run"})
 """Fields that come from where a line stands, not from what it says."""
 
+NEARBY = 1_000.0
+"""A changed line is expected at most so many milliseconds before its time."""
+
 STATES_TRIED = 60
 """How many states, reached by hidden steps, a changed line is tried in before the search is."""
 
@@ -69,9 +72,22 @@ def _consumed(path: Path) -> list[Item]:
 
 
 def first_at(path: Path, item: Item) -> Path:
-    """The earliest point of a path at which the item is next in its stream, or the path's beginning."""
-    *_, first = (step for step in path.backwards() if step.node.cursors[item.stream] >= item.position)
-    return first
+    """Where on a path the item would come: it is next in its stream, and no line much later than it has changed the state."""
+    found = path
+    for step in path.backwards():
+        if step.node.cursors[item.stream] < item.position:
+            break
+        found = step
+        if (
+            step.before is None
+            or step.move is None
+            or step.move.item is None
+            or step.before.node.state == step.node.state
+        ):
+            continue
+        if step.node.cursors[item.stream] == item.position and step.move.item.time < item.time - NEARBY:
+            break
+    return found
 
 
 def _changes(
@@ -100,7 +116,7 @@ def _changes(
                 item.stream, (*items[: item.position], edited, *items[item.position + 1 :])
             )
             size = (0, distance(value, other), path.read - start.read if consumed else 0)
-            yield Candidate(repair, search.with_order(order), (start,), size, item=item)
+            yield Candidate(repair, search.with_change(order, edited), (start,), size, item=item)
 
 
 def _states_near(search: Search, path: Path, start: Path) -> list[int]:
@@ -141,7 +157,7 @@ def _dropped(search: Search, path: Path, item: Item) -> Candidate:
     items = search.frontier.order.streams[item.stream].items
     order = search.frontier.order.with_items(item.stream, (*items[: item.position], *items[item.position + 1 :]))
     repair = Repair("drop", "the line is left out", item.observation.event)
-    return Candidate(repair, search.with_order(order), (path,), (3, 0, 0.0), gain=1, item=item)
+    return Candidate(repair, search.with_change(order, None), (path,), (3, 0, 0.0), gain=1, item=item)
 
 
 def _untimed(search: Search, path: Path) -> Candidate:

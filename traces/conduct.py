@@ -61,13 +61,14 @@ Conclusion = Accepted | Rejected | Undecided
 def conclude(search: Search, beginnings: list[Path], options: Options, enough: int | None = None) -> Conclusion:
     """Search within the clause's budget of hidden steps, and beyond it only to tell why there is nothing within."""
     limits = Limits(search.model.plan.hidden_limit, options.nodes)
-    for window in NEAR:
+    bound = search.model.plan.ordering.commit_before_line
+    for window in (each for each in NEAR if bound is None or each < bound):
         near = search.run(beginnings, replace(limits, window=window), enough)
         if near.path is not None:
             return Accepted(near.path)
         if near.why_stopped is not None:
             break
-    limits = replace(limits, window=REACH if search.model.plan.ordering.commit_before_line is None else inf)
+    limits = replace(limits, window=REACH if bound is None else inf)
     first = search.run(beginnings, limits, enough)
     if first.path is not None:
         return Accepted(first.path)

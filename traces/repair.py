@@ -72,7 +72,7 @@ def _preference(chosen: Chosen) -> tuple[float, ...]:
 
 def _try(candidate: Candidate, enough: int, nodes: int, budget: int) -> Chosen:
     """How far a search of so many nodes gets with a repair."""
-    limits = Limits(min(budget, HIDDEN), nodes, reduced=False, window=WINDOW)
+    limits = Limits(min(budget, HIDDEN), nodes, window=WINDOW)
     finding = candidate.search.run(list(candidate.start), limits, enough - candidate.gain)
     deepest = max(finding.deepest, key=lambda path: path.read, default=None)
     reach = 0 if deepest is None else deepest.read + candidate.gain

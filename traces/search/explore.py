@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import inf
 
-from assay.traces.order import Order
+from assay.traces.order import Item, Order
 from assay.traces.search.closure import Closure, ways
 from assay.traces.search.frontier import Cursors, Frontier, advanced
 from assay.traces.search.interference import Footprints, Interference
@@ -75,9 +75,15 @@ class Search:
             return self.prints.closure(node.state)
         found = self.closures.get(key)
         if found is None:
-            doomed = self.interference.unread_doomed
-            found = self.closures[key] = Closure(self.model, node.state, lambda state: doomed(node.cursors, state))
+            found = self.closures[key] = Closure(
+                self.model, node.state, lambda state: self.hopeless(node.cursors, state)
+            )
         return found
+
+    def hopeless(self, cursors: Cursors, state: int) -> bool:
+        """Whether an item that is next in some stream is doomed."""
+        streams = zip(self.frontier.order.streams, cursors, strict=True)
+        return any(self.interference.doomed(s.items[n], state, cursors) for s, n in streams if n < len(s.items))
 
     @property
     def interference(self) -> Interference:
@@ -89,6 +95,12 @@ class Search:
     def with_order(self, order: Order) -> Search:
         """A search of the same model over other streams."""
         return Search(self.model, Frontier(order), self.prints)
+
+    def with_change(self, order: Order, item: Item | None) -> Search:
+        """A search over streams in which only this item took another's place, or one was left out."""
+        other = self.with_order(order)
+        other._interference = self.interference.with_item(item)
+        return other
 
     def settle(self, path: Path, *, reduced: bool = True) -> Path:
         """The path with every item read at once that may be: observations that hold now, and idle items."""
@@ -135,7 +147,7 @@ class Search:
             if finding.visited >= limits.nodes:
                 finding.why_stopped = f"gave up after {limits.nodes:,} states of the search"
                 return finding
-            if limits.reduced and self.interference.unread_doomed(node.cursors, node.state):
+            if limits.reduced and self.hopeless(node.cursors, node.state):
                 continue
             stack.append(self.moves(path, limits, finding))
         return finding

@@ -113,7 +113,6 @@ class Interference:
     def __init__(self, prints: Footprints, order: Order) -> None:
         self.prints = prints
         self.model = prints.model
-        self.streams = order.streams
         self._lasts: dict[Call, dict[int, int]] = {}
         self._opaque: dict[int, int] = {}
         self._rescues: dict[Item, tuple[tuple[Rescue, ...], ...]] = {}
@@ -123,24 +122,34 @@ class Interference:
             for item in stream.items:
                 self._enter(item)
 
+    def with_item(self, item: Item | None) -> Interference:
+        """The same for an order in which this item took another's place, or one was left out.
+
+        What the other item could do is still reckoned with, which spares less and loses nothing.
+        """
+        calls = [] if item is None else [each for call in _calls(item) for each in self._instances(item, call) or ()]
+        if item is None or all(self._lasts.get(call, {}).get(item.stream, -1) >= item.position for call in calls):
+            return self
+        other = Interference(self.prints, Order((), 0))
+        other._opaque = dict(self._opaque)
+        other._lasts = {call: dict(lasts) for call, lasts in self._lasts.items()}
+        other._enter(item)
+        return other
+
     def _enter(self, item: Item) -> None:
         for call in _calls(item):
             instances = self._instances(item, call)
             if instances is None:
-                self._opaque[item.stream] = item.position
+                self._opaque[item.stream] = max(item.position, self._opaque.get(item.stream, -1))
             for instance in instances or ():
-                self._lasts.setdefault(instance, {})[item.stream] = item.position
+                lasts = self._lasts.setdefault(instance, {})
+                lasts[item.stream] = max(item.position, lasts.get(item.stream, -1))
 
     def _instances(self, item: Item, call: k.ActionCall) -> list[Call] | None:
         """The calls that a call of the clause can be; None if they are too many."""
         wanted = self.model.wanted_or_none(call, item.observation.bound)
         instances = [] if wanted is None else self.model.instances(call.action, wanted)
         return None if len(instances) > INSTANCES_TRIED else [(call.action, arguments) for arguments in instances]
-
-    def unread_doomed(self, cursors: Cursors, state: int) -> bool:
-        """Whether an item that is next in some stream is doomed."""
-        heads = (s.items[n] for s, n in zip(self.streams, cursors, strict=True) if n < len(s.items))
-        return any(self.doomed(item, state, cursors) for item in heads)
 
     # ------------------------------------------------------------------------------------------------ doomed items
 
