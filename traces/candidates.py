@@ -109,7 +109,8 @@ def _changes(
             old, new = _shown(value, field), _shown(other, field)
             repair = Repair("change", f"`{field.field}` is {new} instead of {old}", event, field.field, old, new)
             edited = replace(item, observation=changed(item.observation, field.field, other, new))
-            if not any(search.model.consume(edited, state) for state in states):
+            possible = search.model.speaks_of(edited.observation)
+            if not possible or not any(search.model.consume(edited, state) for state in states):
                 continue
             items = search.frontier.order.streams[item.stream].items
             order = search.frontier.order.with_items(
@@ -142,6 +143,8 @@ def _swaps(search: Search, path: Path, item: Item) -> Iterator[Candidate]:
         if not 0 <= at < len(items) - 1:
             continue
         first, second = items[at], items[at + 1]
+        if _alike(first, second):
+            continue
         low, high = first.earliest, second.latest
         joint = (replace(item, earliest=low, latest=high) for item in (second, first))
         swapped = (*items[:at], *joint, *items[at + 2 :])
@@ -151,6 +154,12 @@ def _swaps(search: Search, path: Path, item: Item) -> Iterator[Candidate]:
         order = search.frontier.order.with_items(item.stream, swapped)
         size = (1, 0, abs(first.time - second.time))
         yield Candidate(repair, search.with_order(order), (first_at(path, first),), size, item=item)
+
+
+def _alike(first: Item, second: Item) -> bool:
+    """Whether two lines say the same."""
+    one, other = first.observation, second.observation
+    return one.rule is other.rule and one.values == other.values
 
 
 def _dropped(search: Search, path: Path, item: Item) -> Candidate:

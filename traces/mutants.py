@@ -9,11 +9,12 @@ from random import Random
 from assay.checker.evaluate.show import show_value
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.binding import changed
+from assay.traces.binding import Observation, changed
 from assay.traces.conduct import Accepted, Options, Rejected, Undecided, conclude
 from assay.traces.order import Item
 from assay.traces.rewrite import alternatives
 from assay.traces.search.explore import Search
+from assay.traces.search.model import Model
 from assay.traces.validation import KillRate, Repair
 
 
@@ -23,42 +24,43 @@ def kill_rate(search: Search, options: Options) -> KillRate:
     sites = [(item, field) for item in search.frontier.order.items for field in item.observation.rule.fields]
     tried = rejected = undecided = 0
     survivors: list[Repair] = []
-    for item, field, other in _sample(random, sites, options.mutants):
+    for item, field, mutant in _sample(random, search.model, sites, options.mutants):
         tried += 1
-        items = search.frontier.order.streams[item.stream].items
-        mutated = replace(item, observation=changed(item.observation, field.field, other, _shown(other, field)))
-        order = search.frontier.order.with_items(
-            item.stream, (*items[: item.position], mutated, *items[item.position + 1 :])
-        )
-        mutant = search.with_order(order)
-        match conclude(mutant, mutant.begin(mutant.frontier.start), options):
+        order = search.frontier.order
+        items = order.streams[item.stream].items
+        mutated = replace(item, observation=mutant)
+        changed_log = order.with_items(item.stream, (*items[: item.position], mutated, *items[item.position + 1 :]))
+        other = search.with_change(changed_log, mutated)
+        match conclude(other, other.begin(other.frontier.start), options):
             case Rejected():
                 rejected += 1
             case Undecided():
                 undecided += 1
             case Accepted():
-                survivors.append(_description(item, field, other))
+                survivors.append(_description(item, field, mutant))
     return KillRate(tried, rejected, undecided, tuple(survivors))
 
 
 def _sample(
-    random: Random, sites: list[tuple[Item, k.EventField]], wanted: int
-) -> Iterator[tuple[Item, k.EventField, Value]]:
-    """That many sites and other values, no site twice; fewer if there are not so many."""
+    random: Random, model: Model, sites: list[tuple[Item, k.EventField]], wanted: int
+) -> Iterator[tuple[Item, k.EventField, Observation]]:
+    """That many sites with what the line might state instead, no site twice; fewer if there are not so many."""
     for item, field in random.sample(sites, len(sites)):
         if wanted == 0:
             return
         others = alternatives(dict(item.observation.values)[field.field], field.binder.type)
-        if others:
+        mutants = [mutant for mutant in (_mutated(item, field, other) for other in others) if model.speaks_of(mutant)]
+        if mutants:
             wanted -= 1
-            yield item, field, random.choice(others)
+            yield item, field, random.choice(mutants)
 
 
-def _shown(value: Value, field: k.EventField) -> str:
-    return show_value(value, field.binder.type)
+def _mutated(item: Item, field: k.EventField, other: Value) -> Observation:
+    return changed(item.observation, field.field, other, show_value(other, field.binder.type))
 
 
-def _description(item: Item, field: k.EventField, other: Value) -> Repair:
-    old, new = _shown(dict(item.observation.values)[field.field], field), _shown(other, field)
+def _description(item: Item, field: k.EventField, mutant: Observation) -> Repair:
+    values = (dict(seen.values)[field.field] for seen in (item.observation, mutant))
+    old, new = (show_value(value, field.binder.type) for value in values)
     text = f"`{field.field}` is {new} instead of {old}"
     return Repair("change", text, item.observation.event, field.field, old, new)

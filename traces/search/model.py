@@ -20,6 +20,7 @@ from assay.checker.evaluate.undefined import Undefined
 from assay.checker.verdict import State
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
+from assay.traces.binding import Observation
 from assay.traces.order import Item
 
 
@@ -107,6 +108,11 @@ class Model:
             return self.value(expr, bound, now, before) is True
         except Undefined:
             return False
+
+    def speaks_of(self, observation: Observation) -> bool:
+        """Whether the rule's ``if`` holds of the values that an observation states."""
+        condition = observation.rule.condition
+        return condition is None or self.holds(condition, observation.bound)
 
     def hidden(self, state: int) -> tuple[Taken, ...]:
         """The hidden steps that change the state, one for each state that they reach."""
