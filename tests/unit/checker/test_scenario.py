@@ -106,3 +106,28 @@ def test_a_scenario_of_another_model_is_vacuous(load: Load, run: Run) -> None:
     assert result.outcome is Outcome.VACUOUS
     assert result.reason is not None
     assert "not checked" in result.reason
+
+
+def test_what_a_false_guard_protects_is_no_second_obstacle_to_a_refusal(load: Load) -> None:
+    text = """
+enum Role: Idle, Active(epoch: 0 .. 1)
+state:
+    role: Role = Idle
+    full: bool = false
+action send:
+    when acting: role is Active(e)
+    when recent: e == 1
+    when room: not full
+    role := Idle
+action fill:
+    full := true
+scenario protected:
+    refuse send by acting
+scenario two_obstacles:
+    fill
+    refuse send by acting
+"""
+    results = {each.name: each for each in check(load(text).kernel).properties}
+    assert results["protected"].outcome is Outcome.HOLDS
+    assert results["two_obstacles"].outcome is Outcome.VIOLATED
+    assert "not by `acting` alone; false is acting: role is Active; room: not full" in str(results["two_obstacles"].reason)
