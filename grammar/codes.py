@@ -230,6 +230,12 @@ ENGINES = (
         "The native engine compiles most of the language, and says where it meets something that it does not compile. The reference engine "
         "checks every construct: with `--engine auto`, the default, it is used instead.",
     ),
+    Code(
+        "E808",
+        "no counterpart in TLA+",
+        "`assay export --to tla` writes what TLA+ can say and TLC can check. A property, scenario or trace clause for which that is not so is "
+        "left out, with a warning that says why; anything else of the kind is an error, and nothing is written.",
+    ),
 )
 
 TABLE: tuple[Code, ...] = (*SYNTAX, *NAMES, *TYPES, *MODULES, *STATEMENTS, *PROPERTIES, *INPUT_FILES, *LOGS, *ENGINES)

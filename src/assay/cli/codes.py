@@ -15,8 +15,8 @@ COMMAND_LINE = (
     Code(
         "E902",
         "result cannot be written",
-        "The file named by `--junit` or `--trace-out` cannot be written; the message is the operating system's own. The answer "
-        "itself was still printed.",
+        "The file named by `--junit` or `--trace-out`, or one below `--out`, cannot be written; the message is the operating system's own. "
+        "The answer itself was still printed.",
     ),
     Code(
         "E903",

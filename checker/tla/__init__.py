@@ -1,0 +1,1 @@
+"""A kernel written as a TLA+ module with the configuration that TLC reads."""

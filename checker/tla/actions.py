@@ -1,0 +1,173 @@
+"""Initial states and actions as definitions, and which instances of actions only a bound keeps from happening."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from assay.checker.evaluate.domain import cardinality
+from assay.checker.evaluate.traverse import locals_of
+from assay.checker.tla.expressions import let_in
+from assay.checker.tla.fits import within_capacity
+from assay.checker.tla.formula import Formula, compare, conjunction, quantified
+from assay.checker.tla.known import elements_fit
+from assay.checker.tla.scope import Scope
+from assay.checker.tla.temporal import unchanging
+from assay.checker.tla.updates import Current, nothing, value_after, written
+from assay.grammar import kernel as k
+
+Rest = Callable[[Scope], list[Formula]]
+
+
+def initial(kernel: k.Kernel, scope: Scope) -> Formula:
+    """The initial states. A ``bound`` among their conditions, or a capacity, cuts a state off: it is none of them."""
+    return conjunction(_initial(kernel, list(kernel.init.body), [], scope))
+
+
+def _initial(kernel: k.Kernel, body: list[k.Statement], updates: list[k.Statement], scope: Scope) -> list[Formula]:
+    """Choices come first, then the values of the variables, which read no state, then the conditions."""
+    for at, each in enumerate(body):
+        rest = body[at + 1 :]
+        if isinstance(each, k.Let):
+            return [let_in(each.binder, each.value, scope, partial(_all, partial(_initial, kernel, rest, updates)))]
+        if isinstance(each, k.Pick):
+            if _is_free(each, rest):
+                return [_choice(each, rest[0], scope), *_initial(kernel, rest[1:], updates, scope)]
+            return [_pick(each, scope, partial(_initial, kernel, rest, updates))]
+        updates = [*updates, each]
+    found = []
+    for variable in kernel.variables:
+        if any(assign.variable == variable.name for assign in written(updates)):
+            value = value_after(variable, updates, nothing(scope), scope).formula
+            found.append(compare(scope.variable(variable.name), "=", value))
+    capacities = [_capacity(variable, scope) for variable in kernel.variables]
+    conditions = [scope.formula(guard.condition).noted(_note(guard)) for guard in kernel.init.conditions]
+    return [*found, *(each for each in capacities if each is not None), *conditions]
+
+
+def _all(items: Rest, scope: Scope) -> Formula:
+    return conjunction(items(scope))
+
+
+def _is_free(pick: k.Pick, rest: Sequence[k.Statement]) -> bool:
+    """Whether a choice is nothing but the initial value of a variable."""
+    match rest:
+        case [k.Assign(_, _, (), k.Local(_, name)), *others] if name == pick.binder.name:
+            return all(name not in locals_of(each) for each in others)
+        case _:
+            return False
+
+
+def _choice(pick: k.Pick, assign: k.Statement, scope: Scope) -> Formula:
+    assert isinstance(assign, k.Assign)
+    return compare(scope.variable(assign.variable), "\\in", scope.formula(pick.domain))
+
+
+def _pick(pick: k.Pick, scope: Scope, rest: Rest) -> Formula:
+    name, inner = scope.bind(pick.binder, fits=elements_fit(pick.domain, scope.fitting))
+    return quantified("\\E", name, scope.formula(pick.domain), conjunction(rest(inner)))
+
+
+def _note(guard: k.Guard) -> str:
+    return f"bound {guard.label}" if guard.kind == "bound" else guard.label
+
+
+def _capacity(variable: k.Variable, scope: Scope) -> Formula | None:
+    asked = within_capacity(scope.variable(variable.name), variable.type, scope)
+    return None if asked is None else asked.noted(f"capacity of {variable.name}")
+
+
+def can_be_cut(kernel: k.Kernel, action: k.Action, scope: Scope) -> bool:
+    """Whether a bound or a capacity can keep an instance of the action from happening."""
+    if any(isinstance(each, k.Guard) and each.kind == "bound" for each in action.body):
+        return True
+    return any(_capacity(variable, scope) is not None for variable in _touched(kernel, action))
+
+
+def _touched(kernel: k.Kernel, action: k.Action) -> list[k.Variable]:
+    names = {assign.variable for assign in written(action.body)}
+    return [variable for variable in kernel.variables if variable.name in names]
+
+
+def parameters(action: k.Action, scope: Scope) -> tuple[list[str], Scope]:
+    """The names of an action's parameters, and the scope of its body."""
+    names = []
+    for parameter in action.parameters:
+        name, scope = scope.bind(parameter.binder, fits=True)
+        names.append(name)
+    return names, scope
+
+
+def step(kernel: k.Kernel, action: k.Action, scope: Scope) -> Formula:
+    """What the action does."""
+    return conjunction(_steps(kernel, action, list(action.body), scope))
+
+
+def _steps(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: Scope) -> list[Formula]:
+    made: list[Formula] = []
+    for at, each in enumerate(body):
+        rest = partial(_steps, kernel, action, body[at + 1 :])
+        if isinstance(each, k.Guard):
+            made.append(scope.formula(each.condition).noted(_note(each)))
+        elif isinstance(each, k.Let) and _holds_guards(body[at + 1 :]):
+            return [*made, let_in(each.binder, each.value, scope, partial(_all, rest))]
+        elif isinstance(each, k.Pick):
+            return [*made, _pick(each, scope, rest)]
+        else:
+            return [*made, *_update(kernel, action, body[at:], scope)]
+    return [*made, *_update(kernel, action, [], scope)]
+
+
+def _update(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: Scope) -> list[Formula]:
+    """The values after the step, then what they may not exceed, then what stays."""
+    if body and isinstance(body[0], k.Let):
+        let, rest = body[0], body[1:]
+        return [let_in(let.binder, let.value, scope, partial(_all, partial(_update, kernel, action, rest)))]
+    after = scope.after()
+    touched = _touched(kernel, action)
+    made = []
+    for variable in touched:
+        value = value_after(variable, body, Current(scope.variable(variable.name)), scope).formula
+        made.append(compare(after.variable(variable.name), "=", value))
+    capacities = [_capacity(variable, after) for variable in touched]
+    made += [each for each in capacities if each is not None]
+    kept = [variable for variable in kernel.variables if variable not in touched]
+    return [*made, unchanging(kept, scope)] if kept else made
+
+
+def _holds_guards(body: Sequence[k.Statement]) -> bool:
+    return any(isinstance(each, k.Guard | k.Pick) for each in body)
+
+
+def possible(action: k.Action, scope: Scope) -> Formula | None:
+    """That an instance of the action could happen but for bounds and capacities; None if one always could."""
+    names, inner = parameters(action, scope)
+    made = _possible(list(action.body), inner)
+    for parameter, name in reversed(list(zip(action.parameters, names, strict=True))):
+        domain = scope.formula(parameter.domain)
+        if made is not None:
+            made = quantified("\\E", name, domain, made)
+        elif not (isinstance(parameter.domain, k.TypeDomain) and cardinality(parameter.domain.of) > 0):
+            made = compare(domain, "#", Formula("{}"))
+    return made
+
+
+def _possibly(body: list[k.Statement], scope: Scope) -> Formula:
+    return _possible(body, scope) or Formula("TRUE")
+
+
+def _possible(body: list[k.Statement], scope: Scope) -> Formula | None:
+    made: list[Formula] = []
+    for at, each in enumerate(body):
+        rest = body[at + 1 :]
+        if isinstance(each, k.Guard) and each.kind == "when":
+            made.append(scope.formula(each.condition))
+        elif isinstance(each, k.Let) and _holds_guards(rest):
+            return conjunction([*made, let_in(each.binder, each.value, scope, partial(_possibly, rest))])
+        elif isinstance(each, k.Pick):
+            name, inside = scope.bind(each.binder, fits=elements_fit(each.domain, scope.fitting))
+            domain = scope.formula(each.domain)
+            later = _possible(rest, inside)
+            some = compare(domain, "#", Formula("{}")) if later is None else quantified("\\E", name, domain, later)
+            return conjunction([*made, some])
+    return conjunction(made) if made else None

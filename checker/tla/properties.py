@@ -1,0 +1,42 @@
+"""Properties as definitions: of states, of steps, and of behaviours."""
+
+from __future__ import annotations
+
+from assay.checker.tla.actions import can_be_cut, possible
+from assay.checker.tla.fits import in_range
+from assay.checker.tla.formula import PREFIX, Formula, conjunction, disjunction, negation
+from assay.checker.tla.scope import Scope
+from assay.grammar import kernel as k
+
+
+def conjuncts(node: k.Property, scope: Scope) -> Formula:
+    """All conjuncts of a property, with those labels that a person gave."""
+    made = []
+    for each in node.conjuncts:
+        formula = scope.formula(each.condition)
+        is_given = each.label != node.name and ":" not in each.label
+        made.append(formula.noted(each.label) if is_given and len(node.conjuncts) > 1 else formula)
+    return conjunction(made)
+
+
+def type_ok(kernel: k.Kernel, scope: Scope) -> Formula:
+    """That every variable has a value of its type: what a value out of range, where it is stored, violates."""
+    return conjunction([in_range(scope.variable(v.name), v.type, scope) for v in kernel.variables])
+
+
+def stay(kernel: k.Kernel, scope: Scope) -> Formula | None:
+    """The step that changes nothing, for states that TLC would else take for deadlocks; None if there are none.
+
+    Those are where the system may stop, and where a bound or a capacity cuts off the only instances that could happen.
+    """
+    ways = [scope.formula(each.condition).noted("terminal") for each in kernel.terminal]
+    for action in map(kernel.action, kernel.next):
+        if can_be_cut(kernel, action, scope):
+            way = possible(action, scope) or Formula("TRUE")
+            ways.append(way.noted(action.name))
+    return conjunction([disjunction(ways), Formula("UNCHANGED vars", PREFIX)]) if ways else None
+
+
+def unreachable(node: k.Property, scope: Scope) -> Formula:
+    """The negation of a reachable: an invariant whose violation is the run that reaches it."""
+    return negation(conjunction([scope.formula(each.condition) for each in node.conjuncts]))

@@ -1,0 +1,112 @@
+"""Temporal operators and what is said of actions: the part of it that TLA+ has and TLC checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from assay.checker.evaluate.families import InTime
+from assay.checker.tla.formula import IMPLIES, PREFIX, TIGHT, Formula, apply, negation, quantified, row
+from assay.checker.tla.scope import Scope
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics import Diagnostic, Severity, Span
+
+NO_COUNTERPART = "E808"
+
+
+class NoCounterpartError(Exception):
+    """A construct that cannot be written in TLA+, or that TLC does not check; says which and where."""
+
+    def __init__(self, what: str, span: Span) -> None:
+        super().__init__(what)
+        self.what = what
+        self.span = span
+
+    def diagnostic(self, severity: Severity) -> Diagnostic:
+        """The message for people."""
+        return Diagnostic(NO_COUNTERPART, self.span, self.what, severity=severity)
+
+
+def in_time(node: InTime, scope: Scope) -> Formula:
+    """The temporal formula."""
+    match node:
+        case k.Temporal(_, "until"):
+            raise NoCounterpartError("TLA+ has no `until`", node.span)
+        case k.Temporal(_, op, operands):
+            return _temporal(op, operands, scope)
+        case k.ActionAtom(_, "enabled", action, arguments):
+            step = call(action, arguments, scope)
+            return Formula(f"ENABLED <<{step.text}>>_vars", PREFIX)
+        case k.ActionAtom():
+            raise NoCounterpartError(
+                "TLC checks `occurs` only in `always eventually occurs(…)` and `always not occurs(…)`", node.span
+            )
+        case _:
+            assert_never(node)
+
+
+def _temporal(op: str, operands: tuple[k.Expr, ...], scope: Scope) -> Formula:
+    if op == "leads_to":
+        left, right = (scope.formula(operand).within(TIGHT) for operand in operands)
+        return Formula(f"{left} ~> {right}", IMPLIES)
+    (operand,) = operands
+    if op == "always":
+        known = _of_steps(operand, scope)
+        if known is not None:
+            return known
+    return Formula(f"{'[]' if op == 'always' else '<>'}{scope.formula(operand).within(TIGHT)}", PREFIX)
+
+
+def _of_steps(operand: k.Expr, scope: Scope) -> Formula | None:
+    """The two forms in which TLC checks that an action occurs."""
+    match operand:
+        case k.Temporal(_, "eventually", (k.ActionAtom(_, "occurs", action, arguments),)):
+            return Formula(f"[]<><<{call(action, arguments, scope).text}>>_vars", PREFIX)
+        case k.Not(_, k.ActionAtom(_, "occurs", action, arguments)):
+            return Formula(f"[][{negation(call(action, arguments, scope)).text}]_vars", PREFIX)
+        case _:
+            return None
+
+
+def call(action: str, arguments: Sequence[k.Expr | None] | None, scope: Scope) -> Formula:
+    """An instance of an action; of arguments that are not given, some."""
+    node = scope.parts.actions[action]
+    given = [None] * len(node.parameters) if arguments is None else list(arguments)
+    scope.parts.called.setdefault(action)
+    inner, values, ranges = scope, [], []
+    for parameter, argument in zip(node.parameters, given, strict=True):
+        if argument is not None:
+            values.append(scope.formula(argument))
+            continue
+        name, inner = inner.bind(parameter.binder, fits=True)
+        ranges.append((name, scope.formula(parameter.domain)))
+        values.append(Formula(name))
+    made = apply(scope.parts.names.of("action", action), values)
+    for name, domain in reversed(ranges):
+        made = quantified("\\E", name, domain, made)
+    return made
+
+
+def fairness(action: k.Action, scope: Scope) -> Formula:
+    """The fairness of an action: of some instance, or of each instance for the parameters it is ``per``."""
+    assert action.fairness is not None
+    operator = "SF_vars" if action.fairness.strong else "WF_vars"
+    arguments: list[k.Expr | None] = []
+    inner, ranges = scope, []
+    for parameter in action.parameters:
+        if parameter.binder.name not in action.fairness.per:
+            arguments.append(None)
+            continue
+        name, inner = inner.bind(parameter.binder, fits=True)
+        ranges.append((name, scope.formula(parameter.domain)))
+        arguments.append(parameter.binder)
+    made = Formula(f"{operator}({call(action.name, arguments, inner).text})")
+    for name, domain in reversed(ranges):
+        made = quantified("\\A", name, domain, made)
+    return made
+
+
+def unchanging(variables: Sequence[k.Variable], scope: Scope) -> Formula:
+    """That these variables keep their values."""
+    named = [scope.variable(variable.name).text for variable in variables]
+    return Formula(f"UNCHANGED {named[0]}", PREFIX) if len(named) == 1 else row("UNCHANGED <<", named, ">>", PREFIX)

@@ -1,0 +1,206 @@
+"""What a variable is after the updates of an action, as one formula over the state before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import assert_never
+
+from assay.checker.evaluate.families import statement
+from assay.checker.tla.collections import elements, place
+from assay.checker.tla.expressions import let_in
+from assay.checker.tla.formula import LOOSE, TIGHT, Formula, branch, enclosed, let
+from assay.checker.tla.known import elements_fit
+from assay.checker.tla.scope import Scope
+from assay.checker.tla.types import part, record_field
+from assay.grammar import kernel as k
+from assay.grammar import kernel_types as t
+
+LONG = 40
+"""A value whose text is longer than this gets a name before it is mentioned twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """A variable's value so far: ``base`` with some ``EXCEPT`` changes. While ``building``, parts of it may still lack a value."""
+
+    base: Formula
+    changes: tuple[tuple[str, Formula], ...] = ()
+    building: bool = False
+
+    @property
+    def formula(self) -> Formula:
+        """The value."""
+        if not self.changes:
+            return self.base
+        *others, (where, value) = self.changes
+        before = "".join(f"!{place} = {changed.text}, " for place, changed in others)
+        return enclosed(f"[{self.base.text} EXCEPT {before}!{where} = ", value, "]")
+
+    def now(self, value: Formula) -> Current:
+        """Another value, in the same phase."""
+        return Current(value, building=self.building)
+
+
+def nothing(scope: Scope) -> Current:
+    """What a variable is before the initial state gives it a value: a function without keys, as a record is a function of names."""
+    return Current(Formula(scope.parts.use("EmptyMap")), building=True)
+
+
+def written(statements: Sequence[k.Statement]) -> Iterator[k.Assign]:
+    """All assignments among the statements, at any depth."""
+    for each in statements:
+        node = statement(each)
+        match node:
+            case k.Assign():
+                yield node
+            case k.If(_, then, otherwise):
+                yield from written(then)
+                yield from written(otherwise)
+            case k.For(_, _, body):
+                yield from written(body)
+            case k.Let() | k.Guard() | k.Pick():
+                pass
+            case _:
+                assert_never(node)
+
+
+def value_after(variable: k.Variable, statements: Sequence[k.Statement], current: Current, scope: Scope) -> Current:
+    """The value of the variable after the statements; every right-hand side reads the state before them."""
+    for at, each in enumerate(statements):
+        rest = statements[at + 1 :]
+        node = statement(each)
+        match node:
+            case k.Assign():
+                if node.variable == variable.name:
+                    current = _assigned(variable.type, node, current, scope)
+            case k.Let(binder, value):
+                if not _writes(variable, rest):
+                    return current
+                start = current
+                return start.now(let_in(binder, value, scope, partial(_rest, variable, rest, start)))
+            case k.If():
+                if _writes(variable, [node]):
+                    current = _branched(variable, node, current, scope)
+            case k.For():
+                if _writes(variable, [node]):
+                    current = current.now(_folded(variable, node, current, scope))
+            case k.Guard() | k.Pick():
+                raise AssertionError(f"{node.span}: guards and picks precede the updates")
+            case _:
+                assert_never(node)
+    return current
+
+
+def _rest(variable: k.Variable, statements: Sequence[k.Statement], current: Current, scope: Scope) -> Formula:
+    return value_after(variable, statements, current, scope).formula
+
+
+def _writes(variable: k.Variable, statements: Sequence[k.Statement]) -> bool:
+    return any(assign.variable == variable.name for assign in written(statements))
+
+
+def _branched(variable: k.Variable, node: k.If, current: Current, scope: Scope) -> Current:
+    base = current.formula
+    name, inner = scope.fresh(variable.name) if len(base.text) > LONG else (base.text, scope)
+    start = current.now(Formula(name, TIGHT if name != base.text else base.level))
+    then = value_after(variable, node.then, start, inner).formula
+    otherwise = value_after(variable, node.otherwise, start, inner).formula
+    made = branch(inner.formula(node.condition), then, otherwise)
+    return current.now(made if name == base.text else let(name, base, made))
+
+
+def _folded(variable: k.Variable, node: k.For, current: Current, scope: Scope) -> Formula:
+    """The changes for every element: a function of the elements where they are the keys, otherwise one after the other."""
+    fits = elements_fit(node.domain, scope.fitting)
+    name, inner = scope.bind(node.binder, fits=fits)
+    assign = _by_element(variable, node)
+    if assign is not None and (current.building or _is_whole(node.domain, variable.type)):
+        return enclosed(f"[{name} \\in {elements(node.domain, scope).text} |-> ", inner.formula(assign.value), "]")
+    if assign is not None:
+        kept = f"{current.formula.within(TIGHT)}[{name}]"
+        changed = branch(
+            Formula(f"{name} \\in {elements(node.domain, scope).text}"), inner.formula(assign.value), Formula(kept)
+        )
+        return enclosed(f"[{name} \\in DOMAIN {current.formula.within(TIGHT)} |-> ", changed, "]")
+    so_far, inside = inner.fresh("so_far")
+    after = value_after(variable, node.body, current.now(Formula(so_far)), inside).formula
+    domain = elements(node.domain, scope)
+    step = f"LAMBDA {so_far}, {name} : {after.text}"
+    return Formula(f"{scope.parts.use('Fold')}({step}, {current.formula.text}, {domain.text})")
+
+
+def _by_element(variable: k.Variable, node: k.For) -> k.Assign | None:
+    """The only statement of the loop, if it assigns to the entry of a total map whose key is the element."""
+    if len(node.body) != 1 or not isinstance(node.body[0], k.Assign) or not isinstance(variable.type, t.MapType):
+        return None
+    assign = node.body[0]
+    match assign.path:
+        case (k.AtKey(k.Local(_, name)),) if name == node.binder.name and not variable.type.partial:
+            return assign
+        case _:
+            return None
+
+
+def _is_whole(domain: k.Expr, of: t.Type) -> bool:
+    return isinstance(domain, k.TypeDomain) and isinstance(of, t.MapType) and domain.of == of.key
+
+
+def _assigned(of: t.Type, node: k.Assign, current: Current, scope: Scope) -> Current:
+    value = scope.formula(node.value)
+    if not node.path:
+        return current.now(value)
+    if current.building:
+        return current.now(_build(of, node.path, value, current.formula, scope))
+    return _put(of, node.path, value, current, scope)
+
+
+def _build(of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, current: Formula, scope: Scope) -> Formula:
+    """The current value with a part that it may not have had."""
+    put, empty, key = scope.parts.use("Put"), scope.parts.use("EmptyMap"), _key(of, path[0], scope)
+    if len(path) > 1:
+        before = (
+            f"IF {key.text} \\in DOMAIN {current.within(TIGHT)} THEN {current.within(TIGHT)}[{key.text}] ELSE {empty}"
+        )
+        value = _build(_part(of, path[0]), path[1:], value, Formula(before, LOOSE), scope)
+    return Formula(f"{put}({current.text}, {key.text}, {value.text})")
+
+
+def _part(of: t.Type, step: k.AtKey | k.AtField) -> t.Type:
+    match of, step:
+        case t.RecordType(_, fields), k.AtField(index):
+            return fields[index].type
+        case t.MapType(_, image), _:
+            return image
+        case t.SeqType(item), _:
+            return item
+        case _:
+            raise AssertionError(f"{step.span}: {of} has no parts to assign to")
+
+
+def _key(of: t.Type, step: k.AtKey | k.AtField, scope: Scope) -> Formula:
+    if isinstance(step, k.AtKey):
+        return scope.formula(step.key)
+    assert isinstance(of, t.RecordType)
+    return Formula(f'"{record_field(of, step.index)}"')
+
+
+def _put(of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, current: Current, scope: Scope) -> Current:
+    """The current value changed at one place: by ``EXCEPT``, and by ``Put`` where a partial map may gain the last key."""
+    where, read = "", current.base
+    for number, step in enumerate(path):
+        if isinstance(step, k.AtField):
+            assert isinstance(of, t.RecordType)
+            field = record_field(of, step.index)
+            where, read = f"{where}.{field}", part(read, field)
+        elif isinstance(of, t.MapType) and of.partial and number == len(path) - 1:
+            key = scope.formula(step.key)
+            if not where:
+                return Current(Formula(f"{scope.parts.use('Put')}({current.formula.text}, {key.text}, {value.text})"))
+            value = Formula(f"{scope.parts.use('Put')}(@, {key.text}, {value.text})")
+        else:
+            key = place(read, of, step.key, scope)
+            where, read = f"{where}[{key.text}]", Formula(f"{read.within(TIGHT)}[{key.text}]")
+        of = _part(of, step)
+    return Current(current.base, (*current.changes, (where, value)))
