@@ -1,0 +1,165 @@
+"""The search over traces, with all that it spares itself, against plain enumeration of every order and every hidden step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from types import MappingProxyType
+
+import pytest
+
+from assay.grammar import kernel as k
+from assay.grammar.load import Loaded, load_text
+from assay.traces.binding import bind
+from assay.traces.conduct import Accepted, Options, Rejected, conclude
+from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.order import order
+from assay.traces.plan import sized_kernel
+from assay.traces.search.explore import Limits, Search
+from assay.traces.search.frontier import Cursors, Frontier, advanced
+from assay.traces.search.model import ANY, Model
+
+SPEC = """\
+module small
+
+param Process: set = {p1, p2}
+size param MaxTerm: int = 3
+type Term = 0 .. MaxTerm
+enum Role: Idle, Leading(term: Term)
+
+state:
+    live: set[Process] = {}
+    owner: Process? = none
+    term: Term = 0
+    role: map[Process, Role] = [p -> Idle]
+    heard: map[Process, Term] = [p -> 0]
+
+action join(p: Process):
+    when p not in live
+    live := live + {p}
+
+action elect(p: Process):
+    when p in live
+    when owner == none
+    owner := p
+    term := term + 1
+    role[p] := Leading(term + 1)
+
+action hear(p: Process, t: Term):
+    when p in live
+    when t >= heard[p] and t <= term
+    heard[p] := t
+
+action expire(p: Process):
+    when p in live
+    live := live - {p}
+    owner := if owner == p then none else owner
+
+action forget(p: Process):
+    when not (p in live)
+    when role[p] != Idle
+    role[p] := Idle
+    heard[p] := 0
+
+trace log:
+    from toy
+    on Joined(node: Process): join(node)
+    on Elected(node: Process, number: Term): elect(node) then term == number
+    on Heard(node: Process, number: Term): hear(node, number)
+    on Leading(node: Process, number: Term): observe role[node] is Leading(t) and t == number
+    on Follows(node: Process, number: Term): observe heard[node] == number
+    hidden expire, forget; at most 2 between two pinned events
+    order: file; WITHIN skew 1 ms
+"""
+
+LOADED = {within: load_text(SPEC.replace("WITHIN", within)) for within in ("", "commit before line within 4 ms;")}
+
+
+def written(random: Random, loaded: Loaded) -> list[Event]:
+    """A log written by a random run of the model, its lines a little later than what they say, and perhaps one of them wrong."""
+    model = Model(loaded.kernel, loaded.kernel.traces[0])
+    state, events, time = model.initial[0], list[Event](), 100
+    lines = {"p1": 0, "p2": 0}
+    for _ in range(random.randint(3, 7)):
+        time += random.choice((0, 1, 3))
+        rule = random.choice(loaded.kernel.traces[0].rules)
+        found = _happens(random, model, rule, state)
+        if random.random() < 0.3:
+            hidden = model.hidden(state)
+            state = random.choice(hidden).state if hidden else state
+        if found is not None:
+            kind, node, fields, state = found
+            lines[node] += 1
+            late = time + random.randint(0, 4)
+            record = LogRecord(Place(f"{node}.log", lines[node], 0), late, "INFO", "toy", None, kind)
+            events.append(Event(kind, kind, MappingProxyType(fields), record, ProcessRun(node, 1)))
+    if events and random.random() < 0.6:
+        at = random.randrange(len(events))
+        if "number" in events[at].fields:
+            events[at] = replace(events[at], fields={**events[at].fields, "number": random.randint(0, 3)})
+        else:
+            del events[at]
+    return events
+
+
+def _happens(
+    random: Random, model: Model, rule: k.TraceRule, state: int
+) -> tuple[str, str, dict[str, Field], int] | None:
+    """An event of the rule that is true now, and the state after it."""
+    node = random.choice(("p1", "p2"))
+    atom = next(value for value in model.instances("join", (ANY,)) if value[0].name == node)[0]  # type: ignore[attr-defined]
+    choices = [(node, number) for number in range(4)]
+    random.shuffle(choices)
+    for _, number in choices:
+        bound = {field.binder.name: atom if field.field == "node" else number for field in rule.fields}
+        if not rule.steps:
+            assert rule.observe is not None
+            if model.holds(rule.observe, bound, state):
+                return rule.event, node, {"number": number}, state
+            continue
+        for taken in model.taken(rule.steps[0][0], bound, state):
+            if rule.then is None or model.holds(rule.then, bound, taken.state, state):
+                fields: dict[str, Field] = {} if rule.event == "Joined" else {"number": number}
+                return rule.event, node, fields, taken.state
+    return None
+
+
+def explained(model: Model, frontier: Frontier, limit: int) -> bool:
+    """Whether some order and some hidden steps explain everything: nothing is spared."""
+    todo: list[tuple[Cursors, int, int]] = [(frontier.start, state, 0) for state in model.initial]
+    seen = set(todo)
+    while todo:
+        cursors, state, hidden = todo.pop()
+        if cursors == frontier.end:
+            return True
+        onward = [(cursors, taken.state, hidden + 1) for taken in model.hidden(state) if hidden < limit]
+        for item in frontier.heads(cursors).items:
+            count = 0 if item.observation.pinned else hidden
+            onward += [(advanced(cursors, item), after, count) for after, _ in model.consume(item, state)]
+        todo += [each for each in onward if each not in seen]
+        seen.update(onward)
+    return False
+
+
+@pytest.mark.parametrize("within", sorted(LOADED))
+def test_the_search_finds_an_execution_exactly_when_there_is_one(within: str) -> None:
+    verdicts = {True: 0, False: 0}
+    for seed in range(250):
+        loaded = LOADED[within]
+        events = written(Random(seed), loaded)
+        kernel, plan = sized_kernel(loaded, events, None)
+        model = Model(kernel, plan)
+        bound = bind(plan, events, lambda rule, values: True)
+        search = Search(model, Frontier(order(bound.observations, plan.ordering)))
+        expected = explained(model, search.frontier, plan.hidden_limit)
+        exact = search.run(search.begin(search.frontier.start), Limits(plan.hidden_limit, 100_000, reduced=False))
+        assert (exact.path is not None) == expected, seed
+        conclusion = conclude(search, search.begin(search.frontier.start), Options())
+        if expected:
+            assert isinstance(conclusion, Accepted), seed
+        elif isinstance(conclusion, Rejected):
+            assert not explained(model, search.frontier, 30), seed
+        else:
+            assert explained(model, search.frontier, 30), seed
+        verdicts[expected] += 1
+    assert min(verdicts.values()) > 20, verdicts
