@@ -130,4 +130,6 @@ scenario two_obstacles:
     results = {each.name: each for each in check(load(text).kernel).properties}
     assert results["protected"].outcome is Outcome.HOLDS
     assert results["two_obstacles"].outcome is Outcome.VIOLATED
-    assert "not by `acting` alone; false is acting: role is Active; room: not full" in str(results["two_obstacles"].reason)
+    assert "not by `acting` alone; false is acting: role is Active; room: not full" in str(
+        results["two_obstacles"].reason
+    )
