@@ -65,6 +65,9 @@ class Bound:
         return len({id(observation.event) for observation in self.observations})
 
 
+OF_THE_FILE = frozenset({"node", "run"})
+"""The fields that every event has: they come from where a line stands, not from what it says."""
+
 NO_RULE = "no rule of the trace clause speaks of it"
 NO_CONDITION = "no rule's fields and condition fit"
 

@@ -9,7 +9,7 @@ from itertools import islice
 from assay.checker.evaluate.show import show_value
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.binding import changed
+from assay.traces.binding import OF_THE_FILE, changed
 from assay.traces.blame import Suspect
 from assay.traces.order import Item, Order
 from assay.traces.plan import is_sized
@@ -18,9 +18,6 @@ from assay.traces.search.explore import Search
 from assay.traces.search.model import ANY, Taken
 from assay.traces.search.path import Move, Node, Path
 from assay.traces.validation import Repair
-
-OF_THE_FILE = frozenset({"node", "run"})
-"""Fields that come from where a line stands, not from what it says."""
 
 NEARBY = 1_000.0
 """A changed line is expected at most so many milliseconds before its time."""

@@ -9,7 +9,7 @@ from random import Random
 from assay.checker.evaluate.show import show_value
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.binding import Observation, changed
+from assay.traces.binding import OF_THE_FILE, Observation, changed
 from assay.traces.conduct import Accepted, Options, Rejected, Undecided, conclude
 from assay.traces.order import Item
 from assay.traces.rewrite import alternatives
@@ -21,7 +21,8 @@ from assay.traces.validation import KillRate, Repair
 def kill_rate(search: Search, options: Options) -> KillRate:
     """The share of one-field mutants of the used events that are rejected; the same for the same seed."""
     random = Random(options.seed)
-    sites = [(item, field) for item in search.frontier.order.items for field in item.observation.rule.fields]
+    fields = ((item, field) for item in search.frontier.order.items for field in item.observation.rule.fields)
+    sites = [(item, field) for item, field in fields if field.field not in OF_THE_FILE]
     tried = rejected = undecided = 0
     survivors: list[Repair] = []
     for item, field, mutant in _sample(random, search.model, sites, options.mutants):

@@ -59,6 +59,8 @@ def validate(
 
     The sets and size parameters of the spec are made as large as the events need. ``explain`` says what an event means, or None where
     that needs no words. Events of one stream must be in the order of their file.
+    Where the clause does not say within what time a line follows what it reports, "no execution" is said of the executions that depart from
+    the order of the lines' times by at most ten seconds.
     """
     begun = perf_counter()
     kernel, plan = sized_kernel(loaded, events, clause)

@@ -49,7 +49,10 @@ class Limits:
 
 @dataclass(slots=True)
 class Finding:
-    """What a search found: a whole path, or the deepest ones; ``why_stopped`` says that a cap ended it, ``exhausted`` that a budget did."""
+    """What a search found: a whole path, or the deepest ones; ``why_stopped`` names the cap that ended it.
+
+    ``budget_reached`` says that more hidden steps than the budget allows would have been possible somewhere.
+    """
 
     path: Path | None = None
     deepest: list[Path] = field(default_factory=list)
