@@ -87,7 +87,15 @@ def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> Atom:
             continue
         from_log = isinstance(part, k.Local) and part.name in here.given
         (log if from_log else model).setdefault(part, value)
+    if not model and undefined is None:
+        model |= {side: here.value(side) for side in _sides(expr) if side not in log}
     return Atom(expr, _stated(log), _stated(model), undefined)
+
+
+def _sides(expr: k.Expr) -> Iterator[k.Expr]:
+    """What is compared, other than constants: it says more than nothing where what it reads lies within its own binders."""
+    if isinstance(expr, k.Equal | k.Compare):
+        yield from (side for side in (expr.left, expr.right) if not isinstance(side, k.Const))
 
 
 def _stated(found: Mapping[k.Expr, Value]) -> tuple[Stated, ...]:
