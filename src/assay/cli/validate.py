@@ -94,7 +94,7 @@ def validated(loaded: Loaded, reading: LogReading, limits: Options, clause: str 
     """The answer about a log, with what was noticed while it was read."""
 
     def explain(event: Event) -> str | None:
-        return reading.explain(event) if event.record.level in WORTH_WORDS else None
+        return reading.explain(event) if event.record.level in WORTH_WORDS or not event.record.level else None
 
     events = list(reading.events)
     validation = run_validation(loaded, events, clause=clause, options=limits, explain=explain)
