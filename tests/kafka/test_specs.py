@@ -33,7 +33,6 @@ SIZES = [
     Size("classics/two_phase", 288, 1_146, 11),
     Size("kafka/controller", 181_168, 1_894_757, 26, ("own_ids", "zxids")),
     Size("kafka/membership", 27_451, 218_001, 24, ("zxids",)),
-    Size("kafka/replication/kip320", 737_794, 1_929_154, 26, ("epochs", "records")),
 ]
 SMALL = [size for size in SIZES if size.distinct < 1_000]
 
@@ -109,8 +108,9 @@ def check_safeguard(safeguard: Safeguard, engine: Engine) -> None:
         assert (len(trace), actions(trace)[-1]) == (safeguard.length, safeguard.last)
 
 
-def test_every_bundled_spec_is_pinned_here() -> None:
-    assert [size.spec for size in SIZES] == bundled_specs()
+def test_every_bundled_spec_is_pinned_here_or_among_those_of_replication() -> None:
+    pinned_elsewhere = "kafka/replication/"  # test_replication.py
+    assert [size.spec for size in SIZES] == [spec for spec in bundled_specs() if not spec.startswith(pinned_elsewhere)]
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: size.spec)

@@ -22,6 +22,7 @@ from assay.report.validation_text import validation_lines
 from assay.traces.binding import Unread
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event
+from assay.traces.gaps import gaps, with_gaps
 from assay.traces.read import LogReading, ReadOptions, UnmappedLines, read_logs
 from assay.traces.validate import validate as run_validation
 from assay.traces.validation import Validation
@@ -98,7 +99,8 @@ def validated(loaded: Loaded, reading: LogReading, limits: Options, clause: str 
 
     events = list(reading.events)
     validation = run_validation(loaded, events, clause=clause, options=limits, explain=explain)
-    return _with_unread(replace(validation, notices=(*reading.notices, *validation.notices)), reading)
+    noticed = replace(validation, notices=(*reading.notices, *validation.notices))
+    return with_gaps(_with_unread(noticed, reading), gaps(reading))
 
 
 def _with_unread(validation: Validation, reading: LogReading) -> Validation:

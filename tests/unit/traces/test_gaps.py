@@ -1,0 +1,99 @@
+"""Logs of which a part is missing are no proof that a rule was broken: the answer says what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from assay.cli.settings import load
+from assay.cli.validate import validated
+from assay.traces.conduct import Options
+from assay.traces.gaps import gaps
+from assay.traces.read import read_logs
+from assay.traces.samples import NAMES, sample, unpack_sample
+from assay.traces.validation import TraceVerdict, Validation
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    return unpack_sample("elections", tmp_path)
+
+
+def missing(*paths: Path) -> list[str]:
+    return [notice.text for notice in gaps(read_logs(list(paths)))]
+
+
+def answer(*paths: Path) -> Validation:
+    # two mismatches are as good as fifty: what is asked is what they are taken for
+    return validated(load("kafka/controller", None, {}), read_logs(list(paths)), Options(mismatches=2))
+
+
+def cut(name: str, lines: int) -> Callable[[Path], None]:
+    """Take the first lines out of one file of each broker, as a rotation does."""
+
+    def change(logs: Path) -> None:
+        for path in logs.glob(f"broker-*/{name}.log"):
+            path.write_text("".join(path.read_text().splitlines(keepends=True)[lines:]))
+
+    return change
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_missing_from_a_whole_recording(name: str, tmp_path: Path) -> None:
+    assert missing(sample(name)) == []
+    nodes = unpack_sample(name, tmp_path).glob("broker-*")
+    assert missing(*nodes) == []
+
+
+def test_a_broker_that_others_speak_of_is_missed(logs: Path) -> None:
+    assert missing(logs / "broker-1", logs / "broker-2") == ["broker 3 is spoken of, and none of its logs was read"]
+
+
+def test_the_start_of_a_process_is_missed(logs: Path) -> None:
+    cut("server", 60)(logs)
+    starts = [text for text in missing(logs) if "begin after its start" in text]
+    assert starts == [f"the logs of broker-{number} begin after its start" for number in (1, 2, 3)]
+
+
+def test_an_election_whose_file_was_rotated_away_is_missed(logs: Path) -> None:
+    cut("controller", 60)(logs)
+    assert missing(logs) == [
+        "broker 1 acted as controller in 1 epochs, and the logs hold 0 of its elections",
+        "broker 2 acted as controller in 2 epochs, and the logs hold 1 of its elections",
+        "broker 3 acted as controller in 2 epochs, and the logs hold 1 of its elections",
+    ]
+
+
+def test_one_line_that_speaks_of_an_unknown_broker_is_no_gap_but_a_mistake(logs: Path) -> None:
+    path = logs / "broker-3" / "state-change.log"
+    text = path.read_text()
+    path.write_text(text.replace("from controller 3 epoch 3", "from controller 7 epoch 3", 1))
+    assert missing(logs) == []
+
+
+@pytest.mark.parametrize("change", [cut("server", 60), cut("controller", 60)], ids=["server.log", "controller.log"])
+def test_a_mismatch_is_inconclusive_where_logs_were_rotated_away(logs: Path, change: Callable[[Path], None]) -> None:
+    change(logs)
+    validation = answer(logs)
+    assert validation.verdict is TraceVerdict.INCONCLUSIVE
+    assert validation.reason is not None
+    assert "logs are missing" in validation.reason
+    assert validation.violations != ()
+    assert "missing logs" in {notice.kind for notice in validation.notices}
+
+
+def test_the_logs_of_one_broker_alone_are_no_false_alarm(logs: Path) -> None:
+    validation = answer(logs / "broker-3")
+    assert validation.verdict is TraceVerdict.INCONCLUSIVE
+    assert "broker 1 is spoken of" in str(validation.reason)
+
+
+def test_what_is_consistent_stays_so_where_something_is_missing(logs: Path) -> None:
+    """The end of a broker whose beginning was rotated away: nothing contradicts the model, and the gap is still told."""
+    tail = logs / "broker-2" / "server.log"
+    tail.write_text("".join(tail.read_text().splitlines(keepends=True)[-5:]))
+    validation = answer(logs / "broker-1" / "server.log", tail)
+    assert validation.verdict is TraceVerdict.CONSISTENT
+    assert [notice.text for notice in validation.notices] == ["the logs of broker-2 begin after its start"]

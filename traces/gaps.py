@@ -1,0 +1,98 @@
+"""What is missing from a set of logs. Where something is, a step that nothing explains may have its reason in what was not read."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from assay.traces.events import Event, Notice, Place, ProcessRun
+from assay.traces.read import LogReading
+from assay.traces.validation import TraceVerdict, Validation
+
+Key = TypeVar("Key")
+KIND = "missing logs"
+# One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
+WITNESSES = 2
+ELECTION = "ControllerElected"
+
+
+def gaps(reading: LogReading) -> list[Notice]:
+    """What the logs speak of and do not hold: starts of processes, whole brokers, elections; each with the place that shows it."""
+    return [*_lost_starts(reading), *_silent_brokers(reading), *_lost_elections(reading)]
+
+
+def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
+    """The answer that reckons with what is missing: a mismatch is then no proof that a rule was broken."""
+    answer = replace(validation, notices=(*validation.notices, *missing))
+    if not missing or validation.verdict is not TraceVerdict.INCONSISTENT:
+        return answer
+    more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+    reason = f"logs are missing, which may be why not every line has an explanation: {missing[0].text}{more}"
+    return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+
+
+def _lost_starts(reading: LogReading) -> Iterator[Notice]:
+    """Processes of a broker whose logs do not say that they started."""
+    first: dict[ProcessRun, Event] = {}
+    started: set[ProcessRun] = set()
+    for event in reading.events:
+        if "broker" in event.fields:
+            first.setdefault(event.run, event)
+        if reading.catalogue.shape(event.shape).role == "process start":
+            started.add(event.run)
+    for run, event in first.items():
+        if run not in started:
+            yield Notice(KIND, event.record.place, f"the logs of {run} begin after its start")
+
+
+def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
+    """Brokers that were controller or were registered in the eyes of others, and of which nothing was read."""
+    known = _known(reading)
+    named = _witnesses((broker, event) for event in reading.events for broker in _named(event))
+    for broker, places in sorted(named.items()):
+        if broker not in known and len(places) >= WITNESSES:
+            yield Notice(KIND, places[0], f"broker {broker} is spoken of, and none of its logs was read")
+
+
+def _lost_elections(reading: LogReading) -> Iterator[Notice]:
+    """Brokers that acted as controller with more epochs than their logs hold elections."""
+    acting = _witnesses(
+        ((event.fields["controller"], event.fields["epoch"]), event)
+        for event in reading.events
+        if "controller" in event.fields and isinstance(event.fields.get("epoch"), int)
+    )
+    elected = Counter(event.fields["winner"] for event in reading.events if event.kind == ELECTION)
+    terms = Counter(controller for (controller, _), places in acting.items() if len(places) >= WITNESSES)
+    for broker in _known(reading):
+        if elected[broker] < terms[broker]:
+            place = next(places[0] for (controller, _), places in acting.items() if controller == broker)
+            yield Notice(
+                KIND,
+                place,
+                f"broker {broker} acted as controller in {terms[broker]} epochs, and the logs hold {elected[broker]} of its elections",
+            )
+
+
+def _known(reading: LogReading) -> list[int]:
+    """The brokers of which something was read."""
+    return sorted({broker for node in reading.nodes for broker in node.brokers})
+
+
+def _named(event: Event) -> set[int]:
+    """The brokers that a line names as controllers or as registered."""
+    found = [event.fields.get("winner"), event.fields.get("controller")]
+    epochs = event.fields.get("epochs")
+    if isinstance(epochs, Mapping):
+        found += epochs
+    return {broker for broker in found if isinstance(broker, int)}
+
+
+def _witnesses(said: Iterable[tuple[Key, Event]]) -> dict[Key, list[Place]]:
+    """The lines that say a thing, of each once."""
+    found: dict[Key, list[Place]] = defaultdict(list)
+    for key, event in said:
+        if event.record.place not in found[key][-1:]:
+            found[key].append(event.record.place)
+    return found
