@@ -1,7 +1,7 @@
 """Every command that the README and the pages of docs/ show is run, and answers with the exit code that they promise.
 
-A block of ```console holds lines `$ assay …` (or `$ mkdir …`), with `# exit N` at the end where the exit code is not 0, and perhaps the output below; an
-output line that is `…` stands for any number of lines.
+A block of ```console holds lines `$ assay …`, with `# exit N` at the end where the exit code is not 0, and perhaps the output below; an
+output line that is `…` stands for any number of lines. Between them, `mkdir`, `mv`, `python3` and `sed` may prepare what assay reads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-COMMAND = re.compile(r"^\$ ((?:assay|mkdir) .*?)(?:\s+# exit (\d+))?$")
+COMMAND = re.compile(r"^\$ ((?:assay|mkdir|mv|python3|sed) .*?)(?:\s+# exit (\d+))?$")
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def test_commands_do_what_the_page_says(session: Session, tmp_path: Path) -> Non
     for command in filter(None, commands):
         head, _, shown = command.partition("\n")
         match = COMMAND.match(head)
-        assert match, f"not a command of assay: {head}"
+        assert match, f"not a command that these pages may show: {head}"
         done = run(match[1], tmp_path)
         assert done.returncode == int(match[2] or 0), done.stdout + done.stderr
         assert "Traceback" not in done.stderr
