@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -111,6 +112,17 @@ def check_safeguard(safeguard: Safeguard, engine: Engine) -> None:
 def test_every_bundled_spec_is_pinned_here_or_among_those_of_replication() -> None:
     pinned_elsewhere = "kafka/replication/"  # test_replication.py
     assert [size.spec for size in SIZES] == [spec for spec in bundled_specs() if not spec.startswith(pinned_elsewhere)]
+
+
+def test_the_index_names_every_spec_with_its_states_and_safeguards(checkout: Path) -> None:
+    lines = (checkout / "spec" / "README.md").read_text(encoding="utf-8").splitlines()
+    rows = {cells[1].strip(" `"): cells for cells in (line.split("|") for line in lines) if len(cells) > 3}
+    assert {name for name in rows if "/" in name} == set(bundled_specs())
+    for size in SIZES:
+        if "replication" not in size.spec:
+            assert [cell.strip() for cell in rows[size.spec][3:5]] == [f"{size.distinct:,}", str(size.depth)]
+    for safeguard in SAFEGUARDS:
+        assert f"`{safeguard.parameter}`" in rows[safeguard.spec][5]
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: size.spec)

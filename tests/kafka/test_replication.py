@@ -1,0 +1,245 @@
+"""The replication ladder: verdicts, numbers of states and lengths of the published TLA+ modules, and what each rule is for.
+
+Lengths count states. What is marked as published is from the table that TLC gives for the modules of github.com/hachikuji/kafka-specification,
+of the same names; the other numbers are ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+
+from assay.checker import portfolio
+from assay.checker.options import SearchOptions
+from assay.checker.portfolio import Engine
+from assay.checker.verdict import ExitCode, Outcome, PropertyResult, Report
+from assay.cli.bundled import bundled_specs
+from assay.cli.settings import load
+
+LADDER = ("truncate_to_hw", "kip101", "kip279", "kip320_first_try", "kip320", "async_isr")
+SHARED = ("partition", "unfenced")
+
+
+@dataclass(frozen=True)
+class Holds:
+    """A model of which every property holds."""
+
+    spec: str
+    model: str
+    distinct: int
+    depth: int
+
+    def __str__(self) -> str:
+        return f"{self.spec} {self.model}"
+
+
+@dataclass(frozen=True)
+class Loses:
+    """A model in which a committed record may be lost: the length of the shortest run, and all states if nothing stops the search."""
+
+    spec: str
+    model: str
+    length: int
+    last: str
+    distinct: int
+    depth: int
+
+    def __str__(self) -> str:
+        return f"{self.spec} {self.model}"
+
+
+HOLDS = [
+    Holds("kip279", "r2l2m2e2", 9_027, 18),
+    Holds("kip320_first_try", "r2l2m2e2", 8_429, 18),
+    Holds("kip320", "r2l2m2e2", 5_973, 18),
+    Holds("kip320", "r2l2m2e3", 28_939, 22),
+    Holds("kip320", "r3l2m2e1", 39_619, 22),
+    Holds("kip320", "r3l2m2e2", 737_794, 26),
+    Holds("async_isr", "r3o1v3", 8_020, 18),
+]
+LOSES = [
+    Loses("truncate_to_hw", "r2l2m2e2", 10, "become_follower", 10_131, 20),
+    Loses("truncate_to_hw", "r3l2m2e2", 9, "become_follower", 1_988_158, 28),
+    Loses("kip101", "r2l2m2e2", 12, "become_follower", 9_045, 18),
+    Loses("kip101", "r3l2m2e2", 11, "become_follower", 1_613_089, 26),
+    Loses("kip279", "r3l2m2e2", 11, "become_follower", 1_616_461, 26),
+    Loses("kip320_first_try", "r3l2m2e2", 13, "follower_truncate", 1_437_076, 28),
+]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A rule that is switched off, in three replicas, and the properties that are lost with the length of the shortest run to each."""
+
+    spec: str
+    parameter: str
+    lost: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        return f"{self.spec} {self.parameter}"
+
+
+SWITCHES = [
+    Switch("kip320", "FenceFetch", (("weak_isr", 13), ("epochs_rise", 11))),
+    Switch("kip320", "FenceTruncation", (("strong_isr", 14), ("weak_isr", 14), ("follower_prefix", 11))),
+    Switch("kip320", "FenceHighWatermark", (("strong_isr", 13), ("weak_isr", 13))),
+    Switch("kip320", "EpochBeforeExpansion", (("strong_isr", 12), ("weak_isr", 14))),
+    Switch("async_isr", "CountPending", (("valid_high_watermark", 7),)),
+    Switch("async_isr", "CheckVersion", (("valid_high_watermark", 7), ("isr_is_counted", 5))),
+]
+
+
+def searched(
+    spec: str,
+    model: str | None,
+    settings: dict[str, str] | None = None,
+    engine: Engine = "native",
+    properties: frozenset[str] | None = None,
+    keep_going: bool = False,
+) -> Report:
+    loaded = load(f"kafka/replication/{spec}", model, settings or {})
+    options = SearchOptions(properties=properties, keep_going=keep_going)
+    return portfolio.check(loaded.kernel, options, loaded.sources, engine).report
+
+
+@cache
+def whole(spec: str, model: str) -> Report:
+    """The answer about all properties, in all states."""
+    return searched(spec, model, keep_going=True)
+
+
+def lost(report: Report) -> tuple[tuple[str, int], ...]:
+    """The properties of the search that are violated, with the lengths of their runs; a scenario is no search."""
+    return tuple((each.name, len(each.trace)) for each in violated(report) if each.trace is not None)
+
+
+def violated(report: Report) -> list[PropertyResult]:
+    return [each for each in report.properties if each.outcome is Outcome.VIOLATED and each.kind != "scenario"]
+
+
+def size(report: Report) -> tuple[int, int]:
+    return report.statistics.distinct, report.statistics.depth
+
+
+def test_every_spec_of_replication_is_pinned_here() -> None:
+    names = [name for name in bundled_specs() if name.startswith("kafka/replication/")]
+    assert names == sorted(f"kafka/replication/{name}" for name in (*LADDER, *SHARED))
+    assert {row.spec for row in HOLDS} | {row.spec for row in LOSES} == set(LADDER)
+
+
+@pytest.mark.parametrize("row", HOLDS, ids=str)
+def test_a_version_holds_with_the_published_number_of_states_and_depth(row: Holds) -> None:
+    report = searched(row.spec, row.model)
+    assert size(report) == (row.distinct, row.depth)
+    assert report.exit_code is ExitCode.OK
+    assert {each.outcome for each in report.properties} <= {Outcome.HOLDS, Outcome.VACUOUS}
+
+
+@pytest.mark.slow
+def test_kip320_holds_with_logs_of_three_records_in_the_published_number_of_states() -> None:
+    report = searched("kip320", "r3l3m3e2")
+    assert size(report) == (4_093_531, 31)
+    assert report.exit_code is ExitCode.OK
+
+
+@pytest.mark.parametrize("row", LOSES, ids=str)
+def test_a_version_loses_a_committed_record_in_a_run_of_the_published_length(row: Loses) -> None:
+    report = searched(row.spec, row.model, properties=frozenset({"strong_isr"}))
+    assert lost(report) == (("strong_isr", row.length),)
+    (found,) = violated(report)
+    assert found.trace is not None
+    assert found.trace.steps[-1].action == row.last
+
+
+@pytest.mark.parametrize("row", [row for row in LOSES if row.distinct < 100_000], ids=str)
+def test_a_version_that_loses_records_has_all_states_of_its_module(row: Loses) -> None:
+    report = whole(row.spec, row.model)
+    assert size(report) == (row.distinct, row.depth)
+    assert lost(report) == (("strong_isr", row.length),)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", [row for row in LOSES if row.distinct >= 100_000], ids=str)
+def test_every_scenario_and_state_of_a_version_with_three_replicas_is_found(row: Loses) -> None:
+    report = whole(row.spec, row.model)
+    assert size(report) == (row.distinct, row.depth)
+    assert lost(report) == (("strong_isr", row.length),)
+    others = {each.outcome for each in report.properties if each.name != "strong_isr"}
+    assert others == {Outcome.HOLDS}
+
+
+@pytest.mark.parametrize("spec", ["truncate_to_hw", "kip101", "kip279", "kip320_first_try", "kip320"])
+def test_the_reference_engine_counts_the_same_with_one_record(spec: str) -> None:
+    settings = {"Replica": "{r1, r2}", "MaxRecords": "1", "MaxLeaderEpoch": "1"}
+    ours, theirs = (searched(spec, None, settings, engine, keep_going=True) for engine in ("native", "reference"))
+    assert size(ours) == size(theirs)
+    assert ours.statistics.generated == theirs.statistics.generated
+    assert [(each.name, each.outcome) for each in ours.properties] == [
+        (each.name, each.outcome) for each in theirs.properties
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", [row for row in HOLDS if row.distinct < 10_000], ids=str)
+def test_the_reference_engine_counts_the_published_states(row: Holds) -> None:
+    report = searched(row.spec, row.model, engine="reference")
+    assert size(report) == (row.distinct, row.depth)
+    assert report.exit_code is ExitCode.OK
+
+
+@pytest.mark.parametrize("switch", SWITCHES, ids=str)
+def test_a_rule_switched_off_is_missed(switch: Switch) -> None:
+    report = searched(switch.spec, None, {switch.parameter: "false"}, keep_going=True)
+    assert lost(report) == switch.lost
+
+
+@pytest.mark.parametrize("spec", SHARED)
+def test_what_the_versions_share_holds_by_itself(spec: str) -> None:
+    report = searched(spec, None)
+    assert report.exit_code is ExitCode.OK
+
+
+@pytest.mark.parametrize(("spec", "length"), [("kip279", 10), ("kip320_first_try", 10)])
+def test_before_kip320_epochs_in_a_log_may_be_out_of_order(spec: str, length: int) -> None:
+    report = searched(spec, "r2l2m2e2")
+    (found,) = [each for each in report.properties if each.name == "epochs_out_of_order"]
+    assert found.outcome is Outcome.HOLDS
+    assert found.trace is not None
+    assert len(found.trace) == length
+
+
+def test_only_a_partition_without_any_member_in_sync_stops_for_good() -> None:
+    loaded = load("kafka/replication/kip320", "r2l2m2e2", {})
+    assert loaded.kernel.terminal
+    report = whole("kip320", "r2l2m2e2")
+    (deadlock,) = [each for each in report.properties if each.name == "deadlock"]
+    assert deadlock.outcome is Outcome.HOLDS
+
+
+# A guard that is never the only obstacle, and why: it follows from another of the same action, or gives a name to a value.
+IMPLIED = {
+    "become_follower.leading",
+    "become_follower.other",
+    "become_follower.sent",
+    "leader_advance_hw.leading",
+    "leader_advance_hw.written",
+    "leader_shrink_isr.another",
+    "partition.leader_write.epoch_known",
+    "partition.leader_write.log_size",
+}
+
+
+def test_every_action_of_kip320_happens_and_every_guard_decides_somewhere_or_is_implied() -> None:
+    coverage = whole("kip320", "r3l2m2e1").coverage
+    assert [each.action for each in coverage.actions if not each.taken] == []
+    idle = {f"{each.action}.{each.label}" for each in coverage.guards if not each.decisive}
+    assert idle == IMPLIED
+
+
+def test_every_action_of_async_isr_happens_and_every_guard_decides_somewhere_or_is_implied() -> None:
+    coverage = whole("async_isr", "r3o1v3").coverage
+    assert [each.action for each in coverage.actions if not each.taken] == []
+    idle = {f"{each.action}.{each.label}" for each in coverage.guards if not each.decisive}
+    assert idle == {"follower_replicate.not_leader"}
