@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from assay.checker.explicit.bfs import Compiled
 from assay.checker.explicit.check import check
+from assay.checker.explicit.machine import Compiled
 from assay.checker.options import SearchOptions
 from assay.checker.portfolio import compile_kernel
 from assay.checker.verdict import Report

@@ -4,17 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Fingerprints = Literal["auto", "exact", "64", "128"]
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a search is: ``frontier`` states of ``level`` are still to be expanded; ``seconds`` since its start."""
+    """Where a search is: ``frontier`` states of ``level`` are still to be expanded; ``seconds`` since its start.
+
+    ``memory`` and ``disk`` are bytes that the process and its level files take, ``load`` is the share of the table's slots that are used;
+    engines that do not know them say 0.
+    """
 
     level: int
     distinct: int
     generated: int
     frontier: int
     seconds: float
+    memory: int = 0
+    disk: int = 0
+    load: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """Distinct states a second, on the average."""
+        return self.distinct / self.seconds if self.seconds else 0.0
+
+    @property
+    def duplicates(self) -> float:
+        """The share of what was generated that had been seen before."""
+        return 1 - self.distinct / self.generated if self.generated else 0.0
 
 
 def _never() -> bool:
@@ -33,6 +54,10 @@ class SearchOptions:
     trusted without it); None selects all. A search ends after the first level with a violation unless ``keep_going``. ``max_depth`` and
     ``max_states`` are looked at between levels, ``timeout`` (seconds) and ``interrupted`` between states. ``threads`` of the engines that
     use several (None: one a processor) change how long it takes and nothing else.
+
+    The native engine alone heeds the rest. ``memory`` is its budget in bytes (None: a share of what is free). ``fingerprints`` says what
+    tells states apart: whole rows, 64 or 128 bits, or one after the other as the states become many (``auto``). It writes a checkpoint
+    into the folder ``checkpoint`` every ``checkpoint_every`` seconds and at the end; with ``resume`` it goes on with the one that is there.
     """
 
     properties: frozenset[str] | None = None
@@ -42,6 +67,11 @@ class SearchOptions:
     check_deadlock: bool = True
     keep_going: bool = False
     threads: int | None = None
+    memory: int | None = None
+    fingerprints: Fingerprints = "auto"
+    checkpoint: Path | None = None
+    checkpoint_every: float = 60.0
+    resume: bool = False
     progress: Callable[[Progress], None] = _silent
     interrupted: Callable[[], bool] = _never
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
 from assay.checker import check as reference
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.explicit import check as explicit
-from assay.checker.explicit.bfs import Compiled
+from assay.checker.explicit.machine import Compiled
+from assay.checker.layout.row import LAYOUT_VERSION
 from assay.checker.native.build import Machine
 from assay.checker.native.module import program
 from assay.checker.native.unsupported import UnsupportedError
@@ -70,4 +72,6 @@ def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = 
         tuple((action, label) for action, _, label in (each.partition("\0") for each in text.guards)),
         tuple(each.name for each in text.states),
         tuple(each.name for each in text.steps),
+        len(kernel.next),
+        sha256(f"{LAYOUT_VERSION}\n{text.text}".encode()).digest(),
     )

@@ -162,6 +162,21 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Effort:
+    """What a search took: ``seconds`` from the first expansion to the last insertion, and sizes in bytes.
+
+    ``memory`` is the most that the process ever had of it, files apart; ``table`` what the table of states takes at the end, of whose slots
+    ``load`` is the share used; ``disk`` what was written into level files.
+    """
+
+    seconds: float
+    memory: int
+    table: int
+    load: float
+    disk: int
+
+
+@dataclass(frozen=True, slots=True)
 class Statistics:
     """Sizes of a search. ``depth`` counts levels, the initial states being level 1; ``generated`` counts every successor and initial state.
 
@@ -173,6 +188,7 @@ class Statistics:
     depth: int = 0
     seconds: float = 0.0
     collision: float = 0.0
+    effort: Effort | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

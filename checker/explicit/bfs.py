@@ -1,4 +1,4 @@
-"""Breadth-first search by blocks: expand, store what is new, check it. Level by level, in the order in which states were found.
+"""Breadth-first search over packed rows: level by level, round by round, in the order in which states were found.
 
 The rules of the search (when it stops, what is a finding, how it is told) are those of the reference search. Compiled code only says at
 which states and steps something is to be found first; the finding itself is made there by the reference evaluator.
@@ -6,240 +6,244 @@ which states and steps something is to be found first; the finding itself is mad
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+import time
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from assay.checker.evaluate.model import Model
-from assay.checker.explicit.machine import Machine
-from assay.checker.explicit.store import Candidates, EnginesDisagreeError, RowStore
-from assay.checker.layout.context import NEVER, WORDS, Slot
-from assay.checker.layout.row import RowLayout, Rows
-from assay.checker.options import SearchOptions
+from assay.checker.explicit.findings import Findings
+from assay.checker.explicit.lanes import Counts, Lane, Marks
+from assay.checker.explicit.levels import Levels
+from assay.checker.explicit.machine import Compiled
+from assay.checker.explicit.memory import default_budget, taken
+from assay.checker.explicit.rounds import Crew, Rounds
+from assay.checker.explicit.store import RowStore
+from assay.checker.explicit.table import Keys, Table, TableFullError
+from assay.checker.layout.row import Rows
+from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
-from assay.checker.reference.watch import DEADLOCK, DEFINED
+from assay.checker.verdict import Effort, State, Statistics
 
-BLOCK = 4096
-"""How many states are expanded at once."""
-ROOM = 1 << 16
-"""How many successors of a block there is room for at first."""
-MOST_LANES = 16
-"""The most blocks that are expanded or wait to be stored."""
-
-Marks = npt.NDArray[np.uint8]
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """Compiled code with the names behind its arrays: bound labels, guards (action, label), properties of states and of steps."""
-
-    machine: Machine
-    layout: RowLayout
-    hits: tuple[str, ...]
-    guards: tuple[tuple[str, str], ...]
-    states: tuple[str, ...]
-    steps: tuple[str, ...]
+EXACT_BYTES = 96 << 20
+"""Whole rows are compared while rows and fingerprints together take no more: 4,194,304 states of two words."""
+NARROW_LIMIT = 100_000_000
+"""Beyond this many states, fingerprints of 64 bits are too likely to collide."""
+OWN = 64 << 20
+"""Bytes of the budget that are kept for all but the table."""
+LEAST = 16 << 20
+"""Bytes without which a table is not worth beginning."""
+TELL_SECONDS = 0.1
 
 
-class Lane:
-    """Room in which one thread at a time expands a block: a context, the arrays it points to, and the candidates.
+@dataclass(slots=True)
+class Tally:
+    """Counts of a search, by position in the arrays of compiled code."""
 
-    ``known`` are the guards of which it is known already that they are decisive: code need not ask again.
-    """
+    hits: Rows
+    decisive: Marks
+    taken: Counts
+    fresh: Counts
 
-    def __init__(self, compiled: Compiled, known: Marks) -> None:
-        self._compiled = compiled
-        self._known = known
-        self.hits = np.zeros(max(1, len(compiled.hits)), np.uint64)
-        self.decisive = np.zeros(max(1, len(compiled.guards)), np.uint8)
-        self.found_states = np.full(max(1, 2 * len(compiled.states)), NEVER, np.uint64)
-        self.found_steps = np.full(max(1, 2 * len(compiled.steps)), NEVER, np.uint64)
-        self.context = np.zeros(WORDS, np.uint64)
-        self.context[Slot.HITS] = self.hits.ctypes.data
-        self.context[Slot.DECISIVE] = self.decisive.ctypes.data
-        self.context[Slot.STATES] = self.found_states.ctypes.data
-        self.context[Slot.STEPS] = self.found_steps.ctypes.data
-        self.candidates = self._with_room(ROOM)
-        self.done = 0
-        self.count = 0
+    def add(self, lane: Lane) -> None:
+        """Add what a lane counted."""
+        self.hits += lane.hits
+        self.decisive |= lane.decisive
+        self.taken += lane.taken
+        self.fresh += lane.fresh
 
-    def _with_room(self, room: int) -> Candidates:
-        words = self._compiled.layout.words
-        new = Candidates(
-            np.empty((room, words), np.uint64),
-            np.empty(room, np.uint64),
-            np.empty(room, np.uint32),
-            np.empty(room, np.uint32),
-        )
-        for slot, array in (
-            (Slot.ROWS, new.rows), (Slot.PRINTS, new.prints), (Slot.PARENTS, new.parents), (Slot.ACTIONS, new.actions),
-        ):  # fmt: skip
-            self.context[slot] = array.ctypes.data
-        self.context[Slot.CAPACITY] = room
-        self.context[Slot.RESERVE] = room // 4
-        return new
 
-    def expand(self, rows: Rows) -> Lane:
-        """Expand the first ``done`` of some rows into ``count`` candidates.
-
-        Where one row alone has too many successors, the attempt is forgotten and repeated with more room.
-        """
-        while True:
-            self.hits[:] = 0
-            self.decisive[:] = self._known
-            self.context[[Slot.STUCK, Slot.DEAD, Slot.TERMINAL]] = NEVER
-            self.found_steps[:] = NEVER
-            self.context[Slot.COUNT] = self.context[Slot.OVERFLOW] = 0
-            self.done = self._compiled.machine.expand(self.context, rows)
-            if not self.context[Slot.OVERFLOW]:
-                self.count = int(self.context[Slot.COUNT])
-                return self
-            self.candidates = self._with_room(4 * len(self.candidates.prints))
+def new_tally(compiled: Compiled) -> Tally:
+    """Nothing counted yet."""
+    hits, guards, actions = (max(1, n) for n in (len(compiled.hits), len(compiled.guards), compiled.actions))
+    return Tally(
+        np.zeros(hits, np.uint64), np.zeros(guards, np.uint8), np.zeros(actions, np.int64), np.zeros(actions, np.int64)
+    )
 
 
 class BlockSearch(Search):
-    """A search like the reference one, by compiled code.
-
-    With several threads, blocks are expanded ahead by all but one of them, and stored in the order of the frontier by that one: what is
-    found, counted and told is the same for any number of threads.
-    """
+    """A search like the reference one, by compiled code, with all processors. ``close`` it when its states are not needed any more."""
 
     def __init__(self, model: Model, options: SearchOptions, compiled: Compiled) -> None:
         super().__init__(model, options)
         self.compiled = compiled
-        self.rows = RowStore(compiled.layout, compiled.machine, model)
+        self.levels = Levels(compiled.layout.words, compiled.identity)
+        self.rows = RowStore(compiled.layout, model, self.levels)
         self.store = self.rows  # type: ignore[assignment]
-        threads = options.threads or os.cpu_count() or 1
-        self._decisive: Marks = np.zeros(max(1, len(compiled.guards)), np.uint8)
-        self._lanes = [Lane(compiled, self._decisive) for _ in range(max(1, min(threads, MOST_LANES)))]
-        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-        self._fresh = np.zeros(max(1, len(model.steps)), np.int64)
-        self._taken = np.zeros(max(1, len(model.steps)), np.int64)
-        self._hits = np.zeros_like(self._lanes[0].hits)
-        self._handled: set[tuple[str, int]] = set()
+        self.findings = Findings(compiled, self.rows, self.watch, self._undefined, deadlock=self._deadlock)
+        self.tally = new_tally(compiled)
+        self.keys = Keys.ROWS if options.fingerprints == "auto" else Keys(options.fingerprints)
+        self.peak = self._base = taken()
+        self._budget = options.memory or default_budget()
+        self._crew = Crew(options.threads)
+        self._rounds = Rounds(compiled, self.levels, self._crew, self.keys, self.tally.decisive)
+        self._table: Table | None = None
+        self._place = 0
+        self._told = 0.0
+        self._searched = 0.0
+
+    def close(self) -> None:
+        """Let go of threads and files."""
+        self._crew.close()
+        self.levels.close()
+
+    # ----------------------------------------------------------------------------------------------- sizes
+
+    @property
+    def collision(self) -> float:
+        """An upper bound of the probability that two states were taken for one."""
+        n, chosen = len(self.rows), self.options.fingerprints
+        if chosen == "exact" or (chosen == "auto" and self._is_exact_enough()):
+            return 0.0
+        narrow = {"auto": min(n, NARROW_LIMIT), "64": n}.get(chosen, 0)
+        return narrow * narrow / 2.0**65 + n * n / 2.0**129
+
+    def statistics(self) -> Statistics:
+        """The sizes of the search."""
+        table = self._table
+        effort = Effort(
+            self._searched, self.peak, table.bytes if table else 0, table.load if table else 0.0, self.levels.disk
+        )
+        return Statistics(len(self.rows), self.generated, self.depth, self.seconds, self.collision, effort)
+
+    def _is_exact_enough(self) -> bool:
+        size = len(self.rows) * Keys.ROWS.words(self.compiled.layout.words) * 8
+        return size <= min(EXACT_BYTES, self._room() // 4)
+
+    def _room(self) -> int:
+        """Bytes of the budget that are left for the table."""
+        return self._budget - self._base - OWN - self._rounds.arena.nbytes
+
+    # ---------------------------------------------------------------------------------------------- search
 
     def run(self) -> None:
         """Search until everything is seen, something is violated, or a limit is reached."""
-        try:
-            super().run()
-        finally:
-            if self._pool is not None:
-                self._pool.shutdown()
-        for label, hits in zip(self.compiled.hits, self._hits.tolist(), strict=False):
+        super().run()
+        self.findings.look()
+        self._note_peak()
+        for label, hits in zip(self.compiled.hits, self.tally.hits.tolist(), strict=False):
             if hits:
                 self.bounds[label] += hits
-        for action, taken, fresh in zip(self.model.steps, self._taken.tolist(), self._fresh.tolist(), strict=False):
-            self.taken[action.node.name] += taken
-            self.fresh[action.node.name] += fresh
-        for (action_name, label), decisive in zip(self.compiled.guards, self._decisive.tolist(), strict=False):
+        for at, action in enumerate(self.model.steps):
+            self.taken[action.node.name] += int(self.tally.taken[at])
+            self.fresh[action.node.name] += int(self.tally.fresh[at])
+        for (name, label), decisive in zip(self.compiled.guards, self.tally.decisive.tolist(), strict=False):
             if decisive:
-                self.model.actions[action_name].decisive.add(label)
+                self.model.actions[name].decisive.add(label)
+
+    def _find_initial(self) -> None:
+        super()._find_initial()
+        self.rows.forget_initial()
+        self.levels.seal()
+        self._fill_table()
 
     def _levels(self) -> None:
-        first, end = 0, len(self.rows)
-        while first < end:
-            self._decide_to_stop()
-            self._level(first, end)
-            first, end = end, len(self.rows)
-            if first < end:
+        started = time.monotonic()
+        try:
+            self._all_levels()
+        finally:
+            self._searched += time.monotonic() - started
+
+    def _all_levels(self) -> None:
+        while self.levels.counts and self._place < self.levels.counts[-1]:
+            if self._place == 0:
+                self._decide_to_stop()
+            self._level(self.levels.counts[-1])
+            self.findings.look()
+            self._frontier = self.levels.seal()
+            if self._frontier:
+                self._place = 0
                 self.depth += 1
             self._tell()
 
-    def _level(self, first: int, end: int) -> None:
-        """Expand all states of a level, block after block, the next blocks meanwhile in other threads."""
-        blocks = [(at, min(end, at + BLOCK)) for at in range(first, end, BLOCK)]
-        ahead: deque[Future[Lane]] = deque()
-        free, next_block = list(self._lanes), 0
-        try:
-            for at, stop in blocks:
-                while self._pool is not None and free and next_block < len(blocks):
-                    rows = self.rows.rows[slice(*blocks[next_block])]
-                    ahead.append(self._pool.submit(free.pop().expand, rows))
-                    next_block += 1
-                lane = ahead.popleft().result() if ahead else free.pop().expand(self.rows.rows[at:stop])
-                self._finish(lane, at, stop, end)
-                free.append(lane)
-        finally:
-            wait(ahead)
-
-    def _finish(self, lane: Lane, at: int, stop: int, end: int) -> None:
-        """Store what a block leads to; where the lane had no room for all of its rows, expand the rest of them."""
-        while True:
-            self._frontier = end - at
+    def _level(self, count: int) -> None:
+        while self._place < count:
+            self._frontier = count - self._place
             self._heed_limits()
-            self._store(lane, at)
-            at += lane.done
-            if at >= stop:
-                return
-            lane.expand(self.rows.rows[at:stop])
+            self._change_keys()
+            started = time.perf_counter()
+            self._round(count)
+            self._rounds.pace(started)
 
     def _heed_limits(self) -> None:
         super()._heed_limits()
-        if self._frontier > 0:
+        if self.seconds - self._told > TELL_SECONDS:
             self._tell()
 
-    def _store(self, lane: Lane, first: int) -> None:
-        self.generated += lane.count
-        self._hits += lane.hits
-        self._decisive |= lane.decisive
-        self._taken += np.bincount(lane.candidates.actions[: lane.count], minlength=len(self._taken))
-        self._look_at_rows(lane, first)
-        self._look_at_steps(lane, first)
-        before = len(self.rows)
+    def _round(self, count: int) -> None:
+        lanes = self._rounds.expand(self._place, count)
         try:
-            self.rows.insert(lane.candidates, lane.count, first, self._fresh)
+            new = self._rounds.insert(self._seen, lanes)
+            number = len(self.rows) - self.levels.staged
+            stage, places = self._rounds.stage(lanes, new)
+            for lane, at in zip(lanes, places, strict=True):
+                self.findings.collect(lane, stage, at, number + at)
+            self.levels.commit(int(new.sum()))
+        except TableFullError:
+            raise Stopped(self._no_room()) from None
         except MemoryError as error:
             raise Stopped(f"there is no room for more states in level {self.depth}: {error}") from None
-        lane.found_states[:] = NEVER
-        self.compiled.machine.inspect(lane.context, self.rows.rows[before : len(self.rows)], before)
-        self._look_at_states(lane)
+        except OSError as error:
+            raise Stopped(f"states of level {self.depth} could not be written: {error}") from None
+        for lane in lanes:
+            self.tally.add(lane)
+        self.generated += sum(lane.count for lane in lanes)
+        self._place += sum(lane.done for lane in lanes)
 
-    # ---------------------------------------------------------------------------------------------- findings
+    def _undefined(self, number: int, state: State) -> None:
+        self._stuck(number, *self.rows.stuck(state))
 
-    def _is_new(self, kind: str, at: int, position: int) -> bool:
-        """Whether compiled code has noted something that was not looked at yet."""
-        if position == NEVER or (kind, at) in self._handled:
-            return False
-        self._handled.add((kind, at))
-        return True
+    # ----------------------------------------------------------------------------------------------- table
 
-    def _look_at_rows(self, lane: Lane, first: int) -> None:
-        stuck, dead, terminal = (int(lane.context[slot]) for slot in (Slot.STUCK, Slot.DEAD, Slot.TERMINAL))
-        if self._is_new("stuck", 0, stuck):
-            action, arguments, outcome = self.rows.stuck(self.rows[first + stuck])
-            self._stuck(first + stuck, action, arguments, outcome)
-        for kind, position in (("terminal", terminal), ("dead", dead)):
-            if self._is_new(kind, 0, position) and self._deadlock:
-                self._look_at_dead(first + position, is_dead=kind == "dead")
+    @property
+    def _seen(self) -> Table:
+        assert self._table is not None
+        return self._table
 
-    def _look_at_dead(self, number: int, *, is_dead: bool) -> None:
-        state = self.rows[number]
-        alive = next(self.rows.outcomes(state), None) is not None
-        terminal = self.watch.is_terminal(number, state)
-        if alive or (terminal if is_dead else DEFINED not in self.watch.found):
-            raise EnginesDisagreeError(f"compiled code finds no way on where the reference evaluator does: {state}")
-        if is_dead and DEADLOCK not in self.watch.found:
-            self.watch.note_deadlock(number)
+    def _no_room(self) -> str:
+        return f"the memory budget of {self._budget >> 20:,} MB was used up in level {self.depth}"
 
-    def _look_at_steps(self, lane: Lane, first: int) -> None:
-        for at, position in enumerate(lane.found_steps.tolist()):
-            if self._is_new("step", at, position):
-                number = first + int(lane.candidates.parents[position])
-                state, after = self.rows[number], self.compiled.layout.unpack(lane.candidates.rows[position])
-                self.watch.see_step(number, state, self.rows.step(state, after))
-                self._require(self.compiled.steps[at // 2], at)
+    def _fill_table(self) -> None:
+        """Make the table anew, from the rows of all levels."""
+        self._table = None
+        self.levels.bits = self.keys.bits
+        try:
+            self._table = Table(self.keys.words(self.compiled.layout.words), self._room())
+            self._rounds.refill(self._table, self.levels.every_row())
+        except TableFullError:
+            raise Stopped(self._no_room()) from None
 
-    def _look_at_states(self, lane: Lane) -> None:
-        for position, at in sorted((position, at) for at, position in enumerate(lane.found_states.tolist())):
-            if self._is_new("state", at, position):
-                self.watch.see_state(position, self.rows[position])
-                self._require(self.compiled.states[at // 2], at)
+    def _change_keys(self) -> None:
+        """Go over to fingerprints where rows take too much, and to longer ones where short ones would collide."""
+        if self.options.fingerprints != "auto":
+            return
+        if self.keys is Keys.ROWS and not self._is_exact_enough():
+            self._use(Keys.PRINTS)
+            try:
+                self._table = self._seen.narrowed(self._room())
+            except TableFullError:
+                raise Stopped(self._no_room()) from None
+        elif self.keys is Keys.PRINTS and len(self.rows) > NARROW_LIMIT:
+            self._use(Keys.WIDE_PRINTS)
+            self._fill_table()
 
-    def _require(self, name: str, at: int) -> None:
-        known = self.watch.undefined if at % 2 else self.watch.found
-        if name not in known and name not in self.watch.found:
-            raise EnginesDisagreeError(f"compiled code decides `{name}` where the reference evaluator does not")
+    def _use(self, keys: Keys) -> None:
+        self.keys = keys
+        self.levels.bits = keys.bits
+        self._rounds.use(keys)
+
+    # -------------------------------------------------------------------------------------------- progress
+
+    def _note_peak(self) -> int:
+        now = taken()
+        self.peak = max(self.peak, now)
+        return now
+
+    def _tell(self) -> None:
+        self._told = self.seconds
+        self.options.progress(
+            Progress(
+                self.depth, len(self.rows), self.generated, self._frontier, self.seconds,
+                memory=self._note_peak(), disk=self.levels.disk, load=self._table.load if self._table else 0.0,
+            )
+        )  # fmt: skip

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from assay.checker.check import scenarios
 from assay.checker.coverage import coverage
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
-from assay.checker.explicit.bfs import BlockSearch, Compiled
+from assay.checker.explicit.bfs import BlockSearch
+from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.quantifiers import always_empty
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.results import Answers
-from assay.checker.verdict import Report, Statistics
+from assay.checker.verdict import Report
 from assay.grammar.kernel import Kernel
 
 ENGINE = "native"
@@ -27,12 +30,12 @@ def check(
     chosen, texts = options or SearchOptions(), sources or {}
     with deep_recursion(kernel):
         model = Model(kernel)
-        search = BlockSearch(model, chosen, compiled)
-        search.run()
-        results = [*Answers(search, texts).all(), *scenarios(model, search, texts)]
-        complete = search.stopped is None and not search.interrupted
-        empty = always_empty(model, search.rows, chosen, texts) if complete else ()
-    statistics = Statistics(len(search.store), search.generated, search.depth, search.seconds, search.rows.collision)
+        with closing(BlockSearch(model, chosen, compiled)) as search:
+            search.run()
+            results = [*Answers(search, texts).all(), *scenarios(model, search, texts)]
+            complete = search.stopped is None and not search.interrupted
+            empty = always_empty(model, search.rows, chosen, texts) if complete else ()
+    statistics = search.statistics()
     covered = coverage(model.steps, search.taken, search.fresh, empty)
     return Report(
         kernel, ENGINE, tuple(results), statistics, dict(search.bounds), covered, search.stopped, search.interrupted

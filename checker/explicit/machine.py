@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
-from assay.checker.layout.row import Rows
+from assay.checker.layout.row import RowLayout, Rows
 
 
 class Machine(Protocol):
@@ -18,3 +19,20 @@ class Machine(Protocol):
 
     def prints(self, rows: Rows) -> Rows:
         """The fingerprints of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """Compiled code with the names behind its arrays: bound labels, guards (action, label), properties of states and of steps.
+
+    ``actions`` is how many there are; ``identity`` is a hash of all that the code does, of ``level_file.IDENTITY`` bytes.
+    """
+
+    machine: Machine
+    layout: RowLayout
+    hits: tuple[str, ...]
+    guards: tuple[tuple[str, str], ...]
+    states: tuple[str, ...]
+    steps: tuple[str, ...]
+    actions: int
+    identity: bytes

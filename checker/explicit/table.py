@@ -1,96 +1,144 @@
-"""The kernels of the state store: open addressing over fingerprints, in numba.
+"""The set of states that were seen: open addressing in parts that grow one by one, in place.
 
-A table slot holds a fingerprint (0: empty) and, beside it, the number of the state. Candidates are taken in batches: the slots of a whole
-batch are read first, so that the memory works on many of them at once, and looked at afterwards.
+A slot begins with the 64-bit fingerprint of a state (0: empty) and goes on with what else tells states apart: nothing, 64 more bits of
+fingerprint, or the whole row. Each part has its own stretch of one reserved region of addresses, of which only what is used takes memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+import mmap
+from dataclasses import dataclass
+from enum import Enum
 
-import numba
 import numpy as np
+import numpy.typing as npt
 
-BATCH = 32
+from assay.checker.explicit.kernels import OWNERS, insert, move
+from assay.checker.layout.row import Rows
 
-F = TypeVar("F", bound=Callable[..., Any])
+Counts = npt.NDArray[np.int64]
 
-
-def compiled(function: F) -> F:
-    """The function as machine code that runs without the interpreter's lock, kept on disk where there is a place for it."""
-    try:
-        return cast(F, numba.njit(cache=True, nogil=True, boundscheck=False)(function))
-    except RuntimeError:  # numba found no directory that it may write to
-        return cast(F, numba.njit(nogil=True, boundscheck=False)(function))
-
-
-@compiled
-def same_row(rows: Any, a: Any, others: Any, b: Any) -> bool:
-    """Whether two rows are equal."""
-    for at in range(rows.shape[1]):  # noqa: SIM110 - a generator would not compile
-        if rows[a, at] != others[b, at]:
-            return False
-    return True
+PAGE_WORDS = 512
+LOAD = 0.75
+"""How full a part may be."""
+TIGHT = 0.93
+"""How full it may be where memory is at its end."""
+GROWTH = 1.35
+"""The factor by which a part grows: the smaller, the less room is empty, and the more often everything is moved."""
+FAST_GROWTH = 3.0
+SMALL = 8 << 20
+"""Tables of fewer bytes grow fast: moving costs more than room."""
+FEW_STATES = 8.0
+"""Parts are not equally full: a part of n states has room for this many times the root of n more than the mean."""
 
 
-@compiled
-def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
-    rows: Any, prints: Any, parents: Any, actions: Any, n: int, base: int,
-    slots: Any, numbers: Any, store: Any, store_parents: Any, count: int, fresh: Any, exact: bool,
-) -> int:  # fmt: skip
-    """Store the candidates that are new, in order; how many states there are then.
+class Keys(Enum):
+    """What tells states apart."""
 
-    ``base`` is the number of the state at position 0 of ``parents``. With ``exact`` states of equal fingerprints are compared.
-    """
-    mask = np.uint64(len(slots) - 1)
-    seen = np.empty(BATCH, np.uint64)
-    for begin in range(0, n, BATCH):
-        size = min(BATCH, n - begin)
-        for k in range(size):
-            seen[k] = slots[prints[begin + k] & mask]
-        for k in range(size):
-            i = begin + k
-            mark = prints[i]
-            at = mark & mask
-            found = seen[k] if seen[k] != 0 else slots[at]
-            while found != 0:
-                if found == mark and (not exact or same_row(rows, i, store, np.int64(numbers[at]))):
-                    break
-                at = (at + np.uint64(1)) & mask
-                found = slots[at]
-            if found == 0:
-                slots[at] = mark
-                numbers[at] = count
-                for w in range(rows.shape[1]):
-                    store[count, w] = rows[i, w]
-                store_parents[count] = base + parents[i]
-                fresh[actions[i]] += 1
-                count += 1
-    return count
+    ROWS = "exact"
+    PRINTS = "64"
+    WIDE_PRINTS = "128"
+
+    @property
+    def bits(self) -> int:
+        """The width of the fingerprints; 0 where whole rows are compared."""
+        return {"exact": 0, "64": 64, "128": 128}[self.value]
+
+    def words(self, row: int) -> int:
+        """The words of a slot, where rows have ``row`` words."""
+        return {"exact": 1 + row, "64": 1, "128": 2}[self.value]
 
 
-@compiled
-def rehash(old_slots: Any, old_numbers: Any, slots: Any, numbers: Any) -> None:
-    """Move everything into a larger table."""
-    mask = np.uint64(len(slots) - 1)
-    for i in range(len(old_slots)):
-        mark = old_slots[i]
-        if mark != 0:
-            at = mark & mask
-            while slots[at] != 0:
-                at = (at + np.uint64(1)) & mask
-            slots[at] = mark
-            numbers[at] = old_numbers[i]
+class TableFullError(Exception):
+    """The table cannot grow within its budget."""
 
 
-@compiled
-def find(row: Any, mark: Any, slots: Any, numbers: Any, store: Any) -> Any:
-    """The number of the state with that row; -1 if there is none."""
-    mask = np.uint64(len(slots) - 1)
-    at = mark & mask
-    while slots[at] != 0:
-        if slots[at] == mark and same_row(row, 0, store, np.int64(numbers[at])):
-            return np.int64(numbers[at])
-        at = (at + np.uint64(1)) & mask
-    return -1
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Candidates in ``lanes`` lanes, listed by owner; arrays have the lane as their first index. ``more`` are the further words of keys."""
+
+    lanes: int
+    offsets: Counts
+    order: npt.NDArray[np.uint32]
+    marks: Rows
+    more: Rows
+    fresh: npt.NDArray[np.uint8]
+
+    def incoming(self) -> Counts:
+        """How many candidates each owner gets."""
+        total: Counts = np.diff(self.offsets[: self.lanes], axis=1).sum(axis=0)
+        return total
+
+
+class Table:
+    """The states seen, under keys of ``step`` words, in at most ``budget`` bytes. Raises ``TableFullError`` if that is too little to begin."""
+
+    def __init__(self, step: int, budget: int) -> None:
+        self.step = step
+        self._budget = budget
+        self.counts: Counts = np.zeros(OWNERS, np.int64)
+        first = max(16, PAGE_WORDS // step)
+        self.caps: Counts = np.full(OWNERS, first, np.int64)
+        if self.bytes > budget:
+            raise TableFullError
+        unit = step * PAGE_WORDS
+        most = budget / 8 / OWNERS
+        self.stride = int(most + FEW_STATES * most**0.5) // unit * unit + unit
+        try:
+            self._region = mmap.mmap(-1, OWNERS * self.stride * 8, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except OSError:
+            raise TableFullError from None
+        self.slots = np.frombuffer(self._region, np.uint64)
+
+    def __len__(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def bytes(self) -> int:
+        """The memory that slots take."""
+        return int(self.caps.sum()) * self.step * 8
+
+    @property
+    def load(self) -> float:
+        """The share of the slots that are used."""
+        return len(self) / int(self.caps.sum())
+
+    def sizes_for(self, incoming: Counts) -> Counts:
+        """The slots of each part once there is room for so many more states; raises ``TableFullError`` if the budget has no such room."""
+        wanted = self.counts + incoming
+        growth = FAST_GROWTH if self.bytes < SMALL else GROWTH
+        for load, factor in ((LOAD, growth), (LOAD, 1.0), (TIGHT, 1.0)):
+            short = wanted > load * self.caps
+            larger = np.maximum(np.ceil(wanted / load), np.ceil(self.caps * factor)).astype(np.int64)
+            sizes: Counts = np.where(short, larger, self.caps)
+            if int(sizes.sum()) * self.step * 8 <= self._budget and int(sizes.max()) * self.step <= self.stride:
+                return sizes
+        raise TableFullError
+
+    def grow(self, first: int, last: int, sizes: Counts) -> None:
+        """Give the parts from ``first`` up to ``last`` their new sizes."""
+        for owner in range(first, last):
+            old, new = int(self.caps[owner]), int(sizes[owner])
+            if new > old:
+                base, used = owner * self.stride, old * self.step
+                aside = self.slots[base : base + used].copy()
+                self.slots[base : base + used] = 0
+                move(aside, 0, old, self.step, self.slots, base, new, self.step)
+                self.caps[owner] = new
+
+    def insert(self, batch: Batch, first: int, last: int, found: Counts) -> None:
+        """Insert the candidates of the owners from ``first`` up to ``last``, for which there is room; ``found`` counts the new by lane."""
+        insert(
+            self.slots, self.stride, self.step, self.caps, self.counts, first, last,
+            batch.lanes, batch.offsets, batch.order, batch.marks, batch.more, batch.fresh, found,
+        )  # fmt: skip
+
+    def narrowed(self, budget: int) -> Table:
+        """A table of the same states under their fingerprints alone."""
+        new = Table(1, budget)
+        new.grow(0, OWNERS, new.sizes_for(self.counts))
+        for owner in range(OWNERS):
+            source, base = owner * self.stride, owner * new.stride
+            move(self.slots, source, int(self.caps[owner]), self.step, new.slots, base, int(new.caps[owner]), 1)
+        new.counts[:] = self.counts
+        return new

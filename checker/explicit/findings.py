@@ -1,0 +1,132 @@
+"""Findings of compiled code, and what the reference evaluator makes of them.
+
+Compiled code says at which states and steps something is to be found first. Of each kind the first one of a level counts; they are looked at
+when the level is complete (or the search stops), in the order of the states from which they were found. So the answer does not depend on
+how a level was cut into blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.checker.explicit.lanes import Lane
+from assay.checker.explicit.level_file import Chunk
+from assay.checker.explicit.machine import Compiled
+from assay.checker.explicit.store import EnginesDisagreeError, RowStore
+from assay.checker.layout.context import NEVER, Slot
+from assay.checker.reference.watch import DEADLOCK, DEFINED, Watch
+from assay.checker.verdict import State
+
+STUCK, TERMINAL, DEAD, STEP, STATE = KINDS = ("stuck", "terminal", "dead", "step", "state")
+"""In the order in which they are looked at, where several come from one state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something to be looked at. ``level`` and ``source`` are the place of the state that was expanded.
+
+    ``at`` is the property's position in the array of findings, ``number`` that of the state concerned, ``row`` the successor of a step.
+    """
+
+    kind: str
+    at: int
+    level: int
+    source: int
+    number: int
+    row: tuple[int, ...] = ()
+
+
+class Findings:
+    """The events of a search. ``note_stuck`` and ``see_dead`` say what is undefined in a state, and that it is a deadlock."""
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        store: RowStore,
+        watch: Watch,
+        note_stuck: Callable[[int, State], None],
+        *,
+        deadlock: bool,
+    ) -> None:
+        self._compiled = compiled
+        self._store = store
+        self._watch = watch
+        self._note_stuck = note_stuck
+        self._deadlock = deadlock
+        self._noted: dict[tuple[str, int], Event] = {}
+        self._unseen: list[Event] = []
+
+    @property
+    def events(self) -> list[Event]:
+        """All events so far, in the order in which they were noted."""
+        return list(self._noted.values())
+
+    def note(self, event: Event) -> None:
+        """Keep an event if it is the first of its kind."""
+        if (event.kind, event.at) not in self._noted:
+            self._noted[event.kind, event.at] = event
+            self._unseen.append(event)
+
+    def collect(self, lane: Lane, stage: Chunk, at: int, number: int) -> None:
+        """Note what a lane found in the last finished level; the first state that it staged, at ``at``, has the number ``number``."""
+        level = len(self._store.levels.counts) - 1
+        start = self._store.levels.starts[level]
+        self._collect_rows(lane, level, start)
+        arena = lane.arena
+        for which, position in enumerate(lane.found_steps.tolist()):
+            if position != NEVER:
+                source = lane.first + int(arena.parents[lane.at, position])
+                row = tuple(arena.rows[lane.at, position].tolist())
+                self.note(Event(STEP, which, level, source, start + source, row))
+        for which, found in enumerate(lane.found_states.tolist()):
+            if found != NEVER:
+                self.note(Event(STATE, which, level, int(stage.parents[at + found - number]), found))
+
+    def _collect_rows(self, lane: Lane, level: int, start: int) -> None:
+        for kind, slot in ((STUCK, Slot.STUCK), (TERMINAL, Slot.TERMINAL), (DEAD, Slot.DEAD)):
+            position = int(lane.context[slot])
+            if position != NEVER:
+                source = lane.first + position
+                self.note(Event(kind, 0, level, source, start + source))
+
+    # ------------------------------------------------------------------------------------------------- look
+
+    def look(self) -> None:
+        """Look at the events that were not looked at yet; raises ``EnginesDisagreeError``."""
+        unseen, self._unseen = self._unseen, []
+        for event in sorted(
+            unseen, key=lambda each: (each.level, each.source, KINDS.index(each.kind), each.number, each.at)
+        ):
+            self._look_at(event, self._store[event.number])
+
+    def _look_at(self, event: Event, state: State) -> None:
+        match event.kind:
+            case "stuck":
+                self._note_stuck(event.number, state)
+            case "terminal" | "dead":
+                if self._deadlock:
+                    self._look_at_dead(event, state)
+            case "step":
+                after = self._store.layout.unpack(np.array(event.row, np.uint64))
+                self._watch.see_step(event.number, state, self._store.step(state, after))
+                self._require(self._compiled.steps[event.at // 2], event.at)
+            case _:
+                self._watch.see_state(event.number, state)
+                self._require(self._compiled.states[event.at // 2], event.at)
+
+    def _look_at_dead(self, event: Event, state: State) -> None:
+        is_dead = event.kind == DEAD
+        alive = next(self._store.outcomes(state), None) is not None
+        terminal = self._watch.is_terminal(event.number, state)
+        if alive or (terminal if is_dead else DEFINED not in self._watch.found):
+            raise EnginesDisagreeError(f"compiled code finds no way on where the reference evaluator does: {state}")
+        if is_dead and DEADLOCK not in self._watch.found:
+            self._watch.note_deadlock(event.number)
+
+    def _require(self, name: str, at: int) -> None:
+        known = self._watch.undefined if at % 2 else self._watch.found
+        if name not in known and name not in self._watch.found:
+            raise EnginesDisagreeError(f"compiled code decides `{name}` where the reference evaluator does not")

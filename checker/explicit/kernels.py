@@ -1,0 +1,202 @@
+"""The inner loops of the search, compiled by numba: they run without the interpreter's lock and touch nothing but arrays.
+
+Every state belongs to one of ``OWNERS`` parts of the table, told by the highest bits of its fingerprint; where it lies in the part is told
+by other bits. Two threads never work on one part at once, so that nothing is locked. Candidates (successors of a block of states) come in
+lanes; ``order`` lists those of a lane by owner, and within one owner in the order in which they were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+
+OWNERS = 256
+OWNER_SHIFT = np.uint64(56)
+HOME_SHIFT = np.uint64(24)
+HOME_BITS = np.uint64(32)
+HOME_MASK = np.uint64((1 << 32) - 1)
+BATCH = 32
+"""So many slots are read before any is looked at, so that the memory works on all of them at once."""
+ONE = np.uint64(1)
+MIX_START = np.uint64(0x243F6A8885A308D3)
+MIX_STEP = np.uint64(0x9E3779B97F4A7C15)
+MIX_FIRST, MIX_SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(function: F) -> F:
+    """The function as machine code that runs without the interpreter's lock, kept on disk where there is a place for it."""
+    try:
+        return cast(F, numba.njit(cache=True, nogil=True, boundscheck=False)(function))
+    except RuntimeError:  # numba found no directory that it may write to
+        return cast(F, numba.njit(nogil=True, boundscheck=False)(function))
+
+
+@compiled
+def home(mark: Any, cap: Any) -> Any:
+    """The slot, among ``cap``, where the search for a fingerprint begins; it grows with the fingerprint's middle bits."""
+    return np.int64((((mark >> HOME_SHIFT) & HOME_MASK) * np.uint64(cap)) >> HOME_BITS)
+
+
+@compiled
+def partition(prints: Any, n: int, offsets: Any, order: Any, marks: Any) -> None:
+    """List candidates by owner: those of owner p are ``order[offsets[p]:offsets[p + 1]]``, their fingerprints likewise in ``marks``."""
+    for owner in range(OWNERS + 1):
+        offsets[owner] = 0
+    for i in range(n):
+        offsets[np.int64(prints[i] >> OWNER_SHIFT)] += 1
+    total = 0
+    for owner in range(OWNERS + 1):
+        begin = total
+        total += offsets[owner]
+        offsets[owner] = begin
+    for i in range(n):
+        part = np.int64(prints[i] >> OWNER_SHIFT)
+        at = offsets[part]
+        offsets[part] = at + 1
+        order[at] = i
+        marks[at] = prints[i]
+    for owner in range(OWNERS, 0, -1):
+        offsets[owner] = offsets[owner - 1]
+    offsets[0] = 0
+
+
+@compiled
+def insert_prints(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
+    """Insert fingerprints alone; ``fresh`` tells of each candidate whether it was new; how many were."""
+    new = 0
+    for start in range(begin, end, BATCH):
+        size = min(BATCH, end - start)
+        for k in range(size):
+            homes[k] = home(marks[start + k], cap)
+            seen[k] = slots[base + homes[k]]
+        for k in range(size):
+            mark, at = marks[start + k], homes[k]
+            found = seen[k] if seen[k] != 0 else slots[base + at]
+            while found != 0 and found != mark:  # noqa: PLR1714 - a tuple would not compile to two comparisons
+                at += 1
+                if at == cap:
+                    at = 0
+                found = slots[base + at]
+            fresh[order[start + k]] = found == 0
+            if found == 0:
+                slots[base + at] = mark
+                new += 1
+    return new
+
+
+@compiled
+def insert_keys(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, more: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
+    """As ``insert_prints``, with further words ``more[i]`` of each candidate, which follow its fingerprint in the slot."""
+    wide = more.shape[1]
+    step = wide + 1
+    new = 0
+    for start in range(begin, end, BATCH):
+        size = min(BATCH, end - start)
+        for k in range(size):
+            homes[k] = base + step * home(marks[start + k], cap)
+            seen[k] = slots[homes[k]]
+        for k in range(size):
+            i, mark, at = order[start + k], marks[start + k], homes[k]
+            found = seen[k] if seen[k] != 0 else slots[at]
+            while found != 0:
+                same = found == mark
+                for w in range(wide):
+                    if not same:
+                        break
+                    same = slots[at + 1 + w] == more[i, w]
+                if same:
+                    break
+                at += step
+                if at == base + step * cap:
+                    at = base
+                found = slots[at]
+            fresh[i] = found == 0
+            if found == 0:
+                slots[at] = mark
+                for w in range(wide):
+                    slots[at + 1 + w] = more[i, w]
+                new += 1
+    return new
+
+
+@compiled
+def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
+    slots: Any, stride: int, step: int, caps: Any, counts: Any, first: int, last: int,
+    lanes: int, offsets: Any, order: Any, marks: Any, more: Any, fresh: Any, found: Any,
+) -> None:  # fmt: skip
+    """Insert the candidates of the owners from ``first`` up to ``last``, lane after lane; ``found`` counts the new ones of each lane."""
+    seen, homes = np.empty(BATCH, np.uint64), np.empty(BATCH, np.int64)
+    for owner in range(first, last):
+        base, cap = owner * stride, caps[owner]
+        for lane in range(lanes):
+            begin, end = offsets[lane, owner], offsets[lane, owner + 1]
+            if step == 1:
+                new = insert_prints(slots, base, cap, marks[lane], order[lane], begin, end, fresh[lane], seen, homes)
+            else:
+                new = insert_keys(
+                    slots, base, cap, marks[lane], order[lane], begin, end, fresh[lane], more[lane], seen, homes
+                )
+            counts[owner] += new
+            found[lane] += new
+
+
+@compiled
+def move(source: Any, start: int, old: int, old_step: int, slots: Any, base: int, cap: int, step: int) -> None:  # noqa: PLR0913, PLR0917
+    """Put the first ``step`` words of each of ``old`` used slots into another part of ``cap`` slots, all of which differ."""
+    for i in range(old):
+        place = start + i * old_step
+        mark = source[place]
+        if mark != 0:
+            at = home(mark, cap)
+            while slots[base + at * step] != 0:
+                at += 1
+                if at == cap:
+                    at = 0
+            for w in range(step):
+                slots[base + at * step + w] = source[place + w]
+
+
+@compiled
+def gather(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
+    rows: Any, parents: Any, actions: Any, fresh: Any, n: int, first: int,
+    out_rows: Any, out_parents: Any, out_actions: Any, at: int, taken: Any, found: Any,
+) -> None:  # fmt: skip
+    """Append the new candidates of a lane from ``at`` on; ``first`` is the place in its level of the block's first state."""
+    for i in range(n):
+        action = np.int64(actions[i])
+        taken[action] += 1
+        if fresh[i]:
+            for w in range(rows.shape[1]):
+                out_rows[at, w] = rows[i, w]
+            out_parents[at] = first + np.int64(parents[i])
+            out_actions[at] = action
+            found[action] += 1
+            at += 1
+
+
+@compiled
+def second_prints(rows: Any, n: int, out: Any) -> None:
+    """Another 64 bits of fingerprint of each row: each word mixed in by the finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
+    for i in range(n):
+        state = MIX_START
+        for w in range(rows.shape[1]):
+            state = (state ^ rows[i, w]) + MIX_STEP
+            state = (state ^ (state >> np.uint64(30))) * MIX_FIRST
+            state = (state ^ (state >> np.uint64(27))) * MIX_SECOND
+            state ^= state >> np.uint64(31)
+        out[i, 0] = state
+
+
+@compiled
+def checksum(words: Any) -> Any:
+    """A sum over words that changes with each of them and with their order; it finds damage, not malice."""
+    state = MIX_START
+    for i in range(len(words)):
+        state = (state ^ words[i]) * MIX_STEP
+        state ^= state >> np.uint64(32)
+    return state

@@ -1,0 +1,55 @@
+"""How much memory there is, and how much of it this process has taken."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from pathlib import Path
+
+SHARE = 0.75
+"""What a search may take of the memory that is free when it starts, unless it was told otherwise."""
+PAGE = os.sysconf("SC_PAGE_SIZE")
+CONTROL_GROUP = Path("/sys/fs/cgroup")
+
+
+def default_budget() -> int:
+    """The memory that a search may take if nobody says how much, in bytes."""
+    return int(SHARE * available())
+
+
+def available() -> int:
+    """Memory that can be had without hurting anybody: what the system says, or what is left of the limit of the control group."""
+    free = _from_meminfo() or os.sysconf("SC_PHYS_PAGES") * PAGE // 2
+    limit, used = _number(CONTROL_GROUP / "memory.max"), _number(CONTROL_GROUP / "memory.current")
+    if limit is not None and used is not None:
+        free = min(free, max(0, limit - used))
+    addresses, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return free if addresses == resource.RLIM_INFINITY else min(free, addresses // 2)
+
+
+def _from_meminfo() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+    except OSError:
+        return None  # not Linux
+    found = (line.split() for line in lines if line.startswith("MemAvailable:"))
+    return next((int(words[1]) << 10 for words in found), None)
+
+
+def _number(file: Path) -> int | None:
+    try:
+        text = file.read_text("ascii").strip()
+    except OSError:
+        return None  # no control group limits this process
+    return int(text) if text.isdecimal() else None
+
+
+def taken() -> int:
+    """The memory of this process that no file backs, in bytes; where the system does not tell, the most it ever took of any."""
+    try:
+        pages = Path("/proc/self/statm").read_text("ascii").split()
+    except OSError:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most << 10
+    return (int(pages[1]) - int(pages[2])) * PAGE

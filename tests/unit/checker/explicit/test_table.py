@@ -1,0 +1,92 @@
+"""The table of seen states: what it holds it finds again, whatever the fingerprints, and however much it grows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.checker.explicit.kernels import OWNERS, partition
+from assay.checker.explicit.lanes import Arena
+from assay.checker.explicit.table import Keys, Table, TableFullError
+
+KEYS = st.lists(st.integers(0, 40), min_size=1, max_size=300)
+SPREAD = 0x9E3779B97F4A7C15
+
+
+def spread(key: int) -> int:
+    """A fingerprint whose owner and slot bits depend on the key."""
+    return (key + 1) * SPREAD % (1 << 64)
+
+
+def insert(table: Table, arena: Arena, keys: list[int], prints: list[int]) -> list[int]:
+    """The keys that the table says are new."""
+    n = len(keys)
+    arena.rows[0, :n, 0], arena.prints[0, :n] = keys, prints
+    if arena.more is not arena.rows:
+        arena.more[0, :n, 0] = keys
+    partition(arena.prints[0], n, arena.offsets[0], arena.order[0], arena.marks[0])
+    batch = arena.batch(1)
+    table.grow(0, OWNERS, table.sizes_for(batch.incoming()))
+    found = np.zeros(1, np.int64)
+    for first in range(0, OWNERS, 64):
+        table.insert(batch, first, first + 64, found)
+    new = [key for key, fresh in zip(keys, arena.fresh[0, :n], strict=True) if fresh]
+    assert len(new) == found[0]
+    return new
+
+
+@settings(deadline=None)
+@given(KEYS, KEYS, st.sampled_from(list(Keys)))
+def test_states_are_new_once_in_the_order_in_which_they_came(first: list[int], second: list[int], keys: Keys) -> None:
+    table, arena = Table(keys.words(1), 1 << 24), Arena(1, 1, keys)
+    together = [
+        *insert(table, arena, first, list(map(spread, first))),
+        *insert(table, arena, second, list(map(spread, second))),
+    ]
+    assert together == list(dict.fromkeys([*first, *second]))
+    assert len(table) == len(together)
+
+
+@settings(deadline=None)
+@given(KEYS, st.sampled_from([Keys.ROWS, Keys.WIDE_PRINTS]))
+def test_longer_keys_tell_states_of_one_fingerprint_apart(keys: list[int], kind: Keys) -> None:
+    table, arena = Table(kind.words(1), 1 << 24), Arena(1, 1, kind)
+    assert insert(table, arena, keys, [key % 3 + 1 for key in keys]) == list(dict.fromkeys(keys))
+
+
+def test_fingerprints_alone_do_not() -> None:
+    table, arena = Table(1, 1 << 24), Arena(1, 1, Keys.PRINTS)
+    assert insert(table, arena, [1, 2, 3, 1], [7, 7, 8, 7]) == [1, 3]
+
+
+@pytest.mark.parametrize("keys", list(Keys))
+def test_what_was_seen_is_seen_however_much_the_table_grows(keys: Keys) -> None:
+    table, arena = Table(keys.words(1), 64 << 20), Arena(1, 1, keys)
+    before = table.bytes
+    for start in range(0, 400_000, 20_000):
+        some = list(range(start, start + 20_000))
+        assert insert(table, arena, some, list(map(spread, some))) == some
+    assert table.bytes > 2 * before
+    assert not insert(table, arena, list(range(5_000, 25_000)), list(map(spread, range(5_000, 25_000))))
+    assert len(table) == 400_000
+
+
+def test_whole_rows_go_over_into_fingerprints() -> None:
+    table, arena = Table(2, 64 << 20), Arena(1, 1, Keys.ROWS)
+    seen = list(range(30_000))
+    insert(table, arena, seen, list(map(spread, seen)))
+    narrow = table.narrowed(64 << 20)
+    assert len(narrow) == 30_000
+    assert not insert(narrow, Arena(1, 1, Keys.PRINTS), seen, list(map(spread, seen)))
+
+
+def test_a_table_does_not_outgrow_its_budget() -> None:
+    table, arena = Table(1, 2 << 20), Arena(1, 1, Keys.PRINTS)
+    with pytest.raises(TableFullError):
+        for start in range(0, 400_000, 20_000):
+            some = list(range(start, start + 20_000))
+            insert(table, arena, some, list(map(spread, some)))
+    assert 200_000 < len(table) <= (2 << 20) // 8
+    assert table.bytes <= 2 << 20
