@@ -19,9 +19,10 @@ from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.watch import DEADLOCK
 from assay.checker.verdict import Report
-from assay.grammar.diagnostics import Diagnostic, SpecError
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
 
+NATIVE_ONLY = "E823"
 Engine = Literal["auto", "reference", "native"]
 
 
@@ -47,6 +48,7 @@ def check(
     chosen = options or SearchOptions()
     reference.refuse_unknown_names(kernel, chosen)
     if engine == "reference":
+        _refuse_native_options(chosen, ())
         return Answer(reference.check(kernel, chosen, sources))
     try:
         with deep_recursion(kernel):
@@ -59,7 +61,24 @@ def check(
         return Answer(explicit.check(kernel, compiled, chosen, sources))
     if engine == "native":
         raise SpecError(declined)
+    _refuse_native_options(chosen, declined)
     return Answer(reference.check(kernel, chosen, sources), declined[0])
+
+
+def _refuse_native_options(options: SearchOptions, declined: tuple[Diagnostic, ...]) -> None:
+    """Raise ``SpecError`` if something was asked for that the reference engine does not do."""
+    asked = {
+        "a checkpoint": options.checkpoint is not None,
+        "a memory budget": options.memory is not None,
+        "a choice of fingerprints": options.fingerprints != "auto",
+    }
+    problems = [
+        Diagnostic(NATIVE_ONLY, NOWHERE, f"the reference engine has no use for {name}")
+        for name, wanted in asked.items()
+        if wanted
+    ]
+    if problems:
+        raise SpecError((*problems, *declined))
 
 
 def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
+from pathlib import Path
 
 from assay.grammar.diagnostics import Span
 from assay.grammar.kernel import Kernel
@@ -193,7 +194,10 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The answer of an engine about a kernel. ``stopped`` says why the search did not reach its end, if it did not."""
+    """The answer of an engine about a kernel. ``stopped`` says why the search did not reach its end, if it did not.
+
+    ``checkpoint`` is the folder from which a stopped search can be resumed, if there is one.
+    """
 
     kernel: Kernel
     engine: str
@@ -203,6 +207,7 @@ class Report:
     coverage: Coverage = Coverage()
     stopped: str | None = None
     interrupted: bool = False
+    checkpoint: Path | None = None
 
     @property
     def unaccepted_bounds(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from assay.grammar.code import Code
 from assay.grammar.codes_expressions import NAMES, TYPES
 from assay.grammar.codes_model import MODULES, PROPERTIES, STATEMENTS
+from assay.grammar.codes_search import SEARCH
 
 __all__ = ["CODES", "TABLE", "Code"]
 
@@ -238,6 +239,17 @@ ENGINES = (
     ),
 )
 
-TABLE: tuple[Code, ...] = (*SYNTAX, *NAMES, *TYPES, *MODULES, *STATEMENTS, *PROPERTIES, *INPUT_FILES, *LOGS, *ENGINES)
+TABLE: tuple[Code, ...] = (
+    *SYNTAX,
+    *NAMES,
+    *TYPES,
+    *MODULES,
+    *STATEMENTS,
+    *PROPERTIES,
+    *INPUT_FILES,
+    *LOGS,
+    *ENGINES,
+    *SEARCH,
+)
 
 CODES: dict[str, Code] = {code.code: code for code in TABLE}

@@ -7,11 +7,12 @@ which states and steps something is to be found first; the finding itself is mad
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from assay.checker.evaluate.model import Model
+from assay.checker.explicit.checkpoint import Checkpoint, Saved
 from assay.checker.explicit.findings import Findings
 from assay.checker.explicit.lanes import Counts, Lane, Marks
 from assay.checker.explicit.levels import Levels
@@ -24,6 +25,7 @@ from assay.checker.layout.row import Rows
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.verdict import Effort, State, Statistics
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 
 EXACT_BYTES = 96 << 20
 """Whole rows are compared while rows and fingerprints together take no more: 4,194,304 states of two words."""
@@ -31,6 +33,7 @@ NARROW_LIMIT = 100_000_000
 """Beyond this many states, fingerprints of 64 bits are too likely to collide."""
 OWN = 64 << 20
 """Bytes of the budget that are kept for all but the table."""
+TOO_LITTLE = "E821"
 LEAST = 16 << 20
 """Bytes without which a table is not worth beginning."""
 TELL_SECONDS = 0.1
@@ -53,6 +56,9 @@ class Tally:
         self.fresh += lane.fresh
 
 
+COUNTED = tuple(field.name for field in fields(Tally))
+
+
 def new_tally(compiled: Compiled) -> Tally:
     """Nothing counted yet."""
     hits, guards, actions = (max(1, n) for n in (len(compiled.hits), len(compiled.guards), compiled.actions))
@@ -73,6 +79,7 @@ class BlockSearch(Search):
         self.findings = Findings(compiled, self.rows, self.watch, self._undefined, deadlock=self._deadlock)
         self.tally = new_tally(compiled)
         self.keys = Keys.ROWS if options.fingerprints == "auto" else Keys(options.fingerprints)
+        self._checkpoint = self._open_checkpoint()
         self.peak = self._base = taken()
         self._budget = options.memory or default_budget()
         self._crew = Crew(options.threads)
@@ -81,11 +88,17 @@ class BlockSearch(Search):
         self._place = 0
         self._told = 0.0
         self._searched = 0.0
+        self._saved_at = time.monotonic()
+        self._whole = True
+        """Whether levels and counts tell of the same states: not in the midst of a change."""
+        self._require_room()
 
     def close(self) -> None:
         """Let go of threads and files."""
         self._crew.close()
         self.levels.close()
+        if self._checkpoint is not None:
+            self._checkpoint.close()
 
     # ----------------------------------------------------------------------------------------------- sizes
 
@@ -120,6 +133,7 @@ class BlockSearch(Search):
         """Search until everything is seen, something is violated, or a limit is reached."""
         super().run()
         self.findings.look()
+        self._keep_checkpoint()
         self._note_peak()
         for label, hits in zip(self.compiled.hits, self.tally.hits.tolist(), strict=False):
             if hits:
@@ -135,7 +149,9 @@ class BlockSearch(Search):
         super()._find_initial()
         self.rows.forget_initial()
         self.levels.seal()
+        self._begin_checkpoint()
         self._fill_table()
+        self.findings.look()
 
     def _levels(self) -> None:
         started = time.monotonic()
@@ -145,16 +161,27 @@ class BlockSearch(Search):
             self._searched += time.monotonic() - started
 
     def _all_levels(self) -> None:
-        while self.levels.counts and self._place < self.levels.counts[-1]:
+        going_on = bool(self.levels.counts)
+        while going_on:
             if self._place == 0:
                 self._decide_to_stop()
             self._level(self.levels.counts[-1])
             self.findings.look()
-            self._frontier = self.levels.seal()
-            if self._frontier:
-                self._place = 0
-                self.depth += 1
+            going_on = self._next_level()
             self._tell()
+
+    def _next_level(self) -> bool:
+        """Finish the level that was being written; whether there is anything in it."""
+        self._whole = False
+        try:
+            self._frontier = self.levels.seal()
+        except OSError as error:
+            raise Stopped(self._not_written(error)) from None
+        if self._frontier:
+            self._place = 0
+            self.depth += 1
+        self._whole = True
+        return self._frontier > 0
 
     def _level(self, count: int) -> None:
         while self._place < count:
@@ -164,6 +191,8 @@ class BlockSearch(Search):
             started = time.perf_counter()
             self._round(count)
             self._rounds.pace(started)
+            if time.monotonic() - self._saved_at > self.options.checkpoint_every:
+                self._save()
 
     def _heed_limits(self) -> None:
         super()._heed_limits()
@@ -178,22 +207,105 @@ class BlockSearch(Search):
             stage, places = self._rounds.stage(lanes, new)
             for lane, at in zip(lanes, places, strict=True):
                 self.findings.collect(lane, stage, at, number + at)
+            self._whole = False
             self.levels.commit(int(new.sum()))
         except TableFullError:
             raise Stopped(self._no_room()) from None
         except MemoryError as error:
             raise Stopped(f"there is no room for more states in level {self.depth}: {error}") from None
         except OSError as error:
-            raise Stopped(f"states of level {self.depth} could not be written: {error}") from None
+            self._whole = True
+            raise Stopped(self._not_written(error)) from None
         for lane in lanes:
             self.tally.add(lane)
         self.generated += sum(lane.count for lane in lanes)
         self._place += sum(lane.done for lane in lanes)
+        self._whole = True
 
     def _undefined(self, number: int, state: State) -> None:
         self._stuck(number, *self.rows.stuck(state))
 
+    # ------------------------------------------------------------------------------------------ checkpoint
+
+    def _open_checkpoint(self) -> Checkpoint | None:
+        chosen = self.options
+        if chosen.checkpoint is None:
+            return None
+        checkpoint = Checkpoint(chosen.checkpoint, self.compiled.identity, resume=chosen.resume)
+        checkpoint.require_choice(chosen.fingerprints)
+        return checkpoint
+
+    def _begin_checkpoint(self) -> None:
+        """Go on from a checkpoint, or begin one."""
+        if self._checkpoint is None:
+            return
+        if self._checkpoint.saved is not None:
+            self._restore(self._checkpoint, self._checkpoint.saved)
+            return
+        try:
+            self.levels.settle(self._checkpoint.folder)
+        except OSError as error:
+            raise Stopped(self._not_written(error)) from None
+        self._save()
+
+    def _restore(self, checkpoint: Checkpoint, saved: Saved) -> None:
+        fresh, self.levels = self.levels, Levels(self.compiled.layout.words, self.compiled.identity)
+        checkpoint.restore(self.levels, saved, list(fresh.every_row()))
+        fresh.close()
+        self.rows.levels = self._rounds.levels = self.levels
+        self._use(Keys(saved.keys))
+        for name in COUNTED:
+            getattr(self.tally, name)[:] = saved.tallies[name]
+        for event in saved.events:
+            self.findings.note(event)
+        self.generated, self._place, self.depth = saved.generated, saved.place, len(saved.counts)
+        self._start -= saved.seconds
+
+    def _save(self) -> None:
+        """Write a checkpoint, if one is wanted; a search that cannot write it ends."""
+        if self._checkpoint is None:
+            return
+        try:
+            self._checkpoint.save(self._progress_made(), self.levels)
+        except OSError as error:
+            raise Stopped(f"the checkpoint could not be written: {error}") from None
+        self._saved_at = time.monotonic()
+
+    def _keep_checkpoint(self) -> None:
+        """Write a last checkpoint of a search that was stopped."""
+        if self.stopped is not None and self._whole and self._table is not None:
+            try:
+                self._save()
+            except Stopped as problem:
+                self.stopped = f"{self.stopped}; {problem}"
+
+    def _progress_made(self) -> Saved:
+        counts = {name: tuple(getattr(self.tally, name).tolist()) for name in COUNTED}
+        return Saved(
+            counts=tuple(self.levels.counts),
+            flushed=self.levels.flushed,
+            staged=self.levels.staged,
+            place=self._place,
+            generated=self.generated,
+            keys=self.keys.value,
+            fingerprints=self.options.fingerprints,
+            seconds=self.seconds,
+            events=tuple(self.findings.events),
+            tallies=counts,
+        )
+
+    def _not_written(self, error: OSError) -> str:
+        return f"states of level {self.depth} could not be written: {error}"
+
     # ----------------------------------------------------------------------------------------------- table
+
+    def _require_room(self) -> None:
+        """Raise ``SpecError`` if the budget that somebody chose is too small to begin with."""
+        if self.options.memory is not None and self._room() < LEAST:
+            least = self._budget - self._room() + LEAST
+            text = f"a search of this spec needs a memory budget of {least / 1e6:,.0f} MB at least"
+            self.close()
+            raise SpecError([Diagnostic(TOO_LITTLE, NOWHERE, text)])
 
     @property
     def _seen(self) -> Table:

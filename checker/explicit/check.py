@@ -36,7 +36,16 @@ def check(
             complete = search.stopped is None and not search.interrupted
             empty = always_empty(model, search.rows, chosen, texts) if complete else ()
     statistics = search.statistics()
+    checkpoint = chosen.checkpoint if search.stopped is not None else None
     covered = coverage(model.steps, search.taken, search.fresh, empty)
     return Report(
-        kernel, ENGINE, tuple(results), statistics, dict(search.bounds), covered, search.stopped, search.interrupted
+        kernel,
+        ENGINE,
+        tuple(results),
+        statistics,
+        dict(search.bounds),
+        covered,
+        search.stopped,
+        search.interrupted,
+        checkpoint,
     )

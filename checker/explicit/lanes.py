@@ -24,9 +24,9 @@ Counts = npt.NDArray[np.int64]
 class Arena:
     """The arrays of all lanes, the lane as first index: candidates as compiled code writes them, and lists of them by owner."""
 
-    def __init__(self, lanes: int, words: int, keys: Keys, room: int = ROOM) -> None:
+    def __init__(self, lanes: int, words: int, keys: Keys, room: int | None = None) -> None:
         self.keys = keys
-        self.room = room
+        self.room = room = room or ROOM
         self.rows: Rows = np.empty((lanes, room, words), np.uint64)
         self.prints: Rows = np.empty((lanes, room), np.uint64)
         self.parents = np.empty((lanes, room), np.uint32)

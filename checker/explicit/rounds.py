@@ -79,7 +79,7 @@ class Rounds:
         lanes = min(MOST_LANES, LANES_A_THREAD * self._crew.threads)
         words = self._compiled.layout.words
         self._lanes.clear()
-        self.arena = Arena(lanes, words, keys, room) if room else Arena(lanes, words, keys)
+        self.arena = Arena(lanes, words, keys, room)
         self._lanes = [Lane(at, self.arena, self._compiled, self._known) for at in range(lanes)]
 
     # ------------------------------------------------------------------------------------------------- expand

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from assay.checker import portfolio
-from assay.checker.options import SearchOptions
+from assay.checker.options import Fingerprints, SearchOptions
 from assay.checker.portfolio import Answer, Engine
 from assay.checker.saved_trace import trace_to_json
 from assay.checker.verdict import ExitCode, Outcome, PropertyResult, Report, worst
@@ -18,6 +18,7 @@ from assay.cli.interrupt import stoppable
 from assay.cli.output import complain, complain_about, say, say_json
 from assay.cli.progress import search_progress
 from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.size import size_in_bytes
 from assay.grammar.diagnostics import Diagnostic, Severity
 from assay.grammar.load import Loaded
 from assay.report.check_object import report_object
@@ -59,6 +60,39 @@ class Destination:
     metavar="N",
     help="Threads of the native engine; the answer is the same for any number.  [default: all processors]",
 )
+@click.option(
+    "--memory",
+    callback=size_in_bytes,
+    metavar="SIZE",
+    help="Memory that the native engine may take, such as 800M or 4G.  [default: three quarters of what is free]",
+)
+@click.option(
+    "--fingerprints",
+    type=click.Choice(["auto", "exact", "64", "128"]),
+    default="auto",
+    show_default=True,
+    help="What tells states apart: whole rows, or so many bits; auto goes from one to the next as states become many.",
+)
+@click.option(
+    "--checkpoint",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Keep in DIR what is needed to go on after an interruption.",
+)
+@click.option(
+    "--checkpoint-every",
+    type=click.FloatRange(min=0),
+    metavar="S",
+    default=60.0,
+    show_default=True,
+    help="Seconds between checkpoints.",
+)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Go on with the checkpoint in DIR.",
+)
 @click.option("--no-deadlock", is_flag=True, help="Do not look for deadlocks.")
 @click.option(
     "--keep-going", is_flag=True, help="Search on after a violation, until every property has its own answer."
@@ -81,6 +115,11 @@ def check(
     max_states: int | None,
     timeout: float | None,
     threads: int | None,
+    memory: int | None,
+    fingerprints: Fingerprints,
+    checkpoint: Path | None,
+    checkpoint_every: float,
+    resume: Path | None,
     no_deadlock: bool,
     keep_going: bool,
     as_json: bool,
@@ -93,6 +132,8 @@ def check(
     Exit code: 0 everything holds    1 something is violated    2 bad input
                3 undecided           4 nothing was checked      5 holds up to named bounds
     """
+    if checkpoint is not None and resume is not None:
+        raise click.UsageError("--resume goes on writing into its folder: --checkpoint beside it has no meaning")
     loaded = load(spec, model, parse_settings(settings))
     limits = SearchOptions(
         properties=frozenset(names) or None,
@@ -100,6 +141,11 @@ def check(
         max_states=max_states,
         timeout=timeout,
         threads=threads,
+        memory=memory,
+        fingerprints=fingerprints,
+        checkpoint=resume or checkpoint,
+        checkpoint_every=checkpoint_every,
+        resume=resume is not None,
         check_deadlock=not no_deadlock,
         keep_going=keep_going,
     )

@@ -13,9 +13,24 @@ from assay.checker.options import Progress
 def search_progress() -> Iterator[Callable[[Progress], None]]:
     """Shows where a search is."""
     with activity("searching") as show:
-        yield lambda at: show(
-            f"level {at.level}: {at.distinct:,} distinct states, {at.generated:,} generated, {at.frontier:,} to expand, {at.seconds:.0f} s"
-        )
+        yield lambda at: show(progress_text(at))
+
+
+def progress_text(at: Progress) -> str:
+    """Where a search is, in one line; what its engine does not measure is left out."""
+    parts = [
+        f"level {at.level}: {at.distinct:,} distinct states",
+        f"{at.generated:,} generated ({at.duplicates:.0%} seen before)",
+        f"{at.frontier:,} to expand",
+        f"{at.rate:,.0f} states/s",
+    ]
+    if at.memory:
+        parts.append(f"{at.memory / 1e6:,.0f} MB")
+    if at.disk:
+        parts.append(f"{at.disk / 1e6:,.0f} MB in files")
+    if at.load:
+        parts.append(f"table {at.load:.0%} full")
+    return f"{', '.join(parts)}, {at.seconds:.0f} s"
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.checker.json_values import to_json
 from assay.checker.saved_trace import step_to_json, step_types
-from assay.checker.verdict import BlockedAction, Explanation, PropertyResult, Report, Step, Trace
+from assay.checker.verdict import BlockedAction, Effort, Explanation, PropertyResult, Report, Statistics, Step, Trace
 from assay.grammar.kernel import Kernel
 from assay.grammar.kernel_types import Sort
 from assay.report.changes import change_lines, step_name
@@ -29,8 +29,23 @@ def report_object(report: Report) -> dict[str, Any]:
         "bounds": dict(report.bounds),
         "coverage": coverage_object(report),
         "stopped": report.stopped,
+        **({"checkpoint": str(report.checkpoint)} if report.checkpoint else {}),
         "engine": report.engine,
         "seconds": round(s.seconds, 3),
+        **({"effort": effort_object(s, s.effort)} if s.effort else {}),
+    }
+
+
+def effort_object(sizes: Statistics, effort: Effort) -> dict[str, Any]:
+    """What the search took; sizes in bytes."""
+    return {
+        "search_seconds": round(effort.seconds, 3),
+        "states_per_second": round(sizes.distinct / effort.seconds) if effort.seconds else None,
+        "duplicates": round(1 - sizes.distinct / sizes.generated, 4) if sizes.generated else None,
+        "memory": effort.memory,
+        "table": effort.table,
+        "table_load": round(effort.load, 4),
+        "disk": effort.disk,
     }
 
 

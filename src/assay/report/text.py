@@ -43,7 +43,7 @@ def report_lines(report: Report) -> list[Line]:
         if found := list(property_lines(report.kernel, result)):
             lines += [Line(""), *found]
     lines += _bounds(report)
-    lines += _stopped(report.stopped, report.outcome) if report.stopped else coverage_lines(report)
+    lines += _stopped(report, report.stopped) if report.stopped else coverage_lines(report)
     return [*lines, Line(""), statistics_line(report)]
 
 
@@ -60,10 +60,13 @@ def statistics_line(report: Report) -> Line:
     return Line(f"{sizes}, {s.seconds:.1f} s, engine {report.engine}{chance}", Tone.FAINT)
 
 
-def _stopped(reason: str, outcome: Outcome) -> list[Line]:
+def _stopped(report: Report, reason: str) -> list[Line]:
     """Why the search ended early. What it did not exercise says nothing then, and is left out."""
-    hint = " (`--keep-going` searches on)" if outcome is Outcome.VIOLATED else ""
-    return [Line(""), Line(f"{reason[0].upper()}{reason[1:]}{hint}", Tone.WARN)]
+    hint = " (`--keep-going` searches on)" if report.outcome is Outcome.VIOLATED else ""
+    lines = [Line(""), Line(f"{reason[0].upper()}{reason[1:]}{hint}", Tone.WARN)]
+    if report.checkpoint is not None:
+        lines.append(Line(f"`--resume {report.checkpoint}` goes on from here", Tone.PLAIN))
+    return lines
 
 
 def model_lines(kernel: Kernel) -> list[Line]:

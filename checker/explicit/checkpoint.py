@@ -1,0 +1,203 @@
+"""Checkpoints: a folder of level files with a manifest that says how far a search came. docs/level-files.md describes them.
+
+The manifest is replaced in one step, and level files only ever grow, so that a process may end at any moment: what lies beyond the last
+manifest is cut off when the search is resumed. What is damaged or of another search is refused as a diagnostic, ``E822``.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NoReturn
+
+from assay.checker.explicit.findings import Event
+from assay.checker.explicit.level_file import CHUNK, HEADER, Chunk, ChunkLayout, DamagedError, map_words, unpack_header
+from assay.checker.explicit.levels import Levels, level_name
+from assay.checker.layout.row import Rows
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
+
+MANIFEST = "checkpoint.json"
+LOCK = "lock"
+FORMAT = 1
+UNUSABLE = "E822"
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """How far a search came: ``place`` states of the last of the finished levels are expanded.
+
+    ``counts`` are the sizes of the finished levels. Of the level that is being written, ``flushed`` chunks are in its file, and
+    ``staged`` more states in the file ``tail``. ``tallies`` are counts by position in the arrays of compiled code.
+    """
+
+    counts: tuple[int, ...]
+    flushed: int
+    staged: int
+    place: int
+    generated: int
+    keys: str
+    fingerprints: str
+    seconds: float
+    events: tuple[Event, ...]
+    tallies: Mapping[str, tuple[int, ...]]
+    tail: str = ""
+
+
+class Checkpoint:
+    """The checkpoint in a folder, which is locked while this object lives. ``saved`` is where to go on, after ``resume``."""
+
+    def __init__(self, folder: Path, identity: bytes, *, resume: bool) -> None:
+        self.folder = folder
+        self.saved: Saved | None = None
+        self._identity = identity
+        self._serial = 0
+        self._lock = self._acquire(resume=resume)
+        try:
+            self._begin(resume=resume)
+        except SpecError:
+            self.close()
+            raise
+
+    def _begin(self, *, resume: bool) -> None:
+        if resume:
+            self.saved = self._load()
+        elif self._manifest.exists():
+            note = "go on with it by `--resume`, or name another folder"
+            self._refuse("holds the checkpoint of an earlier search already", note)
+
+    @property
+    def _manifest(self) -> Path:
+        return self.folder / MANIFEST
+
+    def _refuse(self, reason: str, *notes: str) -> NoReturn:
+        raise SpecError([Diagnostic(UNUSABLE, NOWHERE, f"`{self.folder}` {reason}", tuple(map(Note, notes)))])
+
+    def _acquire(self, *, resume: bool) -> int:
+        try:
+            if not resume:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            elif not self._manifest.exists():
+                self._refuse(f"holds no checkpoint: there is no `{MANIFEST}`")
+            lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            self._refuse(f"cannot hold a checkpoint: {error.strerror}")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            self._refuse("is being used by another search")
+        return lock
+
+    def close(self) -> None:
+        """Let another process have the folder."""
+        os.close(self._lock)
+
+    # --------------------------------------------------------------------------------------------------- save
+
+    def save(self, saved: Saved, levels: Levels) -> None:
+        """Write down where a search is; raises ``OSError``, and then the last manifest stays."""
+        self._serial += 1
+        tail = f"tail-{self._serial:06d}" if levels.staged else ""
+        if tail:
+            chunk = levels.layout.assemble(levels.chunk(len(levels.counts), levels.flushed))
+            header = levels.header(len(levels.counts)).pack()
+            _write_durably(self.folder / tail, header.tobytes() + chunk.tobytes())
+        levels.sync()
+        content = asdict(saved) | {"tail": tail, "serial": self._serial}
+        _write_durably(self._manifest, _signed(self._identity, content).encode())
+        for old in self.folder.glob("tail-*"):
+            if old.name != tail:
+                old.unlink()
+
+    # --------------------------------------------------------------------------------------------------- load
+
+    def _load(self) -> Saved:
+        try:
+            whole = json.loads(self._manifest.read_text("utf-8"))
+            content = whole["search"]
+            identity, version, sum_ = whole["identity"], whole["assay checkpoint"], whole["sha256"]
+        except OSError as error:
+            self._refuse(f"cannot be read: {error.strerror}")
+        except (ValueError, KeyError, TypeError):
+            self._refuse(f"is damaged: `{MANIFEST}` is not what assay writes")
+        if version != FORMAT:
+            self._refuse(f"is of another version of assay: its format is {version}, and this one writes {FORMAT}")
+        if _sum(content) != sum_:
+            self._refuse(f"is damaged: the checksum of `{MANIFEST}` does not fit")
+        if identity != self._identity.hex():
+            note = "it is of another spec, model, selection of properties, or version of assay"
+            self._refuse("is the checkpoint of another search", note)
+        self._serial = int(content.pop("serial"))
+        return _from_json(content)
+
+    def require_choice(self, fingerprints: str) -> None:
+        """Refuse to go on with another choice of fingerprints: what is claimed of collisions would be wrong."""
+        if self.saved is not None and self.saved.fingerprints != fingerprints:
+            self._refuse(f"was written with `--fingerprints {self.saved.fingerprints}`", "go on with the same")
+
+    def restore(self, levels: Levels, saved: Saved, initial: Sequence[Rows]) -> None:
+        """Go on with the levels in the folder, once every byte of them is seen to be sound, and the initial states to be these."""
+        name = ""
+        try:
+            for level, count in enumerate((*saved.counts, saved.flushed * CHUNK)):
+                if count:
+                    name = level_name(level)
+                    self._check(self.folder / name, level, count, levels.layout, last=level == len(saved.counts))
+            name = saved.tail
+            tail = self._check(self.folder / name, len(saved.counts), saved.staged, levels.layout) if name else None
+            levels.resume(self.folder, saved.counts, saved.flushed, tail)
+        except (OSError, DamagedError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            self._refuse(f"is damaged: `{name}`: {why}")
+        first = [levels.chunk(0, at).rows for at in range(len(initial))] if saved.counts else []
+        if [rows.tobytes() for rows in first] != [rows.tobytes() for rows in initial]:
+            self._refuse("is damaged: its initial states are not those of the spec")
+
+    def _check(self, path: Path, level: int, count: int, layout: ChunkLayout, *, last: bool = False) -> Chunk:
+        """The last chunk of a file, all of which are sound; raises ``DamagedError`` or ``OSError``."""
+        words = map_words(path)
+        header = unpack_header(words[:HEADER])
+        if (header.identity, header.level, header.words) != (self._identity, level, layout.words):
+            raise DamagedError("it is of another search")
+        at, seen, chunk = HEADER, 0, None
+        while seen < count:
+            chunk = layout.whole(words[at:])
+            seen += len(chunk.rows)
+            at += layout.size(len(chunk.rows))
+        if chunk is None or seen != count or (not last and at != len(words)):
+            raise DamagedError("it has another number of states than the manifest says")
+        return chunk
+
+
+def _write_durably(path: Path, content: bytes) -> None:
+    """Replace a file in one step; on return it is on the disk."""
+    aside = path.with_name(path.name + ".new")
+    with aside.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _signed(identity: bytes, content: dict[str, Any]) -> str:
+    whole = {"assay checkpoint": FORMAT, "identity": identity.hex(), "search": content, "sha256": _sum(content)}
+    return json.dumps(whole, indent=1) + "\n"
+
+
+def _sum(content: dict[str, Any]) -> str:
+    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _from_json(content: dict[str, Any]) -> Saved:
+    events = tuple(Event(**(each | {"row": tuple(each["row"])})) for each in content["events"])
+    return Saved(**(content | {"counts": tuple(content["counts"]), "events": events}))

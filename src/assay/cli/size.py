@@ -1,0 +1,30 @@
+"""Sizes of memory as people write them: `800M`, `4G`, `1.5 GiB`."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+UNITS = {
+    "": 1,
+    "K": 10**3,
+    "M": 10**6,
+    "G": 10**9,
+    "T": 10**12,
+    "KI": 1 << 10,
+    "MI": 1 << 20,
+    "GI": 1 << 30,
+    "TI": 1 << 40,
+}
+FORM = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?")
+
+
+def size_in_bytes(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+    """What an option says of a size, as a number of bytes; raises ``click.BadParameter``."""
+    if text is None:
+        return None
+    found = FORM.fullmatch(text.strip().upper())
+    if found is None or found[2] not in UNITS:
+        raise click.BadParameter(f"{text!r} is no size: write for example 800M or 4G")
+    return int(float(found[1]) * UNITS[found[2]])
