@@ -87,7 +87,7 @@ BY_NAME = {operator.name: operator for operator in OPERATORS}
 STANDARD = {
     "Integers": (),
     "FiniteSets": ("Cardinality",),
-    "Sequences": ("Head", "Len", "SelectSeq", "SubSeq", "Seq"),
+    "Sequences": ("Head", "Len", "SelectSeq", "SubSeq", "Seq", "\\o"),
     "TLC": ("Assert", ":>", "@@"),
 }
 """The standard modules that may be extended, with those of their operators that are written by the exporter."""

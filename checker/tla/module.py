@@ -37,6 +37,7 @@ class Exported:
     name: str
     files: dict[str, str]
     constants: tuple[str, ...]
+    variables: tuple[str, ...]
     invariants: dict[str, str]
     steps: dict[str, str]
     formulas: dict[str, str]
@@ -81,8 +82,9 @@ def export(kernel: k.Kernel, name: str | None = None) -> Exported:
     text = "\n".join([*_head(kernel, called, page), *page.actions, *system, "", *page.properties, "=" * LENGTH, ""])
     files = {f"{called}.tla": text} | _configurations(kernel, called, page)
     constants = tuple(_constants(kernel, page.parts))
+    variables = tuple(page.parts.names.of("variable", variable.name) for variable in kernel.variables)
     found = (page.invariants, page.steps, page.formulas, page.witnesses)
-    return Exported(called, files, constants, *found, tuple(page.warnings))
+    return Exported(called, files, constants, variables, *found, tuple(page.warnings))
 
 
 def _system(kernel: k.Kernel, page: Page) -> list[str]:

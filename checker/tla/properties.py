@@ -32,7 +32,9 @@ def stay(kernel: k.Kernel, scope: Scope) -> Formula | None:
     ways = [scope.formula(each.condition).noted("terminal") for each in kernel.terminal]
     for action in map(kernel.action, kernel.next):
         if can_be_cut(kernel, action, scope):
-            way = possible(action, scope) or Formula("TRUE")
+            way = possible(action, scope)
+            if way is None:
+                return Formula("UNCHANGED vars", PREFIX)
             ways.append(way.noted(action.name))
     return conjunction([disjunction(ways), Formula("UNCHANGED vars", PREFIX)]) if ways else None
 
