@@ -12,6 +12,7 @@ from assay.checker.tla.expressions import let_in
 from assay.checker.tla.fits import within_capacity
 from assay.checker.tla.formula import Formula, compare, conjunction, quantified
 from assay.checker.tla.known import elements_fit, keeps_within
+from assay.checker.tla.places import apart
 from assay.checker.tla.scope import Scope
 from assay.checker.tla.temporal import unchanging
 from assay.checker.tla.updates import Current, nothing, part_type, value_after, written
@@ -37,7 +38,7 @@ def _initial(kernel: k.Kernel, body: list[k.Statement], updates: list[k.Statemen
                 return [_choice(each, rest[0], scope), *_initial(kernel, rest[1:], updates, scope)]
             return [_pick(each, scope, partial(_initial, kernel, rest, updates))]
         updates = [*updates, each]
-    found = []
+    found = _apart(kernel.variables, updates, scope)
     for variable in kernel.variables:
         if any(assign.variable == variable.name for assign in written(updates)):
             value = value_after(variable, updates, nothing(scope), scope).formula
@@ -72,6 +73,10 @@ def _pick(pick: k.Pick, scope: Scope, rest: Rest) -> Formula:
 
 def _note(guard: k.Guard) -> str:
     return f"bound {guard.label}" if guard.kind == "bound" else guard.label
+
+
+def _apart(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: Scope) -> list[Formula]:
+    return [asked for variable in variables if (asked := apart(variable, body, scope)) is not None]
 
 
 def _capacities(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: Scope) -> list[Formula]:
@@ -141,7 +146,7 @@ def _update(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: 
         return [let_in(let.binder, let.value, scope, partial(_all, partial(_update, kernel, action, rest)))]
     after = scope.after()
     touched = _touched(kernel, action)
-    made = []
+    made = _apart(touched, body, scope)
     for variable in touched:
         value = value_after(variable, body, Current(scope.variable(variable.name)), scope).formula
         made.append(compare(after.variable(variable.name), "=", value))

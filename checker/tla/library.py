@@ -49,6 +49,16 @@ OPERATORS: tuple[Operator, ...] = (
         ("TLC",),
     ),
     Operator(
+        "Apart",
+        "\\* whether no place in W, numbers and loop variables aside, is another one or inside of it\n"
+        "Apart(W) ==\n"
+        "    \\A u, w \\in W :\n"
+        "        \\/ u = w\n"
+        "        \\/ LET n == IF Len(u[3]) < Len(w[3]) THEN Len(u[3]) ELSE Len(w[3]) IN\n"
+        "               SubSeq(u[3], 1, n) # SubSeq(w[3], 1, n)",
+        ("Sequences",),
+    ),
+    Operator(
         "UpTo",
         "\\* the subsets of S with at most n elements\n"
         "RECURSIVE UpTo(_, _)\n"

@@ -16,33 +16,32 @@ from assay.checker.evaluate.scope import Frame
 from assay.checker.evaluate.undefined import Undefined
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search
-from assay.checker.tla.module import Exported, export
 from assay.checker.verdict import Outcome, PropertyResult, State
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import SpecError
 
+from .joined import Seen, survey
 from .random_kernel import random_kernel
-from .tlc import Seen, missing, survey
-
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
 OPTIONS = SearchOptions(max_states=400, keep_going=True)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel with what the reference engine says: states by level, and what it found violated (or reached)."""
+    """A kernel with what the reference engine says: states by level, cuts by label, and what it found violated (or reached)."""
 
     seed: int
-    exported: Exported
+    kernel: k.Kernel
     levels: Counter[int]
+    bounds: Counter[str]
     false: set[str]
     dead: bool
 
     def differs(self, seen: Seen) -> str | None:
         """How TLC's answer differs, if it does."""
-        mine, other = (self.levels, self.false, self.dead), (seen.levels, seen.false, seen.dead)
+        mine = (self.levels, self.bounds, self.false, self.dead)
+        other = (seen.levels, seen.bounds, seen.false, seen.dead)
         return None if mine == other else f"seed {self.seed}: the reference engine says {mine}, TLC {other}"
 
 
@@ -72,7 +71,7 @@ def case_of(seed: int, depth: int) -> Case | None:
     levels = Counter(len(search.store.trace(number)) for number in range(len(search.store)))
     false = {name for name, result in results.items() if is_false(result)}
     dead = results["deadlock"].outcome is Outcome.VIOLATED
-    return Case(seed, export(kernel, "Random"), levels, false - {"deadlock"}, dead)
+    return Case(seed, kernel, levels, search.bounds, false - {"deadlock"}, dead)
 
 
 def is_false(result: PropertyResult) -> bool:
@@ -119,7 +118,7 @@ def is_looked_at(statement: k.Statement) -> bool:
 
 def agree(found: list[Case], folder: Path) -> None:
     """Assert that TLC says of all cases what the reference engine says."""
-    seen, answer = survey([case.exported for case in found], folder)
+    seen, answer = survey([case.kernel for case in found], folder)
     assert answer.is_complete, f"seeds {[case.seed for case in found]}\n{answer.error}"
     assert not [difference for case, each in zip(found, seen, strict=True) if (difference := case.differs(each))]
 
@@ -133,9 +132,11 @@ def test_most_of_these_kernels_do_something() -> None:
     assert sum(case.levels.total() > 1 for case in found) >= 15
     assert {case.dead for case in found} == {True, False}
     assert sum(bool(case.false) for case in found) >= 10
+    assert sum(label.startswith("limit") for case in found for label in case.bounds) >= 3
+    assert sum(label.startswith("capacity") for case in found for label in case.bounds) >= 1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("first", "depth"), [(1_000, 3), (2_000, 3), (3_000, 4), (4_000, 2)])
-def test_tlc_agrees_on_many_random_kernels(first: int, depth: int, tmp_path: Path) -> None:
-    agree(cases(50, first, depth), tmp_path)
+@pytest.mark.parametrize(("first", "depth", "wanted"), [(1_000, 3, 100), (3_000, 4, 60), (4_000, 2, 40)])
+def test_tlc_agrees_on_two_hundred_random_kernels(first: int, depth: int, wanted: int, tmp_path: Path) -> None:
+    agree(cases(wanted, first, depth), tmp_path)
