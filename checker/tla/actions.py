@@ -16,6 +16,7 @@ from assay.checker.tla.places import apart
 from assay.checker.tla.scope import Scope
 from assay.checker.tla.temporal import unchanging
 from assay.checker.tla.updates import Current, nothing, part_type, value_after, written
+from assay.checker.tla.ways import asked
 from assay.grammar import kernel as k
 from assay.grammar.kernel_types import MapType
 
@@ -44,7 +45,7 @@ def _initial(kernel: k.Kernel, body: list[k.Statement], updates: list[k.Statemen
             value = value_after(variable, updates, nothing(scope), scope).formula
             found.append(compare(scope.variable(variable.name), "=", value))
     capacities = _capacities(kernel.variables, updates, scope)
-    conditions = [scope.formula(guard.condition).noted(_note(guard)) for guard in kernel.init.conditions]
+    conditions = [asked(guard.condition, scope).noted(_note(guard)) for guard in kernel.init.conditions]
     return [*found, *capacities, *conditions]
 
 
@@ -76,7 +77,7 @@ def _note(guard: k.Guard) -> str:
 
 
 def _apart(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: Scope) -> list[Formula]:
-    return [asked for variable in variables if (asked := apart(variable, body, scope)) is not None]
+    return [each for variable in variables if (each := apart(variable, body, scope)) is not None]
 
 
 def _capacities(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: Scope) -> list[Formula]:
@@ -84,8 +85,8 @@ def _capacities(variables: Sequence[k.Variable], body: Sequence[k.Statement], sc
     found = []
     for variable in variables:
         if not all(_keeps_within(variable, assign) for assign in written(body) if assign.variable == variable.name):
-            asked = within_capacity(scope.variable(variable.name), variable.type, scope)
-            found += [] if asked is None else [asked.noted(f"capacity of {variable.name}")]
+            within = within_capacity(scope.variable(variable.name), variable.type, scope)
+            found += [] if within is None else [within.noted(f"capacity of {variable.name}")]
     return found
 
 
@@ -129,7 +130,7 @@ def _steps(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: S
     for at, each in enumerate(body):
         rest = partial(_steps, kernel, action, body[at + 1 :])
         if isinstance(each, k.Guard):
-            made.append(scope.formula(each.condition).noted(_note(each)))
+            made.append(asked(each.condition, scope).noted(_note(each)))
         elif isinstance(each, k.Let) and _holds_guards(body[at + 1 :]):
             return [*made, let_in(each.binder, each.value, scope, partial(_all, rest))]
         elif isinstance(each, k.Pick):

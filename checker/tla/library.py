@@ -20,6 +20,7 @@ class Operator:
 
 
 OPERATORS: tuple[Operator, ...] = (
+    Operator("Holds", "\\* p as one question, of whose parts TLC makes no ways to take a step\nHolds(p) == p = TRUE"),
     Operator("Range", "Range(f) == {f[x] : x \\in DOMAIN f}"),
     Operator(
         "Fold",

@@ -203,10 +203,15 @@ def _about(kernel: k.Kernel) -> list[str]:
     bound = []
     for parameter in kernel.parameters:
         value = parameter.value
-        shown = f"{{{', '.join(value.elements)}}}" if isinstance(value, Sort) else str(getattr(value, "name", value))
-        bound.append(f"\\* {parameter.name} = {shown}")
+        bound.append(f"\\* {parameter.name} = {_shown(value)}")
     model = f", model {kernel.model}" if kernel.model else ""
     return [f"\\* Exported by assay from the spec {kernel.name}{model}.", *bound]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Sort):
+        return f"{{{', '.join(value.elements)}}}"
+    return str(value).lower() if isinstance(value, bool) else str(getattr(value, "name", value))
 
 
 def _rank(sort: Sort, parts: Parts) -> str:

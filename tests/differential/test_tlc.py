@@ -10,6 +10,7 @@ import pytest
 
 from assay.checker import portfolio
 from assay.checker.check import check
+from assay.checker.options import SearchOptions
 from assay.checker.tla.module import export
 from assay.checker.verdict import Outcome, Report
 from assay.grammar.load import load_spec, load_text
@@ -58,6 +59,36 @@ def test_tlc_finds_the_states_that_assay_finds(spec: str, distinct: int, depth: 
     assert answer.is_complete, answer.output
     sizes = portfolio.check(loaded.kernel).report.statistics
     assert (answer.distinct, answer.depth) == (sizes.distinct, sizes.depth) == (distinct, depth)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spec", "model", "distinct", "depth", "lost"),
+    [
+        ("truncate_to_hw", "r2l2m2e2", 10_131, 20, ("strong_isr", 10)),
+        ("kip101", "r2l2m2e2", 9_045, 18, ("strong_isr", 12)),
+        ("kip279", "r2l2m2e2", 9_027, 18, None),
+        ("kip320_first_try", "r2l2m2e2", 8_429, 18, None),
+        ("kip320", "r2l2m2e2", 5_973, 18, None),
+        ("async_isr", "r3o1v3", 8_020, 18, None),
+    ],
+)
+def test_tlc_says_of_every_version_of_replication_what_assay_says(
+    spec: str, model: str, distinct: int, depth: int, lost: tuple[str, int] | None, tmp_path: Path
+) -> None:
+    kernel = load_spec(CHECKOUT / f"spec/kafka/replication/{spec}.assay", model=model).kernel
+    report = portfolio.check(kernel, SearchOptions(keep_going=True)).report
+    exported = export(kernel)
+    write(exported, tmp_path)
+    bare = ["SPECIFICATION Spec", *(f"CONSTANT {line}" for line in exported.constants)]
+    (tmp_path / "bare.cfg").write_text("\n".join(bare), encoding="utf-8")
+    whole, answer = tlc(tmp_path, exported.name, "bare"), tlc(tmp_path, exported.name)
+    assert (report.statistics.distinct, report.statistics.depth) == (distinct, depth)
+    assert (whole.distinct, whole.depth) == (distinct, depth), whole.output
+    found = [(p.name, len(p.trace)) for p in report.properties if p.outcome is Outcome.VIOLATED and p.trace is not None]
+    assert found == ([] if lost is None else [lost])
+    assert (None if answer.violated is None else (answer.violated, length(answer))) == lost, answer.output
+    assert answer.is_complete is (lost is None)
 
 
 def test_every_bundled_spec_is_a_module_of_tla(tmp_path: Path) -> None:
