@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from assay.checker.evaluate.conform import capacity_check
 from assay.checker.evaluate.domain import cardinality
 from assay.checker.evaluate.traverse import locals_of
 from assay.checker.tla.expressions import let_in
 from assay.checker.tla.fits import within_capacity
 from assay.checker.tla.formula import Formula, compare, conjunction, quantified
-from assay.checker.tla.known import elements_fit
+from assay.checker.tla.known import elements_fit, keeps_within
+from assay.checker.tla.places import apart
 from assay.checker.tla.scope import Scope
 from assay.checker.tla.temporal import unchanging
-from assay.checker.tla.updates import Current, nothing, value_after, written
+from assay.checker.tla.updates import Current, nothing, part_type, value_after, written
+from assay.checker.tla.ways import asked
 from assay.grammar import kernel as k
+from assay.grammar.kernel_types import MapType
 
 Rest = Callable[[Scope], list[Formula]]
 
@@ -35,14 +39,14 @@ def _initial(kernel: k.Kernel, body: list[k.Statement], updates: list[k.Statemen
                 return [_choice(each, rest[0], scope), *_initial(kernel, rest[1:], updates, scope)]
             return [_pick(each, scope, partial(_initial, kernel, rest, updates))]
         updates = [*updates, each]
-    found = []
+    found = _apart(kernel.variables, updates, scope)
     for variable in kernel.variables:
         if any(assign.variable == variable.name for assign in written(updates)):
             value = value_after(variable, updates, nothing(scope), scope).formula
             found.append(compare(scope.variable(variable.name), "=", value))
-    capacities = [_capacity(variable, scope) for variable in kernel.variables]
-    conditions = [scope.formula(guard.condition).noted(_note(guard)) for guard in kernel.init.conditions]
-    return [*found, *(each for each in capacities if each is not None), *conditions]
+    capacities = _capacities(kernel.variables, updates, scope)
+    conditions = [asked(guard.condition, scope).noted(_note(guard)) for guard in kernel.init.conditions]
+    return [*found, *capacities, *conditions]
 
 
 def _all(items: Rest, scope: Scope) -> Formula:
@@ -72,16 +76,34 @@ def _note(guard: k.Guard) -> str:
     return f"bound {guard.label}" if guard.kind == "bound" else guard.label
 
 
-def _capacity(variable: k.Variable, scope: Scope) -> Formula | None:
-    asked = within_capacity(scope.variable(variable.name), variable.type, scope)
-    return None if asked is None else asked.noted(f"capacity of {variable.name}")
+def _apart(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: Scope) -> list[Formula]:
+    return [each for variable in variables if (each := apart(variable, body, scope)) is not None]
+
+
+def _capacities(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: Scope) -> list[Formula]:
+    """That the variables keep within their capacities, as far as the updates could exceed them."""
+    found = []
+    for variable in variables:
+        if not all(_keeps_within(variable, assign) for assign in written(body) if assign.variable == variable.name):
+            within = within_capacity(scope.variable(variable.name), variable.type, scope)
+            found += [] if within is None else [within.noted(f"capacity of {variable.name}")]
+    return found
+
+
+def _keeps_within(variable: k.Variable, assign: k.Assign) -> bool:
+    of = variable.type
+    for step in assign.path:
+        if isinstance(of, MapType) and of.partial:
+            return capacity_check(variable.type) is None
+        of = part_type(of, step)
+    return keeps_within(assign.value, assign.type)
 
 
 def can_be_cut(kernel: k.Kernel, action: k.Action, scope: Scope) -> bool:
     """Whether a bound or a capacity can keep an instance of the action from happening."""
     if any(isinstance(each, k.Guard) and each.kind == "bound" for each in action.body):
         return True
-    return any(_capacity(variable, scope) is not None for variable in _touched(kernel, action))
+    return bool(_capacities(kernel.variables, action.body, scope))
 
 
 def _touched(kernel: k.Kernel, action: k.Action) -> list[k.Variable]:
@@ -108,7 +130,7 @@ def _steps(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: S
     for at, each in enumerate(body):
         rest = partial(_steps, kernel, action, body[at + 1 :])
         if isinstance(each, k.Guard):
-            made.append(scope.formula(each.condition).noted(_note(each)))
+            made.append(asked(each.condition, scope).noted(_note(each)))
         elif isinstance(each, k.Let) and _holds_guards(body[at + 1 :]):
             return [*made, let_in(each.binder, each.value, scope, partial(_all, rest))]
         elif isinstance(each, k.Pick):
@@ -125,12 +147,11 @@ def _update(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: 
         return [let_in(let.binder, let.value, scope, partial(_all, partial(_update, kernel, action, rest)))]
     after = scope.after()
     touched = _touched(kernel, action)
-    made = []
+    made = _apart(touched, body, scope)
     for variable in touched:
         value = value_after(variable, body, Current(scope.variable(variable.name)), scope).formula
         made.append(compare(after.variable(variable.name), "=", value))
-    capacities = [_capacity(variable, after) for variable in touched]
-    made += [each for each in capacities if each is not None]
+    made += _capacities(touched, body, after)
     kept = [variable for variable in kernel.variables if variable not in touched]
     return [*made, unchanging(kept, scope)] if kept else made
 

@@ -166,7 +166,6 @@ def _combine(node: k.Combine, scope: Scope) -> Formula:
         case "union" | "intersection" | "difference":
             return infix(left, {"union": "\\cup", "intersection": "\\cap", "difference": "\\"}[node.op], right, SET)
         case "concat":
-            scope.parts.use("Len")
-            return infix(left, "\\o", right, PRODUCT)
+            return infix(left, scope.parts.use("\\o"), right, PRODUCT)
         case _:
             assert_never(node.op)

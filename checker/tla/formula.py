@@ -219,7 +219,12 @@ def _enclosed_lines(shape: Enclosed, width: int) -> list[str]:
         made = _led(shape.before, lines(shape.body, width - len(shape.before)))
     else:
         made = [shape.before.rstrip(), *_indented("    ", lines(shape.body, width - 4))]
-    return [*made[:-1], f"{made[-1]}{shape.after}"]
+    return _ended(made, shape.after)
+
+
+def _ended(made: list[str], end: str) -> list[str]:
+    """The lines with something at their end, on a line of its own where it would become part of a comment."""
+    return [*made, f" {end}"] if end and "\\*" in made[-1] else [*made[:-1], f"{made[-1]}{end}"]
 
 
 def _row_lines(shape: Row, width: int) -> list[str]:
@@ -244,8 +249,7 @@ def _closed(formula: Formula, width: int) -> list[str]:
     made = lines(formula, width - 1)
     if len(made) == 1:
         return [formula.within(JUNCTION)]
-    made = _led("(", made)
-    return [*made[:-1], f"{made[-1]})"]
+    return _ended(_led("(", made), ")")
 
 
 def _led(lead: str, made: list[str]) -> list[str]:

@@ -1,8 +1,8 @@
-"""Whether a value is known to be of a type without looking: then it need not be checked where it is put into something."""
+"""What is known of a value without looking: that it is of a type, or within its capacity. Then it need not be checked."""
 
 from __future__ import annotations
 
-from assay.checker.evaluate.conform import range_check
+from assay.checker.evaluate.conform import capacity_check, range_check
 from assay.checker.evaluate.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
@@ -71,3 +71,47 @@ def elements_fit(domain: k.Expr, fitting: frozenset[str]) -> bool:
             return elements_fit(inner, fitting)
         case _:
             return fits(domain, domain.type, fitting)
+
+
+def keeps_within(expr: k.Expr, of: t.Type) -> bool:
+    """Whether the expression's value surely has no more elements than ``of`` allows, at any depth."""
+    exceeds = capacity_check(of)
+    if exceeds is None:
+        return True
+    match expr:
+        case k.Const(_, value):
+            return not exceeds(value)
+        case k.MakeSet(_, items) | k.MakeSeq(_, items) | k.MakeBag(_, items) if isinstance(
+            of, t.SetType | t.SeqType | t.BagType
+        ):
+            return (of.capacity is None or len(items) <= of.capacity) and all(keeps_within(x, of.item) for x in items)
+        case k.MakeMap(_, entries) if isinstance(of, t.MapType):
+            small = of.capacity is None or len(entries) <= of.capacity
+            return small and all(keeps_within(key, of.key) and keeps_within(value, of.value) for key, value in entries)
+        case k.Tabulate(_, _, _, value) if isinstance(of, t.MapType):
+            return not of.partial and capacity_check(of.key) is None and keeps_within(value, of.value)
+        case k.MakeSome(_, operand) if isinstance(of, t.OptionType):
+            return keeps_within(operand, of.item)
+        case k.MakeRecord(_, items) if isinstance(of, t.RecordType):
+            return all(keeps_within(item, field.type) for item, field in zip(items, of.fields, strict=True))
+        case k.IfThenElse(_, _, then, otherwise):
+            return keeps_within(then, of) and keeps_within(otherwise, of)
+        case _:
+            return expr.type == of and _is_stored(expr)
+
+
+def _is_stored(expr: k.Expr) -> bool:
+    """Whether the value is one of the state before the step, or a part of such a value."""
+    match expr:
+        case k.StateVar():
+            return True
+        case (
+            k.Lookup(_, whole)
+            | k.ReadField(_, whole)
+            | k.Payload(_, whole)
+            | k.Unwrap(_, whole)
+            | k.Endpoint(_, _, whole)
+        ):
+            return _is_stored(whole)
+        case _:
+            return False

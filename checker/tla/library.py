@@ -20,6 +20,7 @@ class Operator:
 
 
 OPERATORS: tuple[Operator, ...] = (
+    Operator("Holds", "\\* p as one question, of whose parts TLC makes no ways to take a step\nHolds(p) == p = TRUE"),
     Operator("Range", "Range(f) == {f[x] : x \\in DOMAIN f}"),
     Operator(
         "Fold",
@@ -47,6 +48,16 @@ OPERATORS: tuple[Operator, ...] = (
         "\\* v, of which ok says that it is a value of its type\n"
         'CheckedIf(v, ok(_)) == IF ok(v) THEN v ELSE IF Assert(FALSE, <<"out of range", v>>) THEN v ELSE v',
         ("TLC",),
+    ),
+    Operator(
+        "Apart",
+        "\\* whether no place in W, numbers and loop variables aside, is another one or inside of it\n"
+        "Apart(W) ==\n"
+        "    \\A u, w \\in W :\n"
+        "        \\/ u = w\n"
+        "        \\/ LET n == IF Len(u[3]) < Len(w[3]) THEN Len(u[3]) ELSE Len(w[3]) IN\n"
+        "               SubSeq(u[3], 1, n) # SubSeq(w[3], 1, n)",
+        ("Sequences",),
     ),
     Operator(
         "UpTo",
@@ -87,7 +98,7 @@ BY_NAME = {operator.name: operator for operator in OPERATORS}
 STANDARD = {
     "Integers": (),
     "FiniteSets": ("Cardinality",),
-    "Sequences": ("Head", "Len", "SelectSeq", "SubSeq", "Seq"),
+    "Sequences": ("Head", "Len", "SelectSeq", "SubSeq", "Seq", "\\o"),
     "TLC": ("Assert", ":>", "@@"),
 }
 """The standard modules that may be extended, with those of their operators that are written by the exporter."""

@@ -37,6 +37,7 @@ class Exported:
     name: str
     files: dict[str, str]
     constants: tuple[str, ...]
+    variables: tuple[str, ...]
     invariants: dict[str, str]
     steps: dict[str, str]
     formulas: dict[str, str]
@@ -81,8 +82,9 @@ def export(kernel: k.Kernel, name: str | None = None) -> Exported:
     text = "\n".join([*_head(kernel, called, page), *page.actions, *system, "", *page.properties, "=" * LENGTH, ""])
     files = {f"{called}.tla": text} | _configurations(kernel, called, page)
     constants = tuple(_constants(kernel, page.parts))
+    variables = tuple(page.parts.names.of("variable", variable.name) for variable in kernel.variables)
     found = (page.invariants, page.steps, page.formulas, page.witnesses)
-    return Exported(called, files, constants, *found, tuple(page.warnings))
+    return Exported(called, files, constants, variables, *found, tuple(page.warnings))
 
 
 def _system(kernel: k.Kernel, page: Page) -> list[str]:
@@ -201,10 +203,15 @@ def _about(kernel: k.Kernel) -> list[str]:
     bound = []
     for parameter in kernel.parameters:
         value = parameter.value
-        shown = f"{{{', '.join(value.elements)}}}" if isinstance(value, Sort) else str(getattr(value, "name", value))
-        bound.append(f"\\* {parameter.name} = {shown}")
+        bound.append(f"\\* {parameter.name} = {_shown(value)}")
     model = f", model {kernel.model}" if kernel.model else ""
     return [f"\\* Exported by assay from the spec {kernel.name}{model}.", *bound]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Sort):
+        return f"{{{', '.join(value.elements)}}}"
+    return str(value).lower() if isinstance(value, bool) else str(getattr(value, "name", value))
 
 
 def _rank(sort: Sort, parts: Parts) -> str:

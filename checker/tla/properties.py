@@ -6,6 +6,7 @@ from assay.checker.tla.actions import can_be_cut, possible
 from assay.checker.tla.fits import in_range
 from assay.checker.tla.formula import PREFIX, Formula, conjunction, disjunction, negation
 from assay.checker.tla.scope import Scope
+from assay.checker.tla.ways import as_one
 from assay.grammar import kernel as k
 
 
@@ -32,9 +33,11 @@ def stay(kernel: k.Kernel, scope: Scope) -> Formula | None:
     ways = [scope.formula(each.condition).noted("terminal") for each in kernel.terminal]
     for action in map(kernel.action, kernel.next):
         if can_be_cut(kernel, action, scope):
-            way = possible(action, scope) or Formula("TRUE")
+            way = possible(action, scope)
+            if way is None:
+                return Formula("UNCHANGED vars", PREFIX)
             ways.append(way.noted(action.name))
-    return conjunction([disjunction(ways), Formula("UNCHANGED vars", PREFIX)]) if ways else None
+    return conjunction([as_one(disjunction(ways), scope), Formula("UNCHANGED vars", PREFIX)]) if ways else None
 
 
 def unreachable(node: k.Property, scope: Scope) -> Formula:

@@ -163,11 +163,12 @@ def _build(of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, curr
         before = (
             f"IF {key.text} \\in DOMAIN {current.within(TIGHT)} THEN {current.within(TIGHT)}[{key.text}] ELSE {empty}"
         )
-        value = _build(_part(of, path[0]), path[1:], value, Formula(before, LOOSE), scope)
+        value = _build(part_type(of, path[0]), path[1:], value, Formula(before, LOOSE), scope)
     return Formula(f"{put}({current.text}, {key.text}, {value.text})")
 
 
-def _part(of: t.Type, step: k.AtKey | k.AtField) -> t.Type:
+def part_type(of: t.Type, step: k.AtKey | k.AtField) -> t.Type:
+    """The type of what stands at a place inside a value of the type."""
     match of, step:
         case t.RecordType(_, fields), k.AtField(index):
             return fields[index].type
@@ -202,5 +203,5 @@ def _put(of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, curren
         else:
             key = place(read, of, step.key, scope)
             where, read = f"{where}[{key.text}]", Formula(f"{read.within(TIGHT)}[{key.text}]")
-        of = _part(of, step)
+        of = part_type(of, step)
     return Current(current.base, (*current.changes, (where, value)))

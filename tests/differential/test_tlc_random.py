@@ -1,0 +1,142 @@
+"""TLC and the reference engine say the same about random kernels, which are joined so that one run of TLC searches many."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from assay.checker.check import check
+from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.outcome import Stuck
+from assay.checker.evaluate.scope import Frame
+from assay.checker.evaluate.undefined import Undefined
+from assay.checker.options import SearchOptions
+from assay.checker.reference.bfs import Search
+from assay.checker.verdict import Outcome, PropertyResult, State
+from assay.grammar import kernel as k
+from assay.grammar import kernel_types as t
+from assay.grammar.diagnostics import SpecError
+
+from .joined import Seen, survey
+from .random_kernel import random_kernel
+
+OPTIONS = SearchOptions(max_states=400, keep_going=True)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel with what the reference engine says: states by level, cuts by label, and what it found violated (or reached)."""
+
+    seed: int
+    kernel: k.Kernel
+    levels: Counter[int]
+    bounds: Counter[str]
+    false: set[str]
+    dead: bool
+
+    def differs(self, seen: Seen) -> str | None:
+        """How TLC's answer differs, if it does."""
+        mine = (self.levels, self.bounds, self.false, self.dead)
+        other = (seen.levels, seen.bounds, seen.false, seen.dead)
+        return None if mine == other else f"seed {self.seed}: the reference engine says {mine}, TLC {other}"
+
+
+def cases(wanted: int, first: int, depth: int = 3) -> list[Case]:
+    """The first so many random kernels that TLC evaluates as assay does."""
+    found: list[Case] = []
+    seed = first
+    while len(found) < wanted:
+        case = case_of(seed, depth)
+        found += [] if case is None else [case]
+        seed += 1
+    return found
+
+
+def case_of(seed: int, depth: int) -> Case | None:
+    """The case of a seed, unless its search is cut short, or something undefined is met by assay or by TLC alone."""
+    kernel = without_idle_steps(random_kernel(Random(seed), depth))
+    try:
+        results = {result.name: result for result in check(kernel, OPTIONS).properties}
+        search = Search(Model(kernel), OPTIONS)
+        search.run()
+    except SpecError:
+        return None
+    is_defined = results["defined"].outcome is not Outcome.VIOLATED
+    if search.stopped or not is_defined or meets_the_undefined(kernel, search.store.states):
+        return None
+    levels = Counter(len(search.store.trace(number)) for number in range(len(search.store)))
+    false = {name for name, result in results.items() if is_false(result)}
+    dead = results["deadlock"].outcome is Outcome.VIOLATED
+    return Case(seed, kernel, levels, search.bounds, false - {"deadlock"}, dead)
+
+
+def is_false(result: PropertyResult) -> bool:
+    """Whether what the module says of the property is false somewhere: of a reachable, that it is never reached."""
+    return result.outcome is (Outcome.HOLDS if result.kind == "reachable" else Outcome.VIOLATED)
+
+
+def without_idle_steps(kernel: k.Kernel) -> k.Kernel:
+    """The kernel with properties of steps that hold, as they do in TLA+, of every step that changes nothing."""
+    state = [k.StateVar(variable.type, variable.name) for variable in kernel.variables]
+    moved = k.Logic(t.BOOL, "or", tuple(k.Equal(t.BOOL, k.Old(v.type, v), v, negated=True) for v in state))
+
+    def relaxed(conjunct: k.Conjunct) -> k.Conjunct:
+        return replace(conjunct, condition=k.Logic(t.BOOL, "implies", (moved, conjunct.condition)))
+
+    properties = tuple(
+        replace(each, conjuncts=tuple(map(relaxed, each.conjuncts))) if each.kind == "transition" else each
+        for each in kernel.properties
+    )
+    return replace(kernel, properties=properties)
+
+
+def meets_the_undefined(kernel: k.Kernel, states: list[State]) -> bool:
+    """Whether TLC may meet what assay does not: it looks behind a false bound, and at `terminal` in states that are not stuck."""
+    bare = tuple(replace(action, body=tuple(filter(is_looked_at, action.body))) for action in kernel.actions)
+    model = Model(replace(kernel, actions=bare, properties=()))
+    terminal = [model.meaning(each.condition) for each in kernel.terminal]
+    for state in states:
+        try:
+            for holds in terminal:
+                holds(Frame(state))
+        except Undefined:
+            return True
+        for action in model.steps:
+            for arguments in action.instances:
+                if any(isinstance(outcome, Stuck) for outcome in action.outcomes(state, arguments)):
+                    return True
+    return False
+
+
+def is_looked_at(statement: k.Statement) -> bool:
+    return isinstance(statement, k.Let | k.Pick) or (isinstance(statement, k.Guard) and statement.kind == "when")
+
+
+def agree(found: list[Case], folder: Path) -> None:
+    """Assert that TLC says of all cases what the reference engine says."""
+    seen, answer = survey([case.kernel for case in found], folder)
+    assert answer.is_complete, f"seeds {[case.seed for case in found]}\n{answer.error}"
+    assert not [difference for case, each in zip(found, seen, strict=True) if (difference := case.differs(each))]
+
+
+def test_tlc_agrees_on_random_kernels(tmp_path: Path) -> None:
+    agree(cases(30, first=0), tmp_path)
+
+
+def test_most_of_these_kernels_do_something() -> None:
+    found = cases(30, first=0)
+    assert sum(case.levels.total() > 1 for case in found) >= 15
+    assert {case.dead for case in found} == {True, False}
+    assert sum(bool(case.false) for case in found) >= 10
+    assert sum(label.startswith("limit") for case in found for label in case.bounds) >= 3
+    assert sum(label.startswith("capacity") for case in found for label in case.bounds) >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("first", "depth", "wanted"), [(1_000, 3, 100), (3_000, 4, 60), (4_000, 2, 40)])
+def test_tlc_agrees_on_two_hundred_random_kernels(first: int, depth: int, wanted: int, tmp_path: Path) -> None:
+    agree(cases(wanted, first, depth), tmp_path)
