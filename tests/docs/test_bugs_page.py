@@ -36,12 +36,18 @@ def test_the_page_is_made_of_the_specs(checkout: Path, request: pytest.FixtureRe
 
 def test_a_safeguard_says_what_goes_wrong_where_it_is_known_from_and_why() -> None:
     found = list(safeguards("kafka/x", module(FORM)))
-    assert found == [Safeguard("kafka/x", "Fence", "Old requests are obeyed", "KAFKA-1, KIP-2", "up to 2.1", ("Why so.",))]
+    assert found == [
+        Safeguard("kafka/x", "Fence", "Old requests are obeyed", "KAFKA-1, KIP-2", "up to 2.1", ("Why so.",))
+    ]
 
 
 @pytest.mark.parametrize(
     "text",
-    [FORM.replace("KAFKA-1, KIP-2", "a rumour"), FORM.replace("= true", "= false"), FORM.replace("bool = true", "int = 1")],
+    [
+        FORM.replace("KAFKA-1, KIP-2", "a rumour"),
+        FORM.replace("= true", "= false"),
+        FORM.replace("bool = true", "int = 1"),
+    ],
 )
 def test_other_parameters_are_no_safeguards_of_kafka(text: str) -> None:
     assert list(safeguards("kafka/x", module(text))) == []
