@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from assay.traces.events import Notice, Place, ProcessRun
-from assay.traces.readers.reading import FileReading, Match
+from assay.traces.readers.reading import FileReading, Match, writers
 from assay.traces.series import put_together
 
 _FOREVER = 1 << 62
@@ -57,16 +57,11 @@ class NodeFiles:
         return {broker for matches in self.logs.values() for match in matches for broker in writers(match)}
 
 
-def writers(match: Match) -> set[int]:
-    """The id of the broker that wrote the record, if the record says it."""
-    ids = {f.fields.get(f.shape.writer) for f in match.findings if f.shape.writer is not None}
-    ids |= {f.fields.get("broker") for f in match.findings if f.shape.role == "configuration"}
-    return {broker for broker in ids if isinstance(broker, int) and broker >= 0}
-
-
 def node_names(folders: Iterable[str]) -> dict[str, str]:
-    """A name for every folder: as many of its last parts as it takes to tell it from the others."""
+    """A name for every folder: as many of its last parts as it takes to tell it from the others, without those that all have."""
     parts = {folder: tuple(part for part in folder.split("/") if part not in {"", "."}) for folder in folders}
+    while len(parts) > 1 and len({own[-1:] for own in parts.values()}) == 1:
+        parts = {folder: own[:-1] for folder, own in parts.items()}
     names: dict[str, str] = {}
     for folder, own in parts.items():
         others = [theirs for other, theirs in parts.items() if other != folder]

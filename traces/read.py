@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.traces.events import Event, Field, Notice, Place, ProcessRun
-from assay.traces.identity import Line, Node, NodeFiles, Runs, group_by_node, writers
-from assay.traces.readers.reading import FileReading
+from assay.traces.identity import Line, Node, NodeFiles, Runs, group_by_node
+from assay.traces.readers.reading import FileReading, writers
 from assay.traces.readers.records import RecordReader, may_be_pasted
 from assay.traces.readers.scan import ScanLimits
 from assay.traces.series import drop_copies, find_years

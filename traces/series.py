@@ -10,10 +10,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from time import gmtime
 
 from assay.traces.events import Notice, Place
-from assay.traces.readers.reading import FileReading, Match
+from assay.traces.readers.reading import FileReading, Match, writers
 from assay.traces.readers.stamps import BASE_YEAR, DAY, year_start
 
 _DATE = re.compile(
@@ -22,6 +23,7 @@ _DATE = re.compile(
 _NUMBER = re.compile(r"(?<=\.[A-Za-z]{3})\.(\d{1,4})$")
 _TOLERANCE = 5_000
 _SHARED = 3
+_SHARED_COARSE = 20
 
 
 def series_name(base: str) -> str:
@@ -47,8 +49,7 @@ def put_together(readings: Sequence[FileReading]) -> dict[str, list[FileReading]
 def _in_sequence(group: list[FileReading]) -> Iterable[list[FileReading]]:
     spans = {id(reading): _span(reading) for reading in group}
     ordered = sorted(group, key=lambda reading: (spans[id(reading)], -_rotation(reading.origin.base)))
-    ends = zip(ordered, ordered[1:], strict=False)
-    if all(spans[id(earlier)][1] <= spans[id(later)][0] + _TOLERANCE for earlier, later in ends):
+    if all(spans[id(one)][1] <= spans[id(next_)][0] + _TOLERANCE for one, next_ in pairwise(ordered)):
         return [ordered] if ordered else []
     return [[reading] for reading in ordered]
 
@@ -70,8 +71,8 @@ Key = tuple[int, str, str]
 def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     """Remove records that an earlier file holds too, where two files hold the same lines: such a file's folder is then that of the other.
 
-    Two nodes may by chance write the same line in the same millisecond; files overlap if they share at least three records, and half
-    of what either has in the time that both speak of.
+    Two nodes may by chance write the same line in the same millisecond; files overlap if they share at least three records (more where
+    times are known to the second only), and half of what either has in the time that both speak of, and are not of different brokers.
     """
     first: dict[Key, int] = {}
     keys = [[_key(match) for match in reading.matches] for reading in readings]
@@ -79,7 +80,8 @@ def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     for number, reading in enumerate(readings):
         shared: Counter[int] = Counter(first[key] for key in keys[number] if key is not None and key in first)
         for earlier, _ in shared.most_common(3):
-            _drop(readings[earlier], reading, keys[earlier], keys[number], moved, notices)
+            if not _of_two_brokers(readings[earlier], reading):
+                _drop(readings[earlier], reading, keys[earlier], keys[number], moved, notices)
         keys[number] = [_key(match) for match in reading.matches]
         for key in keys[number]:
             if key is not None:
@@ -92,7 +94,13 @@ def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
 
 def _key(match: Match) -> Key | None:
     record = match.record
-    return None if record.time is None else (record.time, record.logger, record.message)
+    return None if record.time is None else (record.time, record.logger, record.message.partition("\n")[0])
+
+
+def _of_two_brokers(one: FileReading, other: FileReading) -> bool:
+    """Whether the lines of the two files name their brokers, and no broker is named in both."""
+    ids = [{broker for match in reading.matches for broker in writers(match)} for reading in (one, other)]
+    return bool(ids[0] and ids[1]) and not ids[0] & ids[1]
 
 
 def _drop(
@@ -114,7 +122,8 @@ def _drop(
             left[key] -= 1
         (dropped if copied else kept).append(match)
     window = _common(theirs, own)
-    if len(dropped) < max(_SHARED, window // 2):
+    coarse = any(match.record.resolution > 1 for match in dropped)
+    if len(dropped) < max(_SHARED_COARSE if coarse else _SHARED, window // 2):
         return
     later.matches[:] = kept
     if later.origin.folder != earlier.origin.folder:

@@ -75,6 +75,8 @@ class FileJob:
         if self._in_header or not raw.level:
             self._take_odd(raw)
             return
+        if b"\r\n" in raw.text:
+            raw = raw._replace(text=raw.text.replace(b"\r\n", b"\n"))
         head, logger, tail = split_logger(raw.text)
         if not logger or not raw.text.isascii():
             self._take_odd(raw)
@@ -135,7 +137,9 @@ class FileJob:
         best: tuple[Line, LoggerShapes | None, list[Finding]] | None = None
         for line in self._ways_to_read(text, level):
             name, shapes = self._reader.dispatch(line.logger.encode())
-            if shapes is None and ("." not in line.logger or best is not None):
+            if shapes is None and (
+                best is not None or not ("." in line.logger or (line.in_header and self._in_header))
+            ):
                 continue
             findings, whole = ([], False) if shapes is None else shapes.find(line.message)
             if best is None or whole or (best[1] is None and shapes is not None):
@@ -161,7 +165,8 @@ class FileJob:
         except UnicodeDecodeError:
             self._note("invalid UTF-8", raw, "hold bytes that are not UTF-8, read as replacement characters")
             text = raw.text.decode("utf-8", "replace")
-        return without_colours(text.encode()).decode() if "\x1b" in text else text
+        plain = without_colours(text.encode()).decode() if "\x1b" in text else text
+        return plain.replace("\r\n", "\n")
 
     def _ways_to_read(self, text: str, level: str) -> Iterator[Line]:
         """The ways to read a record, those of the layout of the record before it first; then again as it was before a web page had it."""
@@ -219,7 +224,7 @@ def _with_header(text: str, level: str) -> Iterator[Line]:
             continue
         rest = text[header.begin :]
         first, _, tail = rest.partition("\n")
-        yield _headed(header, level, first.removesuffix("\r"), tail)
+        yield _headed(header, level, first, tail)
         if tail.strip():
             yield _headed(header, level, rest.rstrip("\n") + "\n", "")
             yield _headed(header, level, rest.rstrip("\n"), "")

@@ -81,7 +81,7 @@ def _header(found: re.Match[str]) -> Header:
     return Header(group["level"] or "", thread or None, group.get("logger", ""), found.end())
 
 
-_SUFFIX = re.compile(rb"[ \n]\(([A-Za-z_][\w$]*(?:\.[\w$-]+)+)\)\r?(?:\n|\Z)")
+_SUFFIX = re.compile(rb"[ \n]\(([A-Za-z_][\w$]*(?:\.[\w$-]+)+)(?::\d{1,6})?\)\r?(?:\n|\Z)")
 _OPEN = ord("(")
 _LAST = re.compile(rb"([A-Za-z_][\w$]*(?:\.[\w$-]+)*)(?::\d{1,6})?")
 

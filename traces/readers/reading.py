@@ -17,6 +17,13 @@ class Match:
     findings: tuple[Finding, ...]
 
 
+def writers(match: Match) -> set[int]:
+    """The id of the broker that wrote the record, if the record says it."""
+    ids = {f.fields.get(f.shape.writer) for f in match.findings if f.shape.writer is not None}
+    ids |= {f.fields.get("broker") for f in match.findings if f.shape.role == "configuration"}
+    return {broker for broker in ids if isinstance(broker, int) and broker >= 0}
+
+
 @dataclass(slots=True)
 class Unmapped:
     """Records of protocol loggers that no shape describes, alike but for their numbers; ``place`` is the first."""

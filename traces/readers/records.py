@@ -132,7 +132,7 @@ def _origin_of(part: Part, whole: Origin) -> Origin:
         path = PurePosixPath(part.path)
         folder = str(PurePosixPath(whole.folder, part.who, path.parent))
         return replace(whole, folder=folder, base=path.name, part=part.said)
-    folder = "/".join((whole.folder, whole.base, *part.who.split(" "))) if part.who else whole.folder
+    folder = "/".join((whole.folder, *part.who.split(" "))) if part.who else whole.folder
     return replace(whole, folder=folder, base=f"{whole.base}-{part.run}" if part.run else whole.base, part=part.said)
 
 

@@ -70,7 +70,8 @@ class Recogniser:
     def full_name(self, logger: str) -> str:
         """The logger that an abbreviated name stands for (``k.s.KafkaServer``, ``KafkaServer``), if shapes know one; else the name itself."""
         if logger not in self._full_names:
-            known = (name for shape in self.catalogue.shapes for name in shape.loggers)
+            names = [name for shape in self.catalogue.shapes for name in shape.loggers]
+            known = sorted(names, key=lambda name: "*" in name)
             full = (_in_full(logger, name) for name in known)
             whole = None if self.of_logger(logger) is None else logger
             self._full_names[logger] = whole or next((name for name in full if name is not None), logger)
@@ -94,15 +95,11 @@ def _in_full(short: str, known: str) -> str | None:
     """What an abbreviation stands for, if it is one of a known logger (whose last part may hold ``*``): each part begins that of the logger."""
     *before, last = short.split(".")
     *packages, name = known.split(".")
-    if len(before) not in {0, len(packages)} or not (last == name or _fits(last, name, alone=not before)):
+    says_something = len(name.replace("*", "")) > 3
+    if len(before) not in {0, len(packages)} or not (last == name or (says_something and fnmatchcase(last, name))):
         return None
     fits = all(package.startswith(part) for part, package in zip(before, packages, strict=False))
     return ".".join((*packages, last)) if fits else None
-
-
-def _fits(last: str, pattern: str, *, alone: bool) -> bool:
-    """Whether a class name fits a pattern; one that came without its packages must fit a pattern that says something."""
-    return (not alone or len(pattern.replace("*", "")) > 3) and fnmatchcase(last, pattern)
 
 
 _MASKS = (
