@@ -20,7 +20,6 @@ from assay.traces.readers.scan import RawRecord
 from assay.traces.readers.stamps import Clock
 from assay.traces.shapes.recognise import Finding, LoggerShapes, mask
 
-
 _PATIENCE = 64
 """After so many records in a row that begin with a bracket which is no thread, no thread is looked for there."""
 

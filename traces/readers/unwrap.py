@@ -138,7 +138,7 @@ class Unwrapped:
         found = self._strands.get(part)
         if found is None:
 
-            def place(line: int, offset: int) -> Place:
+            def place(line: int, _: int) -> Place:
                 return Place(self._file, *self._strands[part].place(line))
 
             found = self._strands[part] = _Strand(Cutter(place, self._tally, self._limits))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from assay.traces.readers.layout import split_logger
 
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 HEADER = re.compile(rb"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] ([A-Z]+) +", re.MULTILINE)
 
 
@@ -32,8 +33,7 @@ class Record:
 
     @property
     def month_and_day(self) -> str:
-        months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-        return f"{months[int(self.stamp[5:7]) - 1]} {int(self.stamp[8:10]):2} {self.stamp[11:19]}"
+        return f"{MONTHS[int(self.stamp[5:7]) - 1]} {int(self.stamp[8:10]):2} {self.stamp[11:19]}"
 
     @property
     def short_logger(self) -> str:
