@@ -58,10 +58,8 @@ class NodeFiles:
 
 
 def node_names(folders: Iterable[str]) -> dict[str, str]:
-    """A name for every folder: as many of its last parts as it takes to tell it from the others, without those that all have."""
+    """A name for every folder: as many of its last parts as it takes to tell it from the others."""
     parts = {folder: tuple(part for part in folder.split("/") if part not in {"", "."}) for folder in folders}
-    while len(parts) > 1 and len({own[-1:] for own in parts.values()}) == 1:
-        parts = {folder: own[:-1] for folder, own in parts.items()}
     names: dict[str, str] = {}
     for folder, own in parts.items():
         others = [theirs for other, theirs in parts.items() if other != folder]

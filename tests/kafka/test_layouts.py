@@ -72,7 +72,7 @@ def test_a_layout_hides_no_event_and_adds_none(
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
-@pytest.mark.parametrize("layout", ["stock", "spring boot 2"])
+@pytest.mark.parametrize("layout", ["stock", pytest.param("spring boot 2", marks=pytest.mark.slow)])
 def test_a_prefix_hides_no_event_and_adds_none(
     prefix: str, layout: str, recording: Path, original: LogReading, tmp_path: Path
 ) -> None:

@@ -20,6 +20,10 @@ from assay.traces.readers.scan import RawRecord
 from assay.traces.readers.stamps import Clock
 from assay.traces.shapes.recognise import Finding, LoggerShapes, mask
 
+_BACK = 60_000
+_AHEAD = 6 * 3600_000
+"""Times of one file that go back by more than a minute, or ahead by more than six hours, are reported."""
+
 _PATIENCE = 64
 """After so many records in a row that begin with a bracket which is no thread, no thread is looked for there."""
 
@@ -63,6 +67,8 @@ class FileJob:
         self._last: RawRecord | None = None
         self._nameless_last = False
         self._vain = 0
+        self._latest: int | None = None
+        self._jumps: dict[str, tuple[int, int, Place]] = {}
 
     def take(self, raw: RawRecord) -> None:
         """Sort one record in."""
@@ -93,7 +99,7 @@ class FileJob:
         line = Line(self._reader.level(raw.level), None, name, message, tail.decode("ascii"))
         self._keep(raw, line, shapes, findings, whole=whole)
 
-    def finish(self, first_zero: int) -> None:
+    def finish(self) -> None:
         """Report what the file as a whole shows."""
         reading, file = self.reading, self.reading.file
         reading.lacks = self._clock.lacks
@@ -107,8 +113,9 @@ class FileJob:
             reading.note("beginning cut off", place, f"{size:,} bytes before the first record belong to no record")
         if self._last is not None and self._nameless_last and not self._last.text.endswith(b"\n"):
             reading.note("end cut off", self._place(self._last), "the last record is not complete")
-        if first_zero >= 0:
-            reading.note("zero bytes", Place(file, 1, first_zero), f"zero bytes from byte {first_zero:,} on")
+        for kind, (count, largest, place) in self._jumps.items():
+            what = "times go back" if kind == "clock went back" else "nothing is said for long"
+            reading.note(kind, place, f"{what} at {count:,} places, at most by {_duration(largest)}, here")
         for (kind, text), (count, place) in self._odd.items():
             reading.note(kind, place, f"{count:,} records {text}")
 
@@ -158,6 +165,14 @@ class FileJob:
         else:
             self._keep(raw, line, shapes, findings, whole=shapes.find(line.message)[1])
 
+    def _note_jump(self, raw: RawRecord, jump: int) -> None:
+        """Report times that go back, or ahead by so much that lines are probably missing; the largest of the file is said."""
+        kind = "clock went back" if jump < 0 else "gap in time"
+        count, largest, place = self._jumps.get(kind, (0, 0, self._place(raw)))
+        if abs(jump) > largest:
+            largest, place = abs(jump), self._place(raw)
+        self._jumps[kind] = (count + 1, largest, place)
+
     def _text(self, raw: RawRecord) -> str:
         try:
             text = raw.text.decode("utf-8")
@@ -188,11 +203,24 @@ class FileJob:
             time = self._clock.read(raw.stamp)
             if time is None:
                 self._note("no such time", raw, "have a time stamp that names no moment")
+            elif self._latest is not None and not -_BACK <= time - self._latest <= _AHEAD:
+                self._note_jump(raw, time - self._latest)
+            self._latest = time if self._latest is None else time or self._latest
             message = f"{line.message}\n{line.tail.rstrip()}" if line.tail else line.message
             record = LogRecord(
                 self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
             )
             reading.matches.append(Match(record, tuple(findings)))
+
+
+def _duration(milliseconds: int) -> str:
+    """``2 h 5 min``, ``90 s``."""
+    seconds = milliseconds // 1000
+    if seconds < 120:
+        return f"{seconds} s"
+    days, minutes = seconds // 86_400, seconds % 86_400 // 60
+    parts = ((days, "d"), (minutes // 60, "h"), (minutes % 60, "min"))
+    return " ".join(f"{number:,} {unit}" for number, unit in parts if number)
 
 
 def _with_suffix(text: str, level: str) -> Iterator[Line]:

@@ -23,7 +23,7 @@ _LOOKED_AT = 400
 class Prefix:
     """What stands before each line.
 
-    Groups of the pattern: ``stamp``; ``who`` names the process or container; ``run`` its number, which changes when it is started
+    Groups of the pattern: ``stamp``; ``who`` names the host, pod or container, ``role`` what runs there; ``run`` is its number, which changes when it is started
     again; ``path`` and ``number`` are the file and the line that the text was taken from.
     """
 
@@ -35,12 +35,12 @@ PREFIXES = (
     Prefix("container runtime", re.compile(rb"(?P<stamp>" + _RFC3339 + rb") (?:stdout|stderr) [FP] ")),
     Prefix("docker logs -t", re.compile(rb"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)) ?")),
     Prefix("docker compose", re.compile(rb"(?P<who>[\w.-]{1,100}?) {0,60}\| ?")),
-    Prefix("kubectl logs --prefix", re.compile(rb"\[(?P<who>pod/[\w.-]{1,100}/[\w.-]{1,100})\] ")),
+    Prefix("kubectl logs --prefix", re.compile(rb"\[pod/(?P<who>[\w.-]{1,100})/(?P<role>[\w.-]{1,100})\] ")),
     Prefix(
         "journald",
         re.compile(
             rb"(?P<stamp>" + _SYSLOG + rb"|" + _RFC3339 + rb") "
-            rb"(?P<who>[\w.-]{1,100} [\w./@-]{1,100}?)(?:\[(?P<run>\d{1,10})\])?: ?"
+            rb"(?P<who>[\w.-]{1,100}) (?P<role>[\w./@-]{1,100}?)(?:\[(?P<run>\d{1,10})\])?: ?"
         ),
     ),
     Prefix("grep", re.compile(rb"(?P<path>[^\s:|\[][^:\n|\[]{0,400}):(?:(?P<number>\d{1,10}):)?")),

@@ -68,11 +68,14 @@ class RecordReader:
         if prefixes or b"\x1b[" in head:
             unwrapped = Unwrapped(prefixes, origin.file, reading.tally, self._limits)
             parts = self._read_parts(unwrapped.read(hashed), reading)
+            _note_zeros(reading, hashed.first_zero)
         else:
             job = FileJob(self, reading, may_be_pasted=may_be_pasted)
             for raw in scan(hashed, origin.file, reading.tally, self._limits):
                 job.take(raw)
-            job.finish(hashed.first_zero)
+            job.finish()
+            if reading.is_log:
+                _note_zeros(reading, hashed.first_zero)
             parts = [reading]
         reading.digest = hashed.digest()
         return parts
@@ -88,7 +91,7 @@ class RecordReader:
                 )
             job.take(raw)
         for job in jobs.values():
-            job.finish(-1)
+            job.finish()
         readings = [job.reading for job in jobs.values()]
         if not any(reading.is_log for reading in readings):
             whole.note("not a log", Place(whole.file, 1, 0), "the file holds no log record")
@@ -116,6 +119,12 @@ class RecordReader:
             yield Match(pasted.record, pasted.findings)
 
 
+def _note_zeros(reading: FileReading, first: int) -> None:
+    """Report zero bytes in a text, such as a crash of the operating system leaves."""
+    if first >= 0:
+        reading.note("zero bytes", Place(reading.file, 1, first), f"zero bytes from byte {first:,} on")
+
+
 def _is_binary(head: bytes) -> bool:
     """Whether a file that begins so is no text in any encoding that is read."""
     return b"\0" in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -132,7 +141,7 @@ def _origin_of(part: Part, whole: Origin) -> Origin:
         path = PurePosixPath(part.path)
         folder = str(PurePosixPath(whole.folder, part.who, path.parent))
         return replace(whole, folder=folder, base=path.name, part=part.said)
-    folder = "/".join((whole.folder, *part.who.split(" "))) if part.who else whole.folder
+    folder = "/".join(each for each in (whole.folder, part.role, part.who) if each)
     return replace(whole, folder=folder, base=f"{whole.base}-{part.run}" if part.run else whole.base, part=part.said)
 
 

@@ -17,16 +17,17 @@ from assay.traces.readers.scan import ByteStream, Cutter, RawRecord, ScanLimits,
 
 
 class Part(NamedTuple):
-    """Where lines come from, by their prefixes: the process or container, its number, and the file, each empty if not said."""
+    """Where lines come from, by their prefixes: the host or container, what runs there, its number, and the file, each empty if not said."""
 
     who: str = ""
+    role: str = ""
     run: str = ""
     path: str = ""
 
     @property
     def said(self) -> str:
         """The part in words, for people."""
-        return " ".join(each for each in (self.who, self.run and f"[{self.run}]", self.path) if each)
+        return " ".join(each for each in (self.who, self.role, self.run and f"[{self.run}]", self.path) if each)
 
 
 @dataclass(slots=True)
@@ -128,7 +129,7 @@ class Unwrapped:
         return part, stamped_line(text, groups["stamp"]) if "stamp" in groups else text
 
     def _part(self, groups: dict[str, bytes]) -> Part:
-        key = (groups.get("who", b""), groups.get("run", b""), groups.get("path", b""))
+        key = tuple(groups.get(name, b"") for name in Part._fields)
         found = self._names.get(key)
         if found is None:
             found = self._names[key] = Part(*(each.decode("utf-8", "replace") for each in key))
