@@ -23,7 +23,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class LogRecord:
-    """A log record, continuation lines included. ``time`` is milliseconds since the epoch, read as UTC where no zone is given."""
+    """A log record, continuation lines included.
+
+    ``time`` is milliseconds since the epoch, read as UTC where no zone is given; ``resolution`` is how many of them it stands for (1,000
+    where the layout prints no milliseconds).
+    """
 
     place: Place
     time: int | None
@@ -31,6 +35,7 @@ class LogRecord:
     logger: str
     thread: str | None
     message: str
+    resolution: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +51,23 @@ class ProcessRun:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A record that a line shape recognised. ``shape`` names the shape, ``kind`` the event that trace clauses speak of."""
+    """A record that a line shape recognised. ``shape`` names the shape, ``kind`` the event that trace clauses speak of.
+
+    ``stream`` names the sequence of lines whose order is that of their writing: a file, the parts of a rotated file, or the part of a file
+    that one process wrote. Empty, it is the file.
+    """
 
     kind: str
     shape: str
     fields: Mapping[str, Field]
     record: LogRecord
     run: ProcessRun
+    stream: str = ""
+
+    @property
+    def sequence(self) -> str:
+        """The name of the sequence of lines that the record stands in."""
+        return self.stream or self.record.place.file
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from assay.traces.events import Notice, Place, ProcessRun
-from assay.traces.readers.records import FileReading, Match
+from assay.traces.readers.reading import FileReading, Match, writers
+from assay.traces.series import put_together
 
 _FOREVER = 1 << 62
 
@@ -28,23 +30,31 @@ class Node:
     runs: int
 
 
+class Line(NamedTuple):
+    """A record with the log that it stands in and its position there."""
+
+    stream: str
+    position: int
+    match: Match
+
+
 @dataclass(slots=True)
 class NodeFiles:
-    """The matches of one node, file by file."""
+    """The matches of one node by log, in the order of their writing; ``unknown`` if it cannot be told which node wrote them."""
 
     name: str
-    files: dict[str, list[Match]] = field(default_factory=dict)
+    unknown: bool = False
+    logs: dict[str, list[Match]] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[Line]:
+        """All records, log by log."""
+        for stream, matches in self.logs.items():
+            for position, match in enumerate(matches):
+                yield Line(stream, position, match)
 
     def brokers(self) -> set[int]:
         """The broker ids that the node's own lines state."""
-        return {broker for matches in self.files.values() for match in matches for broker in writers(match)}
-
-
-def writers(match: Match) -> set[int]:
-    """The id of the broker that wrote the record, if the record says it."""
-    ids = {f.fields.get(f.shape.writer) for f in match.findings if f.shape.writer is not None}
-    ids |= {f.fields.get("broker") for f in match.findings if f.shape.role == "configuration"}
-    return {broker for broker in ids if isinstance(broker, int) and broker >= 0}
+        return {broker for matches in self.logs.values() for match in matches for broker in writers(match)}
 
 
 def node_names(folders: Iterable[str]) -> dict[str, str]:
@@ -59,36 +69,44 @@ def node_names(folders: Iterable[str]) -> dict[str, str]:
 
 
 def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> list[NodeFiles]:
-    """The files of each node. A folder with the lines of several brokers is divided by what the lines say."""
-    names = node_names(dict.fromkeys(reading.folder for reading in readings if reading.is_log))
+    """The logs of each node. A folder with the lines of several brokers is divided by what the lines say."""
+    logs = [reading for reading in readings if reading.is_log]
+    names = node_names(dict.fromkeys(reading.origin.folder for reading in logs))
     nodes: dict[str, NodeFiles] = {}
     for folder, name in names.items():
-        members = [reading for reading in readings if reading.folder == folder and reading.is_log]
-        stated = {reading.file: {b for match in reading.matches for b in writers(match)} for reading in members}
+        members = put_together([reading for reading in logs if reading.origin.folder == folder])
+        stated = {
+            stream: {b for reading in parts for match in reading.matches for b in writers(match)}
+            for stream, parts in members.items()
+        }
         mixed = len(set().union(*stated.values())) > 1
-        for reading in members:
-            own = stated[reading.file]
+        for stream, parts in members.items():
+            own = stated[stream]
+            matches = [match for reading in parts for match in reading.matches]
             if mixed and len(own) > 1:
-                _divide(reading, name, nodes, notices)
+                _divide(stream, matches, name, nodes, notices)
                 continue
             if mixed and not own:
                 text = "several brokers have files here, and no line of this one names its broker"
-                notices.append(Notice("node unknown", Place(reading.file, 1, 0), text))
+                notices.append(Notice("node unknown", Place(parts[0].file, 1, 0), text))
             label = f"{name}/{min(own)}" if mixed and own else name
-            nodes.setdefault(label, NodeFiles(label)).files[reading.file] = reading.matches
+            nodes.setdefault(label, NodeFiles(label, unknown=mixed and not own)).logs[stream] = matches
     return list(nodes.values())
 
 
-def _divide(reading: FileReading, name: str, nodes: dict[str, NodeFiles], notices: list[Notice]) -> None:
-    """Deal the records of a file that several brokers wrote to the nodes that they name."""
+def _divide(
+    stream: str, matches: Sequence[Match], name: str, nodes: dict[str, NodeFiles], notices: list[Notice]
+) -> None:
+    """Deal the records of a log that several brokers wrote to the nodes that they name."""
     unknown = 0
-    for match in reading.matches:
+    for match in matches:
         ids = writers(match)
         unknown += len(ids) != 1
         label = f"{name}/{min(ids)}" if len(ids) == 1 else f"{name}/?"
-        nodes.setdefault(label, NodeFiles(label)).files.setdefault(reading.file, []).append(match)
+        node = nodes.setdefault(label, NodeFiles(label, unknown=len(ids) != 1))
+        node.logs.setdefault(stream, []).append(match)
     text = f"several brokers wrote this file; for {unknown:,} of its records it cannot be told which"
-    notices.append(Notice("interleaved nodes", Place(reading.file, 1, 0), text))
+    notices.append(Notice("interleaved nodes", Place(matches[0].record.place.file, 1, 0), text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +114,20 @@ class _Start:
     """The beginning of a process run."""
 
     time: int
-    file: str
-    offset: int
+    stream: str
+    position: int
 
 
 class Runs:
-    """Divides a node's records into process runs: by place in the file that holds the start banners, by time in the others."""
+    """Divides a node's records into process runs: by place in the log that holds the start banners, by time in the others."""
 
     def __init__(self, node: NodeFiles) -> None:
-        starts = [start for file, matches in node.files.items() for start in _starts(file, matches)]
-        self._starts = sorted(starts, key=lambda start: (start.time, start.file, start.offset))
+        starts = [start for stream, matches in node.logs.items() for start in _starts(stream, matches)]
+        self._starts = sorted(starts, key=lambda start: (start.time, start.stream, start.position))
         self._times = [start.time for start in self._starts]
         self._local: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for number, start in enumerate(self._starts, 1):
-            self._local[start.file].append((start.offset, number))
+            self._local[start.stream].append((start.position, number))
         self._name = node.name
         self._earlier = 1 if self._begins_in_mid_life(node) else 0
         self._made: dict[int, ProcessRun] = {}
@@ -119,17 +137,17 @@ class Runs:
         """How many runs the node's logs hold."""
         return max(1, len(self._starts) + self._earlier)
 
-    def of(self, match: Match, file: str) -> ProcessRun:
+    def of(self, line: Line) -> ProcessRun:
         """The run that wrote a record."""
-        number = max(1, self._index(match, file) + self._earlier)
+        number = max(1, self._index(line) + self._earlier)
         if number not in self._made:
             self._made[number] = ProcessRun(self._name, number)
         return self._made[number]
 
-    def _index(self, match: Match, file: str) -> int:
+    def _index(self, line: Line) -> int:
         """How many starts lie at or before the record."""
-        local, time = self._local.get(file, []), match.record.time
-        at = bisect_right(local, (match.record.place.offset, _FOREVER))
+        local, time = self._local.get(line.stream, []), line.match.record.time
+        at = bisect_right(local, (line.position, _FOREVER))
         if at > 0:
             return local[at - 1][1]
         by_time = bisect_right(self._times, time) if time is not None else 0
@@ -137,19 +155,17 @@ class Runs:
 
     def _begins_in_mid_life(self, node: NodeFiles) -> bool:
         """Whether there are records from before the first start banner."""
-        if not self._starts:
-            return False
-        return any(self._index(match, file) == 0 for file, matches in node.files.items() for match in matches)
+        return bool(self._starts) and any(self._index(line) == 0 for line in node.lines())
 
 
-def _starts(file: str, matches: Sequence[Match]) -> list[_Start]:
-    """The beginnings of runs in one file: a start banner, or the prelude that leads up to it."""
+def _starts(stream: str, matches: Sequence[Match]) -> list[_Start]:
+    """The beginnings of runs in one log: a start banner, or the prelude that leads up to it."""
     found: list[_Start] = []
     in_prelude = False
-    for match in matches:
+    for position, match in enumerate(matches):
         roles = {finding.shape.role for finding in match.findings}
         prelude, banner = "process prelude" in roles, "process start" in roles
         if (prelude or banner) and not in_prelude and match.record.time is not None:
-            found.append(_Start(match.record.time, file, match.record.place.offset))
+            found.append(_Start(match.record.time, stream, position))
         in_prelude = prelude or (in_prelude and not banner)
     return found

@@ -86,7 +86,8 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> Order:
     keys = sorted(groups)
     after = [tuple(i for i, other in enumerate(keys) if other[0] == key[0] and other[1] < key[1]) for key in keys]
     times = [_times([observation.event.record.time for observation in groups[key]]) for key in keys]
-    latest = _latest(times, after)
+    spreads = [[float(o.event.record.resolution - 1) for o in groups[key]] for key in keys]
+    latest = _latest(times, spreads, after)
     earliest = _earliest(times, after, inf if ordering.commit_before_line is None else ordering.commit_before_line)
     streams: list[Stream] = []
     first = 0
@@ -103,7 +104,7 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> Order:
 
 def _key(observation: Observation, by_thread: bool) -> Key:
     event = observation.event
-    return event.run.node, event.run.number, event.record.place.file, (event.record.thread or "") if by_thread else ""
+    return event.run.node, event.run.number, event.sequence, (event.record.thread or "") if by_thread else ""
 
 
 def _name(key: Key) -> str:
@@ -122,12 +123,18 @@ def _times(stated: Sequence[int | None]) -> list[float]:
     return times
 
 
-def _latest(times: Sequence[list[float]], after: Sequence[tuple[int, ...]]) -> list[list[float]]:
-    """The upper ends: never lower than those before it in its stream, or in the streams before it."""
+def _latest(
+    times: Sequence[list[float]], spreads: Sequence[list[float]], after: Sequence[tuple[int, ...]]
+) -> list[list[float]]:
+    """The upper ends: never lower than those before it in its stream, or in the streams before it.
+
+    ``spreads`` says by how much a line may have been written later than its time stamp, which has no finer parts, can say.
+    """
     ends: list[list[float]] = []
     for number, stream in enumerate(times):
         start = max((ends[other][-1] for other in after[number]), default=-inf)
-        ends.append(list(accumulate((inf if isnan(time) else time for time in stream), max, initial=start))[1:])
+        upper = (inf if isnan(time) else time + spread for time, spread in zip(stream, spreads[number], strict=True))
+        ends.append(list(accumulate(upper, max, initial=start))[1:])
     return ends
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assay.traces.events import LogRecord, Place
-from assay.traces.readers.layout import Clock
+from assay.traces.readers.stamps import Clock
 from assay.traces.shapes.recognise import Finding, Recogniser
 
 _WIDTHLESS = "\u200b\u200c\u200d\u2060\ufeff\u00ad"

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.traces.events import Event, Field, Notice, Place, ProcessRun
-from assay.traces.identity import Node, NodeFiles, Runs, group_by_node, writers
-from assay.traces.readers.records import FileReading, Match, RecordReader, may_be_pasted
+from assay.traces.identity import Line, Node, NodeFiles, Runs, group_by_node
+from assay.traces.readers.reading import FileReading, writers
+from assay.traces.readers.records import RecordReader, may_be_pasted
 from assay.traces.readers.scan import ScanLimits
+from assay.traces.series import drop_copies, find_years
 from assay.traces.sessions import SessionTimeline
 from assay.traces.shapes.catalogue import Catalogue, load_catalogue
 from assay.traces.shapes.recognise import Recogniser
@@ -28,7 +30,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The events of one process run in one file, in file order."""
+    """The events of one process run in one log (a file, or the parts of a rotated one), in the order of their writing. ``file`` is the first part."""
 
     run: ProcessRun
     file: str
@@ -87,13 +89,15 @@ def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions())
     catalogue = load_catalogue(options.shape_files)
     notices: list[Notice] = []
     readings = list(_read_files(places, options, catalogue, notices))
+    find_years(readings, notices)
+    drop_copies(readings, notices)
     streams, nodes = _identify(readings, notices)
     for reading in readings:
         notices += reading.tally.notices
     return LogReading(
         streams=tuple(streams),
         nodes=tuple(nodes),
-        files=sum(reading.is_log for reading in readings),
+        files=len({reading.file for reading in readings if reading.is_log}),
         lines=sum(reading.tally.lines for reading in readings),
         records=sum(reading.tally.records for reading in readings),
         bytes=sum(reading.tally.bytes for reading in readings),
@@ -119,14 +123,15 @@ def _read_files(
     for source in walk(paths, options.expansion, notices):
         stream = source.content.stream
         pasted = may_be_pasted(source.base, named=source.named)
-        reading = reader.read(stream, stream.head, source.file, source.folder, may_be_pasted=pasted)
-        first = seen.setdefault(reading.digest, source.file) if reading.is_log else source.file
+        whole, *parts = reader.read(stream, stream.head, source.origin, may_be_pasted=pasted)
+        is_log = any(reading.is_log for reading in (whole, *parts))
+        first = seen.setdefault(whole.digest, source.file) if is_log else source.file
         if first != source.file:
             notices.append(
                 Notice("duplicated input", Place(source.file, 1, 0), f"the same content as {first}; read once")
             )
         else:
-            yield reading
+            yield from (whole, *parts)
 
 
 def _unmapped(readings: Sequence[FileReading]) -> tuple[UnmappedLines, ...]:
@@ -149,15 +154,14 @@ def _identify(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[l
 
 
 class _RunRecords:
-    """The records of one node by run and file, with what the runs say of themselves."""
+    """The records of one node by run and stream, with what the runs say of themselves."""
 
     def __init__(self, files: NodeFiles) -> None:
         self._files = files
         self._runs = Runs(files)
-        self._records: dict[ProcessRun, list[tuple[str, Match]]] = {}
-        for file, matches in files.files.items():
-            for match in matches:
-                self._records.setdefault(self._runs.of(match, file), []).append((file, match))
+        self._records: dict[ProcessRun, list[Line]] = {}
+        for line in files.lines():
+            self._records.setdefault(self._runs.of(line), []).append(line)
         self._timelines = {run: SessionTimeline() for run in self._records}
         self.owners: dict[str, ProcessRun] = {}
         for run, timeline in self._timelines.items():
@@ -173,39 +177,43 @@ class _RunRecords:
         versions = {
             str(finding.fields["version"])
             for records in self._records.values()
-            for _, match in records
-            for finding in match.findings
+            for line in records
+            for finding in line.match.findings
             if finding.shape.role == "version"
         }
         brokers = tuple(sorted(self._files.brokers()))
         return Node(self._files.name, brokers, tuple(sorted(versions)), self._runs.count)
 
     def streams(self, owners: Mapping[str, tuple[ProcessRun, int | None]]) -> Iterator[Stream]:
-        """The events of the node, a stream for each run and file."""
+        """The events of the node, a stream for each run and log."""
         for run, records in sorted(self._records.items(), key=lambda item: item[0].number):
-            by_file: dict[str, list[Event]] = {}
-            for file, match in records:
-                by_file.setdefault(file, []).extend(self._events(run, file, match, owners))
-            for file, events in by_file.items():
-                yield Stream(run, file, tuple(events))
+            by_stream: dict[str, list[Event]] = {}
+            for line in records:
+                by_stream.setdefault(line.stream, []).extend(self._events(run, line, owners))
+            for stream, events in by_stream.items():
+                yield Stream(run, stream, tuple(events))
 
     def _broker_of(self, run: ProcessRun) -> int | None:
-        own = {broker for _, match in self._records[run] for broker in writers(match)} or self._files.brokers()
+        own = {broker for line in self._records[run] for broker in writers(line.match)} or self._files.brokers()
         return min(own) if len(own) == 1 else None
 
     def _events(
-        self, run: ProcessRun, file: str, match: Match, owners: Mapping[str, tuple[ProcessRun, int | None]]
+        self, run: ProcessRun, line: Line, owners: Mapping[str, tuple[ProcessRun, int | None]]
     ) -> Iterator[Event]:
         """The events of a record, with the node, the broker and the session added where they are known."""
-        broker, session = self._brokers[run], self._timelines[run].at(file, match)
-        for finding in match.findings:
+        broker, session = self._brokers[run], self._timelines[run].at(line)
+        record = line.match.record
+        stream = line.stream if line.stream != record.place.file else ""
+        for finding in line.match.findings:
             fields: dict[str, Field] = {**finding.fields, "node": str(run)}
+            if self._files.unknown:
+                fields |= {"node": None, "run": None}
             if broker is not None:
                 fields.setdefault("broker", broker)
             if session is not None:
                 fields.setdefault("session", session)
             _add_owner(fields, run, owners)
-            yield Event(finding.shape.kind, finding.shape.name, fields, match.record, run)
+            yield Event(finding.shape.kind, finding.shape.name, fields, record, run, stream)
 
 
 def _add_owner(fields: dict[str, Field], run: ProcessRun, owners: Mapping[str, tuple[ProcessRun, int | None]]) -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
-from assay.traces.readers.records import Match
+from assay.traces.identity import Line
+from assay.traces.readers.reading import Match
 from assay.traces.shapes.recognise import Finding
 
 
@@ -23,14 +24,14 @@ class SessionTimeline:
         self._places: dict[str, tuple[list[int], list[str | None]]] = {}
         self._joined: dict[tuple[object, ...], str] = {}
 
-    def learn(self, matches: Iterable[tuple[str, Match]]) -> set[str]:
-        """Take in the records of a run, those of one file in order; returns the sessions that the run owned."""
+    def learn(self, lines: Iterable[Line]) -> set[str]:
+        """Take in the records of a run, those of one log in order; returns the sessions that the run owned."""
         changes: list[tuple[int, str | None]] = []
         owned: set[str] = set()
-        for file, match in matches:
+        for stream, position, match in lines:
             for known, session in self._states_in(match):
-                offsets, states = self._places.setdefault(file, ([], []))
-                offsets.append(match.record.place.offset)
+                positions, states = self._places.setdefault(stream, ([], []))
+                positions.append(position)
                 states.append(session)
                 if match.record.time is not None:
                     changes.append((match.record.time, session))
@@ -40,16 +41,16 @@ class SessionTimeline:
         self._states = [state for _, state in changes]
         return owned
 
-    def at(self, file: str, match: Match) -> str | None:
+    def at(self, line: Line) -> str | None:
         """The session of the process when it wrote a record; none if that cannot be told."""
-        for finding in match.findings:
+        for finding in line.match.findings:
             if (key := _join_key(finding)) in self._joined:
                 return self._joined[key]
-        if file in self._places:
-            offsets, states = self._places[file]
-            at = bisect_right(offsets, match.record.place.offset)
+        if line.stream in self._places:
+            positions, states = self._places[line.stream]
+            at = bisect_right(positions, line.position)
             return states[at - 1] if at else None
-        time = match.record.time
+        time = line.match.record.time
         if time is None:
             return None
         before, upto = bisect_left(self._times, time), bisect_right(self._times, time)

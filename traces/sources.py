@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,12 @@ from pathlib import Path
 from assay.grammar.diagnostics import Diagnostic, Span, SpecError
 from assay.traces.events import Notice, Place
 from assay.traces.readers.expand import Budget, Content, Wrapping, expand
+from assay.traces.readers.reading import Origin
 
-_COMPRESSIONS = (".gz", ".xz", ".bz2", ".tgz", ".txz")
+_COMPRESSIONS = (".gz", ".xz", ".bz2", ".zst", ".tgz", ".txz", ".tzst")
+
+STANDARD_INPUT = Path("-")
+"""The path that stands for standard input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +34,11 @@ class ExpansionLimit:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to read, and whether the user named the file itself."""
+    """A file to read, whether the user named the file itself, and when it was last written (milliseconds since the epoch)."""
 
     named: bool
     content: Content
+    modified: int | None = None
 
     @property
     def file(self) -> str:
@@ -56,10 +62,15 @@ class Source:
             name = name.removesuffix(ending)
         return name
 
+    @property
+    def origin(self) -> Origin:
+        """Where its records come from."""
+        return Origin(self.file, self.folder, self.base, modified=self.modified)
+
 
 def check_paths(paths: Iterable[Path]) -> None:
     """Raise SpecError (E601) that names every path which does not exist."""
-    missing = [path for path in paths if not path.exists()]
+    missing = [path for path in paths if path != STANDARD_INPUT and not path.exists()]
     if missing:
         raise SpecError(
             Diagnostic("E601", Span(str(path), 1, 1, 1, 1), f"there is no file or directory `{path}`")
@@ -71,7 +82,9 @@ def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) ->
     """The files behind the paths, each to be read before the next is asked for. Directories are walked by name."""
     walker = _Walker(limit, notices)
     for path in paths:
-        if path.is_dir():
+        if path == STANDARD_INPUT:
+            yield from walker.standard_input()
+        elif path.is_dir():
             yield from walker.directory(path)
         else:
             yield from walker.file(path, named=True)
@@ -112,9 +125,15 @@ class _Walker:
             with path.open("rb", buffering=0) as stream:
                 budget = self._limit.budget(status.st_size)
                 for content in expand(stream, Wrapping(str(path)), budget, self._notices):
-                    yield Source(named, content)
+                    yield Source(named, content, status.st_mtime_ns // 1_000_000)
         except OSError as error:
             self._note("unreadable", path, f"the file cannot be read: {error.strerror}")
+
+    def standard_input(self) -> Iterator[Source]:
+        """Standard input, or the files in it. Its size is not known: the floor of the limit is its budget where it is compressed."""
+        stream = sys.stdin.buffer
+        for content in expand(stream, Wrapping("standard input"), self._limit.budget(0), self._notices):
+            yield Source(named=True, content=content)
 
     def _reached_before(self, path: Path, status: os.stat_result) -> bool:
         """Whether this very file or directory was seen under another name, which is then reported."""

@@ -4,54 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import replace
+from pathlib import PurePosixPath
 
-from assay.traces.events import LogRecord, Notice, Place
-from assay.traces.paste import normalise, pasted_records
-from assay.traces.readers.layout import STOCK, Clock, detect_layout, split_logger
+from assay.traces.events import Place
+from assay.traces.paste import pasted_records
+from assay.traces.readers.job import FileJob
+from assay.traces.readers.layout import START
+from assay.traces.readers.prefix import find_prefixes
+from assay.traces.readers.reading import FileReading, Match, Origin
 from assay.traces.readers.scan import ByteStream, RawRecord, ScanLimits, Tally, scan
-from assay.traces.shapes.recognise import Finding, LoggerShapes, Recogniser, mask
+from assay.traces.readers.unwrap import Part, Unwrapped
+from assay.traces.shapes.recognise import LoggerShapes, Recogniser
 
 _PASTED_INTO = (".log", ".txt", ".out", ".err", ".md", "")
 """Endings of files in a directory in which a person may have pasted log lines; a file that is named is always looked at."""
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A record and its findings; ``findings`` is empty if no shape fits."""
-
-    record: LogRecord
-    findings: tuple[Finding, ...]
-
-
-@dataclass(slots=True)
-class Unmapped:
-    """Records of protocol loggers that no shape describes, alike but for their numbers; ``place`` is the first."""
-
-    count: int
-    place: Place
-
-
-@dataclass(slots=True)
-class FileReading:
-    """What one file holds. ``other`` counts the records of loggers that say nothing of the protocol."""
-
-    file: str
-    folder: str
-    tally: Tally
-    matches: list[Match] = field(default_factory=list)
-    unmapped: dict[tuple[str, str], Unmapped] = field(default_factory=dict)
-    other: int = 0
-    digest: bytes = b""
-
-    @property
-    def is_log(self) -> bool:
-        """Whether any record was found."""
-        return self.tally.records > 0
-
-    def note(self, kind: str, place: Place, text: str) -> None:
-        """Record a notice."""
-        self.tally.notices.append(Notice(kind, place, text))
 
 
 class _Hashed:
@@ -86,31 +53,59 @@ class RecordReader:
         self._loggers: dict[bytes, tuple[str, LoggerShapes | None]] = {}
         self._levels: dict[bytes, str] = {}
 
-    def read(self, stream: ByteStream, head: bytes, file: str, folder: str, *, may_be_pasted: bool) -> FileReading:
-        """Read one file to its end. ``head`` is its beginning, which ``stream`` will hand out again."""
-        reading = FileReading(file, folder, Tally())
-        start = Place(file, 1, 0)
+    def read(self, stream: ByteStream, head: bytes, origin: Origin, *, may_be_pasted: bool) -> list[FileReading]:
+        """Read one file to its end: the file, or the parts of it. ``head`` is its beginning, which ``stream`` will hand out again."""
+        reading = FileReading(origin, Tally())
+        start = Place(origin.file, 1, 0)
         if not head:
             reading.note("empty file", start, "the file is empty")
-            return reading
-        layout = detect_layout(head)
-        if layout is None and _is_binary(head):
+            return [reading]
+        prefixes = () if _is_binary(head) else find_prefixes(head)
+        if not prefixes and _is_binary(head) and not _has_record(head):
             reading.note("binary file", start, "the file is not text; it was not read")
-            return reading
+            return [reading]
         hashed = _Hashed(stream)
-        job = _FileJob(self, reading, may_be_pasted)
-        for raw in scan(hashed, layout or STOCK, file, reading.tally, self._limits):
-            job.take(raw)
+        if prefixes or b"\x1b[" in head:
+            unwrapped = Unwrapped(prefixes, origin.file, reading.tally, self._limits)
+            parts = self._read_parts(unwrapped.read(hashed), reading)
+            _note_zeros(reading, hashed.first_zero)
+        else:
+            job = FileJob(self, reading, may_be_pasted=may_be_pasted)
+            for raw in scan(hashed, origin.file, reading.tally, self._limits):
+                job.take(raw)
+            job.finish()
+            if reading.is_log:
+                _note_zeros(reading, hashed.first_zero)
+            parts = [reading]
         reading.digest = hashed.digest()
-        job.finish(hashed.first_zero)
-        return reading
+        return parts
+
+    def _read_parts(self, records: Iterator[tuple[Part, RawRecord]], whole: FileReading) -> list[FileReading]:
+        """A file whose lines have prefixes: a reading for each part, behind one that counts bytes and lines of the file."""
+        jobs: dict[Part, FileJob] = {}
+        for part, raw in records:
+            job = jobs.get(part)
+            if job is None:
+                job = jobs[part] = FileJob(
+                    self, FileReading(_origin_of(part, whole.origin), Tally()), may_be_pasted=False
+                )
+            job.take(raw)
+        for job in jobs.values():
+            job.finish()
+        readings = [job.reading for job in jobs.values()]
+        if not any(reading.is_log for reading in readings):
+            whole.note("not a log", Place(whole.file, 1, 0), "the file holds no log record")
+        for reading in readings:
+            if not reading.is_log:
+                reading.tally.notices.clear()
+        return [whole, *readings]
 
     def dispatch(self, logger: bytes) -> tuple[str, LoggerShapes | None]:
         """The name and the shapes of a logger."""
         try:
             return self._loggers[logger]
         except KeyError:
-            name = logger.decode("ascii", "replace")
+            name = self._recogniser.full_name(logger.decode("ascii", "replace"))
             found = self._loggers[logger] = (name, self._recogniser.of_logger(name))
             return found
 
@@ -124,116 +119,30 @@ class RecordReader:
             yield Match(pasted.record, pasted.findings)
 
 
-class _FileJob:
-    """The reading of one file, record by record."""
-
-    def __init__(self, reader: RecordReader, reading: FileReading, may_be_pasted: bool) -> None:
-        self._reader, self._reading, self._may_be_pasted = reader, reading, may_be_pasted
-        self._clock = Clock()
-        self._loose: tuple[Place, int] | None = None
-        self._undecodable: list[Place] = []
-        self._nameless: list[Place] = []
-        self._timeless: list[Place] = []
-        self._last = b""
-
-    def take(self, raw: RawRecord) -> None:
-        """Sort one record in."""
-        reading = self._reading
-        if not raw.stamp:
-            self._take_loose(raw)
-            return
-        reading.tally.records += 1
-        self._last = raw.text
-        head, logger, tail = split_logger(raw.text)
-        if not logger or not raw.text.isascii():
-            self._take_odd(raw)
-            return
-        name, shapes = self._reader.dispatch(logger)
-        if shapes is None:
-            reading.other += 1
-            return
-        self._take_message(raw, name, shapes, head.decode("ascii"), tail.decode("ascii"))
-
-    def finish(self, first_zero: int) -> None:
-        """Report what the file as a whole shows."""
-        reading, file = self._reading, self._reading.file
-        if not reading.is_log:
-            kept = [notice for notice in reading.tally.notices if notice.kind == "record too long"]
-            reading.tally.notices[:] = kept
-            reading.note("not a log", Place(file, 1, 0), "the file holds no log record")
-            return
-        if self._loose is not None:
-            place, size = self._loose
-            reading.note("beginning cut off", place, f"{size:,} bytes before the first record belong to no record")
-        if self._last and not self._last.endswith(b"\n") and not split_logger(self._last)[1]:
-            reading.note("end cut off", Place(file, reading.tally.lines, 0), "the last record is not complete")
-        if first_zero >= 0:
-            reading.note("zero bytes", Place(file, 1, first_zero), f"zero bytes from byte {first_zero:,} on")
-        self._report_all(
-            "invalid UTF-8", self._undecodable, "hold bytes that are not UTF-8, read as replacement characters"
-        )
-        self._report_all("no logger", self._nameless, "name no logger and were not understood")
-        self._report_all("no such time", self._timeless, "have a time stamp that names no moment")
-
-    def _take_loose(self, raw: RawRecord) -> None:
-        """Text before the first record: lines that someone pasted, or the end of a record that is not there."""
-        place = Place(self._reading.file, raw.line, raw.offset)
-        found = list(self._reader.pasted(raw.text, place)) if self._may_be_pasted else []
-        self._reading.matches += found
-        self._reading.tally.records += len(found)
-        if not found:
-            self._loose = (place, len(raw.text))
-
-    def _take_odd(self, raw: RawRecord) -> None:
-        """A record without a logger, or with more than plain letters: it may have come from a web page."""
-        place = Place(self._reading.file, raw.line, raw.offset)
-        try:
-            text = raw.text.decode("utf-8")
-        except UnicodeDecodeError:
-            self._undecodable.append(place)
-            text = raw.text.decode("utf-8", "replace")
-        head, logger, tail = split_logger(text.encode())
-        if not logger:
-            head, logger, tail = split_logger(normalise(text).encode())
-        if not logger:
-            self._nameless.append(place)
-            self._reading.other += 1
-            return
-        name, shapes = self._reader.dispatch(logger)
-        if shapes is None:
-            self._reading.other += 1
-            return
-        message = head.decode()
-        if not shapes.find(message)[1] and shapes.find(plain := normalise(message))[1]:
-            message = plain
-        self._take_message(raw, name, shapes, message, tail.decode())
-
-    def _take_message(self, raw: RawRecord, logger: str, shapes: LoggerShapes, head: str, tail: str) -> None:
-        """Find the shapes of a message of a known logger."""
-        findings, whole = shapes.find(head)
-        place = Place(self._reading.file, raw.line, raw.offset)
-        if not whole and shapes.protocol:
-            key = (logger, mask(head))
-            self._reading.unmapped.setdefault(key, Unmapped(0, place)).count += 1
-        elif not findings:
-            self._reading.other += 1
-        if findings:
-            time = self._clock.read(raw.stamp)
-            if time is None:
-                self._timeless.append(place)
-            message = f"{head}\n{tail.rstrip()}" if tail else head
-            record = LogRecord(place, time, self._reader.level(raw.level), logger, None, message)
-            self._reading.matches.append(Match(record, tuple(findings)))
-
-    def _report_all(self, kind: str, places: list[Place], text: str) -> None:
-        """One notice for all records of the file that are odd in the same way, at the first of them."""
-        if places:
-            self._reading.note(kind, places[0], f"{len(places):,} records {text}")
+def _note_zeros(reading: FileReading, first: int) -> None:
+    """Report zero bytes in a text, such as a crash of the operating system leaves."""
+    if first >= 0:
+        reading.note("zero bytes", Place(reading.file, 1, first), f"zero bytes from byte {first:,} on")
 
 
 def _is_binary(head: bytes) -> bool:
     """Whether a file that begins so is no text in any encoding that is read."""
     return b"\0" in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+def _has_record(head: bytes) -> bool:
+    """Whether a record begins in a text."""
+    return START.search(b"\n" + head) is not None
+
+
+def _origin_of(part: Part, whole: Origin) -> Origin:
+    """Where the records of a part come from: a process's container is its folder, as is that of the file which grep names."""
+    if part.path:
+        path = PurePosixPath(part.path)
+        folder = str(PurePosixPath(whole.folder, part.who, path.parent))
+        return replace(whole, folder=folder, base=path.name, part=part.said)
+    folder = "/".join(each for each in (whole.folder, part.role, part.who) if each)
+    return replace(whole, folder=folder, base=f"{whole.base}-{part.run}" if part.run else whole.base, part=part.said)
 
 
 def may_be_pasted(base: str, *, named: bool) -> bool:

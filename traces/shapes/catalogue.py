@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Span, SpecError
+from assay.traces.shapes.backtracking import EXPONENTIAL, bounded, degree
 from assay.traces.shapes.convert import CONVERSIONS
 from assay.traces.shapes.shape import Reads, Shape
 
@@ -107,7 +108,7 @@ def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> 
         kind=entry["kind"],
         loggers=tuple(entry["loggers"]),
         reads=Reads(entry.get("reads", "whole")),
-        pattern=re.compile(entry["pattern"], re.DOTALL),
+        pattern=re.compile(bounded(entry["pattern"]), re.DOTALL),
         literal=entry.get("literal", ""),
         fields=MappingProxyType(conversions),
         constants=MappingProxyType(dict(entry.get("constants", {}))),
@@ -148,11 +149,28 @@ def _pattern_mistakes(entry: Mapping[str, Any]) -> list[str]:
     except re.error as error:
         return [f"the pattern is no regular expression: {error}"]
     fields: Mapping[str, object] = entry.get("fields", {})
-    found = [f"the pattern has no group `{name}`" for name in fields if name not in groups]
+    found = _slowness(entry)
+    found += [f"the pattern has no group `{name}`" for name in fields if name not in groups]
     found += [f"the group `{name}` has no conversion in `fields`" for name in sorted(groups - set(fields))]
     kinds = ", ".join(CONVERSIONS)
     found += [f"`{kind}` is no conversion; there are {kinds}" for kind in fields.values() if kind not in CONVERSIONS]
     named = [*entry.get("joins", []), *([entry["writer"]] if "writer" in entry else [])]
     return found + [
         f"`writer` and `joins` name fields; there is no field `{name}`" for name in named if name not in fields
+    ]
+
+
+def _slowness(entry: Mapping[str, Any]) -> list[str]:
+    """A pattern that some line would keep busy for very long."""
+    reads = entry.get("reads", "whole")
+    pattern = re.compile(bounded(entry["pattern"]), re.DOTALL)
+    try:
+        worst = degree(pattern, to_the_end=reads == Reads.WHOLE.value, anywhere=reads == Reads.EACH.value)
+    except ValueError as error:
+        return [str(error)]
+    if worst == 1:
+        return []
+    how = "doubles with every character" if worst == EXPONENTIAL else "grows with a power of the length"
+    return [
+        f"on some lines the time that the pattern takes {how}; say how long its repetitions can be, such as `.{{0,300}}`"
     ]

@@ -12,8 +12,8 @@ Conversion = Callable[[str], Field]
 
 _NUMBER = re.compile(r"-?\d+")
 _BROKER_STATE = re.compile(r"brokerId=(-?\d+)")
-_ENTRY = re.compile(r"(-?\d+) -> (-?\d+)")
-_PARTITION = re.compile(r"([^\s,()\[\]]+-\d+)")
+_ENTRY = re.compile(r"(?<!\d)(-?\d+) -> (-?\d+)")
+_PARTITION = re.compile(r"(?<![^\s,()\[\]])([^\s,()\[\]]{1,260}-\d+)")
 _UNSIGNED_64 = (1 << 64) - 1
 
 

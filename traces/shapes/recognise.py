@@ -56,6 +56,7 @@ class Recogniser:
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
         self._by_logger: dict[str, LoggerShapes | None] = {}
+        self._full_names: dict[str, str] = {}
         self.anchors = tuple({shape.anchor for shape in catalogue.shapes if shape.anchor})
 
     def of_logger(self, logger: str) -> LoggerShapes | None:
@@ -65,6 +66,16 @@ class Recogniser:
         except KeyError:
             found = self._by_logger[logger] = self._collect(logger)
             return found
+
+    def full_name(self, logger: str) -> str:
+        """The logger that an abbreviated name stands for (``k.s.KafkaServer``, ``KafkaServer``), if shapes know one; else the name itself."""
+        if logger not in self._full_names:
+            names = [name for shape in self.catalogue.shapes for name in shape.loggers]
+            known = sorted(names, key=lambda name: "*" in name)
+            full = (_in_full(logger, name) for name in known)
+            whole = None if self.of_logger(logger) is None else logger
+            self._full_names[logger] = whole or next((name for name in full if name is not None), logger)
+        return self._full_names[logger]
 
     def anywhere(self, message: str) -> list[Finding]:
         """The first finding of the shapes that have an anchor, for a message that came without its logger."""
@@ -78,6 +89,17 @@ class Recogniser:
             return None
         whole = tuple(s for s in shapes if s.reads is Reads.WHOLE)
         return LoggerShapes(protocol, whole, tuple(s for s in shapes if s.reads is not Reads.WHOLE), {})
+
+
+def _in_full(short: str, known: str) -> str | None:
+    """What an abbreviation stands for, if it is one of a known logger (whose last part may hold ``*``): each part begins that of the logger."""
+    *before, last = short.split(".")
+    *packages, name = known.split(".")
+    says_something = len(name.replace("*", "")) > 3
+    if len(before) not in {0, len(packages)} or not (last == name or (says_something and fnmatchcase(last, name))):
+        return None
+    fits = all(package.startswith(part) for part, package in zip(before, packages, strict=False))
+    return ".".join((*packages, last)) if fits else None
 
 
 _MASKS = (

@@ -48,9 +48,18 @@ class Shape:
     example: str
 
     def match(self, message: str) -> list[dict[str, Field]]:
-        """The fields of each event that this shape finds in a message; an empty list if it does not match."""
+        """The fields of each event that this shape finds in a message; an empty list if it does not match.
+
+        A message whose numbers are too long for any number is not one of this shape.
+        """
         if self.literal not in message:
             return []
+        try:
+            return self._match(message)
+        except ValueError:
+            return []
+
+    def _match(self, message: str) -> list[dict[str, Field]]:
         match self.reads:
             case Reads.WHOLE:
                 found = self.pattern.fullmatch(message)

@@ -319,6 +319,28 @@ def test_a_line_of_100_megabytes_is_cut_and_the_next_line_is_read(tmp_path: Path
     assert kinds_of_notices(reading) == {"record too long": 1, "no logger": 1}
 
 
+def test_clocks_that_jump_are_reported_with_the_largest_jump(tmp_path: Path) -> None:
+    line = "[2026-11-{0} 01:45:00,000] INFO [Controller id=1] Resigned (kafka.controller.KafkaController)\n"
+    (tmp_path / "controller.log").write_text("".join(map(line.format, (20, 21, 21, 19, 20))))
+    reading = read_logs([tmp_path])
+    assert reading.kinds == {"Resigned": 5}
+    said = {n.kind: (n.text, n.place.line) for n in reading.notices if n.place is not None}
+    assert said == {
+        "gap in time": ("nothing is said for long at 2 places, at most by 1 d, here", 2),
+        "clock went back": ("times go back at 1 places, at most by 2 d, here", 4),
+    }
+
+
+def test_a_number_of_a_million_digits_is_no_number(tmp_path: Path) -> None:
+    line = LINE.format(second=1, broker="1" * 1_000_000)
+    isr = "[2026-11-21 01:45:02,000] INFO [Partition a-0 broker=1] ISR updated to " + "1," * 3 + "7" * 1_000_000
+    isr += " and version updated to [7] (kafka.cluster.Partition)\n"
+    (tmp_path / "controller.log").write_text(line + isr + LINE.format(second=3, broker=1))
+    reading = read_logs([tmp_path])
+    assert reading.kinds == {"Resigned": 1}
+    assert sum(lines.count for lines in reading.unmapped) == 2
+
+
 def test_a_hostile_line_takes_no_longer_than_its_length_allows(tmp_path: Path) -> None:
     hostile = "[Controller id=1 epoch=1] Partition " + "a-1 " * 20_000 + "(" * 20_000 + ",1" * 20_000
     loggers = (

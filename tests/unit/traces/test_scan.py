@@ -6,8 +6,9 @@ import io
 
 import pytest
 
-from assay.traces.readers.layout import STOCK, Clock, detect_layout, split_logger
+from assay.traces.readers.layout import split_logger
 from assay.traces.readers.scan import RawRecord, ScanLimits, Tally, scan
+from assay.traces.readers.stamps import Clock
 
 LOG = (
     b"\tat the.end.of.a.record(that was rotated away)\n"
@@ -23,7 +24,7 @@ LOG = (
 
 def read(data: bytes, limits: ScanLimits) -> tuple[list[RawRecord], Tally]:
     tally = Tally()
-    return list(scan(io.BytesIO(data), STOCK, "f.log", tally, limits)), tally
+    return list(scan(io.BytesIO(data), "f.log", tally, limits)), tally
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 31, 64, 129, 1000])
@@ -101,8 +102,3 @@ def test_a_clock_reads_milliseconds_as_utc_and_refuses_what_is_no_time() -> None
     assert clock.read(b"2026-11-21 01:45:22,706") == 1795225522706
     assert clock.read(b"2026-13-21 01:45:22,706") is None
     assert clock.read(b"2026-11-21 01:45:23,000") == 1795225523000
-
-
-def test_the_stock_layout_is_recognised_behind_other_text() -> None:
-    assert detect_layout(LOG) is STOCK
-    assert detect_layout(b"nothing [2026-11-21 01:45:22,705] INFO here\n") is None

@@ -10,7 +10,7 @@ import pytest
 
 from assay.grammar.diagnostics import SpecError
 from assay.traces.events import Field
-from assay.traces.readers.layout import STOCK, split_logger
+from assay.traces.readers.layout import split_logger
 from assay.traces.readers.scan import RawRecord, Tally, scan
 from assay.traces.shapes.catalogue import load_catalogue
 from assay.traces.shapes.convert import CONVERSIONS, integer_map, session
@@ -21,7 +21,7 @@ CATALOGUE = load_catalogue()
 
 
 def record_of(example: str) -> RawRecord:
-    (record,) = scan(io.BytesIO(example.encode()), STOCK, "example", Tally())
+    (record,) = scan(io.BytesIO(example.encode()), "example", Tally())
     return record
 
 

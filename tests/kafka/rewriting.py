@@ -1,0 +1,170 @@
+"""A recording written again in another layout: what is read of it must be what was read of the original."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.traces.readers.layout import split_logger
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+HEADER = re.compile(rb"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] ([A-Z]+) +", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record of the stock layout, taken apart. ``message`` and ``tail`` may have several lines."""
+
+    stamp: str
+    level: str
+    logger: str
+    message: str
+    tail: str
+
+    @property
+    def second(self) -> str:
+        return self.stamp[:19]
+
+    @property
+    def iso(self) -> str:
+        return self.stamp.replace(" ", "T").replace(",", ".")
+
+    @property
+    def month_and_day(self) -> str:
+        return f"{MONTHS[int(self.stamp[5:7]) - 1]} {int(self.stamp[8:10]):2} {self.stamp[11:19]}"
+
+    @property
+    def short_logger(self) -> str:
+        return self.logger.rpartition(".")[2]
+
+    @property
+    def abbreviated_logger(self) -> str:
+        *packages, name = self.logger.split(".")
+        return ".".join([*(package[0] for package in packages), name])
+
+    def after(self) -> str:
+        return f"\n{self.tail.rstrip()}" if self.tail.strip() else ""
+
+    def body(self) -> str:
+        """The message and what follows it, for a layout with the logger before the message."""
+        return self.message + self.after()
+
+
+Layout = Callable[[Record], str]
+
+
+def records(data: bytes) -> Iterator[Record]:
+    """The records of a stock file."""
+    heads = list(HEADER.finditer(data))
+    for head, end in zip(heads, [*(h.start() for h in heads[1:]), len(data)], strict=True):
+        message, logger, tail = split_logger(data[head.end() : end])
+        yield Record(head[1].decode(), head[2].decode(), logger.decode(), message.decode(), tail.decode())
+
+
+LAYOUTS: dict[str, Layout] = {
+    "stock": lambda r: f"[{r.stamp}] {r.level} {r.message} ({r.logger}){r.after()}",
+    "no brackets": lambda r: f"{r.stamp} {r.level:5} {r.message} ({r.logger}){r.after()}",
+    "no brackets, thread last": lambda r: f"{r.stamp} {r.level} {r.message} ({r.logger}) [main-EventThread]{r.after()}",
+    "thread last": lambda r: f"[{r.stamp}] {r.level} {r.message} ({r.logger}) [worker 3]{r.after()}",
+    "thread in brackets": lambda r: f"[{r.stamp}] {r.level} [worker-3] {r.message} ({r.logger}){r.after()}",
+    "thread and logger in brackets": lambda r: f"[{r.stamp}] {r.level:5} [worker-3] [{r.logger}] {r.body()}",
+    "thread, level, logger": lambda r: f"{r.stamp} [data-plane-0] {r.level:5} {r.logger} - {r.body()}",
+    "level, thread, logger": lambda r: f"{r.stamp} {r.level:5} [data-plane-0] {r.logger}: {r.body()}",
+    "level, logger, thread": lambda r: f"{r.stamp} {r.level:5} {r.logger} [data-plane-0] - {r.body()}",
+    "level, logger": lambda r: f"{r.stamp} {r.level:5} {r.logger} - {r.body()}",
+    "class and line": lambda r: f"[{r.stamp}] {r.level} {r.message} ({r.logger}:66){r.after()}",
+    "short class and line": lambda r: f"[{r.stamp}] {r.level} [main] {r.short_logger}:66 - {r.body()}",
+    "zookeeper": lambda r: (
+        f"{r.stamp} [myid:1] - {r.level:5} [NIOWorker(/1.2.3.4:2181):{r.short_logger}@1034] - {r.body()}"
+    ),
+    "spring boot 2": lambda r: (
+        f"{r.stamp.replace(',', '.')} {r.level:>5} 4711 --- [{'main':>15}] {r.abbreviated_logger:40} : {r.body()}"
+    ),
+    "spring boot 3": lambda r: f"{r.iso}Z {r.level:>5} 1 --- [app] [{'main':>15}] {r.logger:40} : {r.body()}",
+    "iso with Z": lambda r: f"[{r.iso}Z] {r.level} {r.message} ({r.logger}){r.after()}",
+    "iso with microseconds": lambda r: f"{r.iso}000+00:00 {r.level} {r.message} ({r.logger}){r.after()}",
+    "iso without zone": lambda r: f"{r.iso} {r.level} {r.message} ({r.logger}){r.after()}",
+    "slashes": lambda r: f"{r.stamp.replace('-', '/')} {r.level} {r.message} ({r.logger}){r.after()}",
+    "windows line ends": lambda r: (
+        f"[{r.stamp}] {r.level} {r.message} ({r.logger}){r.after()}".replace("\n", "\r\n") + "\r"
+    ),
+    "coloured": lambda r: (
+        f"\x1b[32m[{r.stamp}]\x1b[0m \x1b[1;33m{r.level}\x1b[0m {r.message} (\x1b[36m{r.logger}\x1b[0m){r.after()}"
+    ),
+    "spring boot coloured": lambda r: (
+        f"\x1b[2m{r.stamp.replace(',', '.')}\x1b[0;39m \x1b[32m{r.level:>5}\x1b[0;39m \x1b[35m1\x1b[0;39m \x1b[2m---\x1b[0;39m "
+        f"\x1b[2m[{'main':>15}]\x1b[0;39m \x1b[36m{r.abbreviated_logger:40}\x1b[0;39m \x1b[2m:\x1b[0;39m {r.body()}"
+    ),
+    "no milliseconds": lambda r: f"[{r.second}] {r.level} {r.message} ({r.logger}){r.after()}",
+    "no year": lambda r: f"{r.stamp[5:]} {r.level} {r.message} ({r.logger}){r.after()}",
+    "month by name, no year, no milliseconds": lambda r: (
+        f"{r.month_and_day} {r.level} {r.message} ({r.logger}){r.after()}"
+    ),
+    "no date": lambda r: f"{r.stamp[11:].replace(',', '.')} [main] {r.level:5} {r.logger} - {r.body()}",
+}
+"""Layouts of records by name."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a line comes from: the node's directory, the file there, and the line's number."""
+
+    node: str
+    file: str
+    number: int
+
+
+Prefix = Callable[[Place, Record], str]
+
+PREFIXES: dict[str, Prefix] = {
+    "docker compose": lambda at, r: f"{at.node:14} | ",
+    "docker compose, coloured": lambda at, r: f"\x1b[36m{at.node:14} |\x1b[0m ",
+    "docker logs -t": lambda at, r: f"{r.iso}000000Z ",
+    "docker compose logs -t": lambda at, r: f"{at.node}  | {r.iso}000000Z ",
+    "container runtime": lambda at, r: f"{r.iso}000000+00:00 stdout F ",
+    "kubectl": lambda at, r: f"[pod/{at.node}/kafka] ",
+    "journald": lambda at, r: f"{r.month_and_day} {at.node} kafka-server-start.sh[{len(at.node)}]: ",
+    "journald iso": lambda at, r: f"{r.iso[:19]}+0000 {at.node} kafka[7]: ",
+    "grep -R": lambda at, r: f"logs/{at.node}/{at.file}:",
+    "grep -Rn": lambda at, r: f"logs/{at.node}/{at.file}:{at.number}:",
+}
+"""What stands before every line, by name."""
+
+
+def rewrite(data: bytes, layout: Layout) -> bytes:
+    """A file in another layout."""
+    return "".join(layout(record) + "\n" for record in records(data)).encode()
+
+
+def prefixed(data: bytes, node: str, file: str, prefix: Prefix, layout: Layout) -> list[tuple[str, str]]:
+    """The lines of a file behind a prefix, each with the latest time up to its record."""
+    found: list[tuple[str, str]] = []
+    number, latest = 0, ""
+    for record in records(data):
+        latest = max(latest, record.stamp)
+        for line in layout(record).split("\n"):
+            number += 1
+            found.append((latest, prefix(Place(node, file, number), record) + line))
+    return found
+
+
+def rewrite_folder(source: Path, target: Path, layout: Layout) -> None:
+    """All logs below a folder in another layout, in the same directories."""
+    for path in sorted(source.rglob("*.log")):
+        to = target / path.relative_to(source)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(rewrite(path.read_bytes(), layout))
+
+
+def collect_folder(source: Path, target: Path, prefix: Prefix, layout: Layout) -> None:
+    """The logs of all nodes merged, as a collector would: one file for the server logs of all nodes, one for their controller logs, …"""
+    target.mkdir(parents=True, exist_ok=True)
+    by_name: dict[str, list[tuple[str, str]]] = {}
+    for path in sorted(source.rglob("*.log")):
+        lines = prefixed(path.read_bytes(), path.parent.name, path.name, prefix, layout)
+        by_name.setdefault(path.name, []).extend(lines)
+    for name, lines in by_name.items():
+        lines.sort(key=lambda line: line[0])
+        (target / f"all-{name.removesuffix('.log')}.txt").write_text("".join(line + "\n" for _, line in lines))

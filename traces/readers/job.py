@@ -1,0 +1,261 @@
+"""One file read record by record, or the part of a file that one process wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from assay.traces.events import LogRecord, Place
+from assay.traces.paste import normalise
+from assay.traces.readers.layout import (
+    Header,
+    header_without_logger,
+    headers,
+    split_logger,
+    split_thread,
+    without_colours,
+)
+from assay.traces.readers.reading import FileReading, Match, Unmapped
+from assay.traces.readers.scan import RawRecord
+from assay.traces.readers.stamps import Clock
+from assay.traces.shapes.recognise import Finding, LoggerShapes, mask
+
+_BACK = 60_000
+_AHEAD = 6 * 3600_000
+"""Times of one file that go back by more than a minute, or ahead by more than six hours, are reported."""
+
+_PATIENCE = 64
+"""After so many records in a row that begin with a bracket which is no thread, no thread is looked for there."""
+
+
+class Dispatch(Protocol):
+    """What a job asks of the reader of all files."""
+
+    def dispatch(self, logger: bytes) -> tuple[str, LoggerShapes | None]:
+        """The full name and the shapes of a logger."""
+        ...
+
+    def level(self, level: bytes) -> str:
+        """The name of a level."""
+        ...
+
+    def pasted(self, text: bytes, place: Place) -> Iterator[Match]:
+        """The log lines in text that is in no layout."""
+        ...
+
+
+class Line(NamedTuple):
+    """One way to read a record: the parts of its header, the message, and what follows the message."""
+
+    level: str
+    thread: str | None
+    logger: str
+    message: str
+    tail: str
+    in_header: bool = False
+
+
+class FileJob:
+    """The reading of one file, or of one part of it, record by record."""
+
+    def __init__(self, reader: Dispatch, reading: FileReading, *, may_be_pasted: bool) -> None:
+        self._reader, self.reading, self._may_be_pasted = reader, reading, may_be_pasted
+        self._clock = Clock()
+        self._in_header = False
+        self._loose: tuple[Place, int] | None = None
+        self._odd: dict[tuple[str, str], tuple[int, Place]] = {}
+        self._last: RawRecord | None = None
+        self._nameless_last = False
+        self._vain = 0
+        self._latest: int | None = None
+        self._jumps: dict[str, tuple[int, int, Place]] = {}
+
+    def take(self, raw: RawRecord) -> None:
+        """Sort one record in."""
+        if not raw.stamp:
+            self._take_loose(raw)
+            return
+        self.reading.tally.records += 1
+        self._last, self._nameless_last = raw, False
+        if self._in_header or not raw.level:
+            self._take_odd(raw)
+            return
+        if b"\r\n" in raw.text:
+            raw = raw._replace(text=raw.text.replace(b"\r\n", b"\n"))
+        head, logger, tail = split_logger(raw.text)
+        if not logger or not raw.text.isascii():
+            self._take_odd(raw)
+            return
+        name, shapes = self._reader.dispatch(logger)
+        if shapes is None:
+            self.reading.other += 1
+            return
+        message = head.decode("ascii")
+        findings, whole = shapes.find(message)
+        if not whole and message.startswith("[") and self._vain < _PATIENCE:
+            self._vain += 1
+            self._take_odd(raw)
+            return
+        line = Line(self._reader.level(raw.level), None, name, message, tail.decode("ascii"))
+        self._keep(raw, line, shapes, findings, whole=whole)
+
+    def finish(self) -> None:
+        """Report what the file as a whole shows."""
+        reading, file = self.reading, self.reading.file
+        reading.lacks = self._clock.lacks
+        if not reading.is_log:
+            kept = [notice for notice in reading.tally.notices if notice.kind == "record too long"]
+            reading.tally.notices[:] = kept
+            reading.note("not a log", Place(file, 1, 0), "the file holds no log record")
+            return
+        if self._loose is not None:
+            place, size = self._loose
+            reading.note("beginning cut off", place, f"{size:,} bytes before the first record belong to no record")
+        if self._last is not None and self._nameless_last and not self._last.text.endswith(b"\n"):
+            reading.note("end cut off", self._place(self._last), "the last record is not complete")
+        for kind, (count, largest, place) in self._jumps.items():
+            what = "times go back" if kind == "clock went back" else "nothing is said for long"
+            reading.note(kind, place, f"{what} at {count:,} places, at most by {_duration(largest)}, here")
+        for (kind, text), (count, place) in self._odd.items():
+            reading.note(kind, place, f"{count:,} records {text}")
+
+    def _place(self, raw: RawRecord) -> Place:
+        return Place(self.reading.file, raw.line, raw.offset)
+
+    def _note(self, kind: str, raw: RawRecord, text: str) -> None:
+        """Count a record that is odd; each kind is reported once, at its first record."""
+        count, place = self._odd.get((kind, text), (0, self._place(raw)))
+        self._odd[kind, text] = (count + 1, place)
+
+    def _take_loose(self, raw: RawRecord) -> None:
+        """Text before the first record: lines that someone pasted, or the end of a record that is not there."""
+        place = self._place(raw)
+        found = list(self._reader.pasted(raw.text, place)) if self._may_be_pasted else []
+        self.reading.matches += found
+        self.reading.tally.records += len(found)
+        if not found:
+            self._loose = (place, len(raw.text))
+
+    def _take_odd(self, raw: RawRecord) -> None:
+        """A record of another layout than the stock one, or with more than plain letters: it may have come from a web page."""
+        text = self._text(raw)
+        level = self._reader.level(raw.level)
+        best: tuple[Line, LoggerShapes | None, list[Finding]] | None = None
+        for line in self._ways_to_read(text, level):
+            name, shapes = self._reader.dispatch(line.logger.encode())
+            if shapes is None and (
+                best is not None or not ("." in line.logger or (line.in_header and self._in_header))
+            ):
+                continue
+            findings, whole = ([], False) if shapes is None else shapes.find(line.message)
+            if best is None or whole or (best[1] is None and shapes is not None):
+                best = (line._replace(logger=name), shapes, findings)
+            if whole or (shapes is None and line.in_header and self._in_header):
+                break
+        if best is None:
+            self._nameless_last = True
+            self._note("no logger", raw, "name no logger and were not understood")
+            self.reading.other += 1
+            return
+        line, shapes, findings = best
+        self._in_header = line.in_header
+        self._vain = 0 if line.thread else self._vain
+        if shapes is None:
+            self.reading.other += 1
+        else:
+            self._keep(raw, line, shapes, findings, whole=shapes.find(line.message)[1])
+
+    def _note_jump(self, raw: RawRecord, jump: int) -> None:
+        """Report times that go back, or ahead by so much that lines are probably missing; the largest of the file is said."""
+        kind = "clock went back" if jump < 0 else "gap in time"
+        count, largest, place = self._jumps.get(kind, (0, 0, self._place(raw)))
+        if abs(jump) > largest:
+            largest, place = abs(jump), self._place(raw)
+        self._jumps[kind] = (count + 1, largest, place)
+
+    def _text(self, raw: RawRecord) -> str:
+        try:
+            text = raw.text.decode("utf-8")
+        except UnicodeDecodeError:
+            self._note("invalid UTF-8", raw, "hold bytes that are not UTF-8, read as replacement characters")
+            text = raw.text.decode("utf-8", "replace")
+        plain = without_colours(text.encode()).decode() if "\x1b" in text else text
+        return plain.replace("\r\n", "\n")
+
+    def _ways_to_read(self, text: str, level: str) -> Iterator[Line]:
+        """The ways to read a record, those of the layout of the record before it first; then again as it was before a web page had it."""
+        ways = (_with_header, _with_suffix) if self._in_header else (_with_suffix, _with_header)
+        for way in ways:
+            yield from way(text, level)
+        if not text.isascii() or "&" in text:
+            for way in ways:
+                yield from way(normalise(text), level)
+
+    def _keep(self, raw: RawRecord, line: Line, shapes: LoggerShapes, findings: list[Finding], *, whole: bool) -> None:
+        """Take in what was found in a message of a known logger, or count the message."""
+        reading = self.reading
+        if not whole and shapes.protocol:
+            key = (line.logger, mask(line.message))
+            reading.unmapped.setdefault(key, Unmapped(0, self._place(raw))).count += 1
+        elif not findings:
+            reading.other += 1
+        if findings:
+            time = self._clock.read(raw.stamp)
+            if time is None:
+                self._note("no such time", raw, "have a time stamp that names no moment")
+            elif self._latest is not None and not -_BACK <= time - self._latest <= _AHEAD:
+                self._note_jump(raw, time - self._latest)
+            self._latest = time if self._latest is None else time or self._latest
+            message = f"{line.message}\n{line.tail.rstrip()}" if line.tail else line.message
+            record = LogRecord(
+                self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
+            )
+            reading.matches.append(Match(record, tuple(findings)))
+
+
+def _duration(milliseconds: int) -> str:
+    """``2 h 5 min``, ``90 s``."""
+    seconds = milliseconds // 1000
+    if seconds < 120:
+        return f"{seconds} s"
+    days, minutes = seconds // 86_400, seconds % 86_400 // 60
+    parts = ((days, "d"), (minutes // 60, "h"), (minutes % 60, "min"))
+    return " ".join(f"{number:,} {unit}" for number, unit in parts if number)
+
+
+def _with_suffix(text: str, level: str) -> Iterator[Line]:
+    """The logger behind the message, and perhaps a thread behind the logger, or before the message."""
+    data = text.encode()
+    head, logger, tail = split_logger(data)
+    thread: str | None = None
+    if not logger:
+        data, thread = split_thread(data)
+        head, logger, tail = split_logger(data)
+    if not logger:
+        return
+    message = head.decode()
+    if not level:
+        before = header_without_logger(message)
+        if before is None:
+            return
+        level, thread, message = before.level, before.thread or thread, message[before.begin :]
+    yield Line(level, thread, logger.decode(), message, tail.decode())
+    if message.startswith("[") and (end := message.find("] ")) > 0:
+        yield Line(level, message[1:end].strip(), logger.decode(), message[end + 2 :].lstrip(), tail.decode())
+
+
+def _with_header(text: str, level: str) -> Iterator[Line]:
+    """The logger before the message: the message is the first line, or all lines of one that has several."""
+    for header in headers(text):
+        if not (header.level or level):
+            continue
+        rest = text[header.begin :]
+        first, _, tail = rest.partition("\n")
+        yield _headed(header, level, first, tail)
+        if tail.strip():
+            yield _headed(header, level, rest.rstrip("\n") + "\n", "")
+            yield _headed(header, level, rest.rstrip("\n"), "")
+
+
+def _headed(header: Header, level: str, message: str, tail: str) -> Line:
+    return Line(header.level or level, header.thread, header.logger, message, tail, in_header=True)

@@ -1,0 +1,91 @@
+"""What collectors of lines put before every line: docker compose, docker and the container runtimes, journald, kubectl, grep.
+
+A prefix is looked for in the beginning of a file: nearly all lines must have it, and behind it records must begin.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.traces.readers.layout import LEVEL_FIRST, START, without_colours
+from assay.traces.readers.stamps import DATED
+
+_RFC3339 = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
+_SYSLOG = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})?"
+_SHARE = 0.9
+_MOST = 3
+_LOOKED_AT = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What stands before each line.
+
+    Groups of the pattern: ``stamp``; ``who`` names the host, pod or container, ``role`` what runs there; ``run`` is its number, which changes when it is started
+    again; ``path`` and ``number`` are the file and the line that the text was taken from.
+    """
+
+    name: str
+    pattern: re.Pattern[bytes]
+
+
+PREFIXES = (
+    Prefix("container runtime", re.compile(rb"(?P<stamp>" + _RFC3339 + rb") (?:stdout|stderr) [FP] ")),
+    Prefix("docker logs -t", re.compile(rb"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)) ?")),
+    Prefix("docker compose", re.compile(rb"(?P<who>[\w.-]{1,100}?) {0,60}\| ?")),
+    Prefix("kubectl logs --prefix", re.compile(rb"\[pod/(?P<who>[\w.-]{1,100})/(?P<role>[\w.-]{1,100})\] ")),
+    Prefix(
+        "journald",
+        re.compile(
+            rb"(?P<stamp>" + _SYSLOG + rb"|" + _RFC3339 + rb") "
+            rb"(?P<who>[\w.-]{1,100}) (?P<role>[\w./@-]{1,100}?)(?:\[(?P<run>\d{1,10})\])?: ?"
+        ),
+    ),
+    Prefix("grep", re.compile(rb"(?P<path>[^\s:|\[][^:\n|\[]{0,400}):(?:(?P<number>\d{1,10}):)?")),
+)
+"""All prefixes, those first that others could be mistaken for."""
+
+
+def find_prefixes(head: bytes) -> tuple[Prefix, ...]:
+    """The prefixes before the lines of a file that begins so, the outermost first; the last line may be cut and is left out."""
+    whole = without_colours(head)
+    lines = [line for line in whole[: whole.rfind(b"\n") + 1].split(b"\n")[:_LOOKED_AT] if line.strip()]
+    found: list[Prefix] = []
+    while lines and len(found) < _MOST and (prefix := _outermost(lines)) is not None:
+        found.append(prefix)
+        lines = [line[match.end() :] for line in lines if (match := prefix.pattern.match(line)) is not None]
+    return tuple(found)
+
+
+def _outermost(lines: Sequence[bytes]) -> Prefix | None:
+    for prefix in PREFIXES:
+        matches = [prefix.pattern.match(line) for line in lines]
+        if sum(match is not None for match in matches) < _SHARE * len(lines):
+            continue
+        rests = [line[match.end() :] for line, match in zip(lines, matches, strict=True) if match is not None]
+        stamped = "stamp" in prefix.pattern.groupindex
+        if any(_begins_record(rest, stamped=stamped) for rest in rests) or _outermost(rests) is not None:
+            return prefix
+    return None
+
+
+def _begins_record(line: bytes, *, stamped: bool) -> bool:
+    return START.match(b"\n" + line) is not None or (stamped and LEVEL_FIRST.match(line) is not None)
+
+
+_DATED = re.compile(rb"\[?(?:" + DATED + rb")")
+_UNDATED = re.compile(rb"\[?(?:\d\d[-/]\d\d |[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d:\d\d(?:[,.]\d{1,9})?\]?")
+
+
+def stamped_line(line: bytes, stamp: bytes) -> bytes:
+    """A line behind a prefix with a stamp, which becomes the line's own where the line begins a record and has none, or no date."""
+    if _DATED.match(line) is not None:
+        return line
+    if LEVEL_FIRST.match(line) is not None:
+        return b"[" + stamp + b"] " + line
+    found = _UNDATED.match(line)
+    if found is not None and START.match(b"\n" + line) is not None:
+        return b"[" + stamp + b"]" + line[found.end() :]
+    return line

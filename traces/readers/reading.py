@@ -1,0 +1,81 @@
+"""What one file holds: the findings of its records, and counts of all that is not among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from assay.traces.events import LogRecord, Notice, Place
+from assay.traces.readers.scan import Tally
+from assay.traces.shapes.recognise import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A record and its findings; ``findings`` is empty if no shape fits."""
+
+    record: LogRecord
+    findings: tuple[Finding, ...]
+
+
+def writers(match: Match) -> set[int]:
+    """The id of the broker that wrote the record, if the record says it."""
+    ids = {f.fields.get(f.shape.writer) for f in match.findings if f.shape.writer is not None}
+    ids |= {f.fields.get("broker") for f in match.findings if f.shape.role == "configuration"}
+    return {broker for broker in ids if isinstance(broker, int) and broker >= 0}
+
+
+@dataclass(slots=True)
+class Unmapped:
+    """Records of protocol loggers that no shape describes, alike but for their numbers; ``place`` is the first."""
+
+    count: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where records come from: the file, the part of it that one process wrote if there are several, and the folder and the name that say whose it is.
+
+    ``modified`` is when the file was last written, in milliseconds since the epoch, where that is known.
+    """
+
+    file: str
+    folder: str
+    base: str
+    part: str = ""
+    modified: int | None = None
+
+    @property
+    def stream(self) -> str:
+        """A name for these records that no others have."""
+        return f"{self.file} [{self.part}]" if self.part else self.file
+
+
+@dataclass(slots=True)
+class FileReading:
+    """What one file holds, or one part of it. ``other`` counts the records of loggers that say nothing of the protocol.
+
+    ``lacks`` is ``year`` or ``date`` if the time stamps lack it, and then the times count from the beginning of ``stamps.BASE_YEAR``.
+    """
+
+    origin: Origin
+    tally: Tally
+    matches: list[Match] = field(default_factory=list)
+    unmapped: dict[tuple[str, str], Unmapped] = field(default_factory=dict)
+    other: int = 0
+    digest: bytes = b""
+    lacks: str | None = None
+
+    @property
+    def file(self) -> str:
+        """The file's name as the user would say it."""
+        return self.origin.file
+
+    @property
+    def is_log(self) -> bool:
+        """Whether any record was found."""
+        return self.tally.records > 0
+
+    def note(self, kind: str, place: Place, text: str) -> None:
+        """Record a notice."""
+        self.tally.notices.append(Notice(kind, place, text))

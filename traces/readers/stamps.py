@@ -1,0 +1,123 @@
+"""Time stamps as logs write them, and the moments that they name.
+
+A stamp without a zone is read as UTC. One without a year, or without a date, names a moment only within a year, or a day: it is read as one of
+1972 (a leap year), and ``Clock.lacks`` says so, so that the year can be found from what the other files say. A stamp without milliseconds names a
+second, and ``Clock.resolution`` says so: what the line tells of may have happened at any time in it.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import timegm
+
+_HMS = rb"\d\d:\d\d:\d\d"
+_FRACTION = rb"(?:[,.]\d{1,9})?"
+_ZONE = rb"(?: ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d))?"
+_MONTH = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+
+STOCK_STAMP = rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}"
+"""The stamp of the log4j.properties that Kafka ships; the fast way is for this one."""
+
+DATED = rb"(?:\d{4}[-/]\d\d[-/]\d\d[ T]" + _HMS + rb"|\d\d " + _MONTH + rb" \d{4} " + _HMS + rb")" + _FRACTION + _ZONE
+"""Stamps that name a moment."""
+
+STAMP = (
+    DATED
+    + rb"|(?:\d\d[-/]\d\d "
+    + _HMS
+    + rb"|"
+    + _MONTH
+    + rb" [ \d]\d "
+    + _HMS
+    + rb")"
+    + _FRACTION
+    + rb"|"
+    + _HMS
+    + rb"[,.]\d{1,9}"
+)
+"""All stamps, those without a year and without a date too."""
+
+BASE_YEAR = 1972
+"""The year of stamps without one: a leap year, so that every day exists."""
+
+_MONTHS = {name: number for number, name in enumerate(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
+_PARTS = re.compile(
+    rb"(?:(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)[ T]"
+    rb"|(?P<day2>\d\d) (?P<name2>[A-Z][a-z]{2}) (?P<year2>\d{4}) "
+    rb"|(?P<month3>\d\d)[-/](?P<day3>\d\d) "
+    rb"|(?P<name4>[A-Z][a-z]{2}) (?P<day4>[ \d]\d) )?"
+    rb"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[,.](?P<fraction>\d{1,9}))?"
+    rb" ?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?"
+)
+DAY = 24 * 3600 * 1000
+_BACK = DAY // 2
+
+
+class Clock:
+    """Reads time stamps, remembering the last second: records come in bursts, and parsing a date is the slow part."""
+
+    __slots__ = ("_days", "_last", "_second", "_start", "_years", "lacks", "resolution")
+
+    def __init__(self) -> None:
+        self._second = b""
+        self._start: int | None = None
+        self._days, self._years, self._last = 0, 0, -1
+        self.resolution = 1
+        self.lacks: str | None = None
+
+    def read(self, stamp: bytes) -> int | None:
+        """Milliseconds since the epoch; none if the stamp names no moment, such as one in a 13th month."""
+        if len(stamp) != 23:
+            return self._read_any(stamp)
+        second = stamp[:19]
+        if second != self._second:
+            start = self._read_any(second)
+            self._second, self._start = second, start
+            self.resolution = 1
+        return None if self._start is None else self._start + int(stamp[20:23])
+
+    def _read_any(self, stamp: bytes) -> int | None:
+        found = _PARTS.match(stamp)
+        if found is None:
+            return None
+        part = found.groupdict()
+        year = part["year"] or part["year2"]
+        month = part["month"] or part["month3"]
+        month = int(month) if month else _MONTHS.get(part["name2"] or part["name4"] or b"Jan", 0)
+        day = int(part["day"] or part["day2"] or part["day3"] or part["day4"] or b"1")
+        hour, minute, second = int(part["hour"]), int(part["minute"]), int(part["second"])
+        if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
+            return None
+        start = timegm((int(year or BASE_YEAR), month, day, hour, minute, second)) * 1000
+        fraction = part["fraction"]
+        self.resolution = 1000 if fraction is None else 1 if len(fraction) >= 3 else 10 ** (3 - len(fraction))
+        moment = start - _offset(part["zone"]) + (int(fraction[:3].ljust(3, b"0")) if fraction else 0)
+        return moment if year else self._in_sequence(moment, dated=part["day3"] is not None or part["day4"] is not None)
+
+    def _in_sequence(self, moment: int, *, dated: bool) -> int:
+        """A moment without year, or without date: where it falls back by half of the cycle, the next one has begun."""
+        self.lacks = "year" if dated else "date"
+        cycle = 366 * DAY if dated else DAY
+        moment += (self._years if dated else self._days) * cycle
+        if self._last >= 0 and moment < self._last - cycle // 2:
+            moment += cycle
+            if dated:
+                self._years += 1
+            else:
+                self._days += 1
+        self._last = moment
+        return moment
+
+
+def year_start(year: int) -> int:
+    """The first moment of a year, in milliseconds since the epoch."""
+    return timegm((year, 1, 1, 0, 0, 0)) * 1000
+
+
+def _offset(zone: bytes | None) -> int:
+    """How far a zone's clocks are ahead of UTC, in milliseconds."""
+    if zone is None or zone[:1] not in b"+-":
+        return 0
+    digits = zone[1:].replace(b":", b"")
+    minutes = int(digits[:2]) * 60 + int(digits[2:4])
+    return (minutes if zone[:1] == b"+" else -minutes) * 60_000

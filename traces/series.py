@@ -1,0 +1,183 @@
+"""Files put together: the parts of a rotated log are one sequence of lines, what stands in two files is read once, and years are found.
+
+Rotation leaves ``server.log.2``, ``server.log.1``, ``server.log`` (by size; the highest number is the oldest), or ``server.log.2024-01-01-10`` (by time),
+or names with the date before the ending. Copies that were taken at different times overlap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from time import gmtime
+
+from assay.traces.events import Notice, Place
+from assay.traces.readers.reading import FileReading, Match, writers
+from assay.traces.readers.stamps import BASE_YEAR, DAY, year_start
+
+_DATE = re.compile(
+    r"[._-](?:\d{4}-\d\d-\d\d(?:[-_T]\d\d){0,3}|\d{4}\d\d\d\d(?:[-_]?\d\d){0,3})(?:[.-]\d{1,4})?(?=\.[A-Za-z]{2,4}$|$)"
+)
+_NUMBER = re.compile(r"(?<=\.[A-Za-z]{3})\.(\d{1,4})$")
+_TOLERANCE = 5_000
+_SHARED = 3
+_SHARED_COARSE = 20
+
+
+def series_name(base: str) -> str:
+    """The name of the log of which a file of that name may be a rotated part."""
+    return _NUMBER.sub("", _DATE.sub("", base))
+
+
+def put_together(readings: Sequence[FileReading]) -> dict[str, list[FileReading]]:
+    """The parts of each log in the order of their writing, by the name of the first stream.
+
+    Files whose names are those of one log and whose times overlap were not written one after the other: each is a log by itself.
+    """
+    groups: dict[tuple[str, str], list[FileReading]] = defaultdict(list)
+    for reading in readings:
+        groups[reading.origin.folder, series_name(reading.origin.base)].append(reading)
+    logs: dict[str, list[FileReading]] = {}
+    for group in groups.values():
+        for log in _in_sequence([reading for reading in group if reading.matches]):
+            logs[log[0].origin.stream] = log
+    return logs
+
+
+def _in_sequence(group: list[FileReading]) -> Iterable[list[FileReading]]:
+    spans = {id(reading): _span(reading) for reading in group}
+    ordered = sorted(group, key=lambda reading: (spans[id(reading)], -_rotation(reading.origin.base)))
+    if all(spans[id(one)][1] <= spans[id(next_)][0] + _TOLERANCE for one, next_ in pairwise(ordered)):
+        return [ordered] if ordered else []
+    return [[reading] for reading in ordered]
+
+
+def _rotation(base: str) -> int:
+    found = _NUMBER.search(base)
+    return int(found[1]) if found is not None else 0
+
+
+def _span(reading: FileReading) -> tuple[int, int]:
+    """The first and the last time in a file; the beginning of time if it states none."""
+    times = [match.record.time for match in reading.matches if match.record.time is not None]
+    return (min(times), max(times)) if times else (0, 0)
+
+
+Key = tuple[int, str, str]
+
+
+def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
+    """Remove records that an earlier file holds too, where two files hold the same lines: such a file's folder is then that of the other.
+
+    Two nodes may by chance write the same line in the same millisecond; files overlap if they share at least three records (more where
+    times are known to the second only), and half of what either has in the time that both speak of, and are not of different brokers.
+    """
+    first: dict[Key, int] = {}
+    keys = [[_key(match) for match in reading.matches] for reading in readings]
+    moved: dict[str, str] = {}
+    for number, reading in enumerate(readings):
+        shared: Counter[int] = Counter(first[key] for key in keys[number] if key is not None and key in first)
+        for earlier, _ in shared.most_common(3):
+            if not _of_two_brokers(readings[earlier], reading):
+                _drop(readings[earlier], reading, keys[earlier], keys[number], moved, notices)
+        keys[number] = [_key(match) for match in reading.matches]
+        for key in keys[number]:
+            if key is not None:
+                first.setdefault(key, number)
+    for reading in readings:
+        folder = moved.get(reading.origin.folder)
+        if folder is not None:
+            reading.origin = replace(reading.origin, folder=folder)
+
+
+def _key(match: Match) -> Key | None:
+    record = match.record
+    return None if record.time is None else (record.time, record.logger, record.message.partition("\n")[0])
+
+
+def _of_two_brokers(one: FileReading, other: FileReading) -> bool:
+    """Whether the lines of the two files name their brokers, and no broker is named in both."""
+    ids = [{broker for match in reading.matches for broker in writers(match)} for reading in (one, other)]
+    return bool(ids[0] and ids[1]) and not ids[0] & ids[1]
+
+
+def _drop(
+    earlier: FileReading,
+    later: FileReading,
+    theirs: list[Key | None],
+    own: list[Key | None],
+    moved: dict[str, str],
+    notices: list[Notice],
+) -> None:
+    """Take out of the later file what the earlier one has, if the two overlap."""
+    left = Counter(key for key in theirs if key is not None)
+    kept: list[Match] = []
+    dropped: list[Match] = []
+    for match in later.matches:
+        key = _key(match)
+        copied = key is not None and left[key] > 0
+        if key is not None and copied:
+            left[key] -= 1
+        (dropped if copied else kept).append(match)
+    window = _common(theirs, own)
+    coarse = any(match.record.resolution > 1 for match in dropped)
+    if len(dropped) < max(_SHARED_COARSE if coarse else _SHARED, window // 2):
+        return
+    later.matches[:] = kept
+    if later.origin.folder != earlier.origin.folder:
+        moved.setdefault(later.origin.folder, moved.get(earlier.origin.folder, earlier.origin.folder))
+    place = dropped[0].record.place
+    text = f"{len(dropped):,} records that {earlier.origin.stream} holds too; they were counted once"
+    notices.append(Notice("duplicated input", place, text))
+
+
+def _common(theirs: list[Key | None], own: list[Key | None]) -> int:
+    """How many records the file that has fewer of them has in the time of which both files speak."""
+    one, other = ([key[0] for key in keys if key is not None] for keys in (theirs, own))
+    begin, end = max(min(one), min(other)), min(max(one), max(other))
+    return min(sum(begin <= time <= end for time in times) for times in (one, other))
+
+
+def find_years(readings: Sequence[FileReading], notices: list[Notice]) -> None:
+    """Give the records without year, or without date, the one of the other files, or of the file's own last change."""
+    dated = [_span(reading) for reading in readings if reading.matches and reading.lacks is None]
+    for reading in readings:
+        if reading.lacks is None or not reading.matches:
+            continue
+        begin, end = _span(reading)
+        shift = _shift(reading.lacks, begin, end, dated, reading.origin.modified)
+        for at, match in enumerate(reading.matches):
+            if match.record.time is not None and shift:
+                record = replace(match.record, time=match.record.time + shift)
+                reading.matches[at] = replace(match, record=record)
+        said = "that of the other files" if dated else "that of the file's last change" if shift else "unknown"
+        text = f"the time stamps have no {reading.lacks}; it was taken to be {said}"
+        notices.append(Notice(f"no {reading.lacks}", Place(reading.file, 1, 0), text))
+
+
+def _shift(lacks: str, begin: int, end: int, dated: Sequence[tuple[int, int]], modified: int | None) -> int:
+    """How far times that count from the beginning of the base year must be moved: next to the other files, or before the last change."""
+    anchor = max((last for _, last in dated), default=modified)
+    if anchor is None:
+        return 0
+    if lacks == "date":
+        days = round((anchor - end) / DAY) if dated else (anchor + DAY // 24 - end) // DAY
+        return days * DAY
+    last_year = gmtime(anchor / 1000).tm_year
+    shifts = [year_start(year) - year_start(BASE_YEAR) for year in (last_year - 1, last_year, last_year + 1)]
+    leap = [
+        shift + _leap_days(begin, year)
+        for shift, year in zip(shifts, (last_year - 1, last_year, last_year + 1), strict=True)
+    ]
+    if dated:
+        return min(leap, key=lambda shift: abs(end + shift - anchor))
+    return max((shift for shift in leap if end + shift <= anchor + DAY), default=leap[0])
+
+
+def _leap_days(begin: int, year: int) -> int:
+    """The day to take off after February in a year without a 29th, because the base year has one."""
+    after_february = begin - year_start(BASE_YEAR) >= 60 * DAY
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 0 if is_leap or not after_february else -DAY

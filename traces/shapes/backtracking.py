@@ -1,0 +1,180 @@
+"""How long a regular expression can take on the worst of texts: a line of a log may be made by an enemy.
+
+Python's engine tries, for each way to divide a text among the repetitions of a pattern, whether the rest fits. Where two repetitions can take
+the same characters, the ways grow with the square of the length, with three the cube; where one lies in another, they double with every
+character. :func:`degree` bounds the exponent from above: 1 is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from re import _constants as c  # the parser of patterns has no public name
+from re import _parser
+from typing import Any
+
+EXPONENTIAL = 99
+"""The degree of a pattern whose time is no polynomial of the length."""
+
+_ALPHABET = frozenset({*map(chr, range(32, 127)), "\n", "\t", "\r", "é", "日"})
+_ENDLESS = 1000
+
+
+BOUNDS = {"d": 20, "w": 250, "S": 500}
+"""How often the classes that shapes repeat with ``+`` or ``*`` are repeated at most: no number, name or word of a log is longer."""
+
+_CLASS = re.compile(r"\\(.)([+*])?", re.DOTALL)
+
+
+def bounded(pattern: str) -> str:
+    """A pattern in which the repetitions of digits, word characters and non-blanks have a bound."""
+
+    def bound(found: re.Match[str]) -> str:
+        most = BOUNDS.get(found[1])
+        if most is None or found[2] is None:
+            return found[0]
+        return f"\\{found[1]}{{{int(found[2] == '+')},{most}}}"
+
+    return _CLASS.sub(bound, pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A piece of a pattern: the characters it can take, and whether it repeats without a bound."""
+
+    takes: frozenset[str]
+    endless: bool
+
+
+def degree(pattern: re.Pattern[str], *, to_the_end: bool, anywhere: bool = False) -> int:
+    """The exponent of the length of a text in the time that matching it can take; 1 if it is linear.
+
+    ``to_the_end`` says that the match must reach the end of the text (``fullmatch``), ``anywhere`` that it may begin anywhere (``search``).
+    """
+    parsed = _parser.parse(pattern.pattern, pattern.flags)
+    before = [_Piece(_ALPHABET, endless=True)] if anywhere else []
+    worst = 1
+    for pieces in _sequences(list(parsed)):
+        if pieces is None:
+            return EXPONENTIAL
+        if pieces and pieces[-1].endless and (not to_the_end or pieces[-1].takes == _ALPHABET):
+            pieces.pop()  # nothing that follows can fail
+        worst = max(worst, _degree([*before, *pieces]))
+    return worst
+
+
+def _degree(pieces: Sequence[_Piece]) -> int:
+    """The longest chain of endless pieces each of which can take what stands between it and the next, and some of what the next takes."""
+    best: list[int] = []
+    endless = [at for at, piece in enumerate(pieces) if piece.endless]
+    for number, at in enumerate(endless):
+        longest = 1
+        for earlier_number, earlier in enumerate(endless[:number]):
+            between = pieces[earlier + 1 : at]
+            takes = pieces[earlier].takes
+            if takes & pieces[at].takes and all(piece.takes & takes for piece in between):
+                longest = max(longest, best[earlier_number] + 1)
+        best.append(longest)
+    return max(best, default=1)
+
+
+def _sequences(items: list[Any], most: int = 512) -> Iterator[list[_Piece] | None]:
+    """The pieces of each way through the branches of a pattern; none for one that is exponential."""
+    ways: list[list[_Piece]] = [[]]
+    for item in items:
+        steps = list(_steps(item))
+        if None in steps:
+            yield None
+            return
+        ways = [way + step for way in ways for step in steps if step is not None][:most]
+    yield from ways
+
+
+def _steps(item: Any) -> Iterator[list[_Piece] | None]:
+    """The pieces of each way through one item."""
+    code, value = item
+    match code:
+        case c.MAX_REPEAT | c.MIN_REPEAT | c.POSSESSIVE_REPEAT:
+            yield from _repeated(*value)
+        case c.SUBPATTERN:
+            yield from _sequences(list(value[3]))
+        case c.BRANCH:
+            for branch in value[1]:
+                yield from _sequences(list(branch))
+        case c.AT | c.ASSERT | c.ASSERT_NOT | c.GROUPREF:
+            yield []
+        case c.ATOMIC_GROUP:
+            yield from _sequences(list(value))
+        case _:
+            yield [_Piece(_takes(item), endless=False)]
+
+
+def _repeated(least: int, most: int, body: Any) -> Iterator[list[_Piece] | None]:
+    inside = list(_sequences(list(body)))
+    if most < _ENDLESS:
+        if least == 0:
+            yield []
+        yield from inside
+        return
+    for pieces in inside:
+        if pieces is None or _is_ambiguous(pieces):
+            yield None
+        elif pieces:
+            takes = frozenset().union(*(piece.takes for piece in pieces))
+            yield [_Piece(takes, endless=True)]
+
+
+def _is_ambiguous(body: Sequence[_Piece]) -> bool:
+    """Whether a repeated body can be divided in more than one way: it repeats in itself, and nothing tells where one turn ends."""
+    for at, piece in enumerate(body):
+        if piece.endless and all(other.takes & piece.takes for number, other in enumerate(body) if number != at):
+            return True
+    return False
+
+
+def _takes(item: Any) -> frozenset[str]:
+    """The characters that an item of one character can be."""
+    code, value = item
+    match code:
+        case c.LITERAL:
+            return frozenset({chr(value)})
+        case c.NOT_LITERAL:
+            return _ALPHABET - {chr(value)}
+        case c.ANY:
+            return _ALPHABET
+        case c.IN:
+            negated = bool(value) and value[0][0] is c.NEGATE
+            members = [_member(each) for each in value if each[0] is not c.NEGATE]
+            found: frozenset[str] = frozenset().union(*members)
+            return _ALPHABET - found if negated else found
+        case _:
+            raise ValueError(f"a pattern with {code} cannot be judged")
+
+
+def _member(item: Any) -> frozenset[str]:
+    code, value = item
+    match code:
+        case c.LITERAL:
+            return frozenset({chr(value)})
+        case c.RANGE:
+            low, high = value
+            return frozenset(char for char in _ALPHABET if low <= ord(char) <= high)
+        case c.CATEGORY:
+            return _CATEGORIES[value]
+        case _:
+            raise ValueError(f"a pattern with {code} cannot be judged")
+
+
+def _category(pattern: str) -> frozenset[str]:
+    return frozenset(char for char in _ALPHABET if re.fullmatch(pattern, char))
+
+
+_CATEGORIES: dict[Any, frozenset[str]] = {
+    c.CATEGORY_DIGIT: _category(r"\d"),
+    c.CATEGORY_NOT_DIGIT: _category(r"\D"),
+    c.CATEGORY_SPACE: _category(r"\s"),
+    c.CATEGORY_NOT_SPACE: _category(r"\S"),
+    c.CATEGORY_WORD: _category(r"\w"),
+    c.CATEGORY_NOT_WORD: _category(r"\W"),
+}
