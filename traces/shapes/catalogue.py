@@ -16,7 +16,7 @@ from assay.grammar.diagnostics import NOWHERE, Diagnostic, Span, SpecError
 from assay.traces.shapes.convert import CONVERSIONS
 from assay.traces.shapes.shape import Reads, Shape
 
-BUILT_IN = ("kafka.toml", "partitions.toml", "zookeeper.toml")
+BUILT_IN = ("kafka.toml", "leadership.toml", "partitions.toml", "zookeeper.toml")
 """The shape files that come with the product."""
 
 _KEYS = frozenset(
