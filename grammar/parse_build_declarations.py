@@ -108,8 +108,10 @@ class DeclarationBuilder(ExpressionBuilder):
         return Binding(children[0], children[1], span=span)
 
     def param(self, span: Span, children: list[Any]) -> Param:
-        size, name, kind, default, symmetric = children
-        return Param(name, kind, default, symmetric is not None, size is not None, span=span)
+        size, name, kind, default, symmetric, _ = children
+        return Param(
+            name, kind, default, symmetric is not None, size is not None, documentation(children[-1:]), span=span
+        )
 
     def set_of_elements(self, span: Span, children: list[Any]) -> None:
         return None

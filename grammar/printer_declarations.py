@@ -48,7 +48,7 @@ def declaration(node: Declaration) -> list[Item]:
         case Instance():
             return [_instance(node)]
         case Param():
-            return [_param(node)]
+            return _param(node)
         case Assume(condition):
             return [with_expression(0, "assume ", condition, "", node)]
         case TypeAlias(name, type_):
@@ -108,13 +108,16 @@ def _instance(node: Instance) -> Item:
     return line(0, f"instance {node.name.text}{index} = {node.path}{arguments}", node)
 
 
-def _param(node: Param) -> Item:
+def _param(node: Param) -> list[Item]:
     kind = "set" if node.type is None else type_text(node.type)
     head = f"{'size ' if node.size else ''}param {node.name.text}: {kind}"
     ending = " symmetric" if node.symmetric else ""
+    places = (node,) if node.doc is None else (node.name, node.type, node.default)
     if node.default is None:
-        return line(0, head + ending, node)
-    return with_expression(0, f"{head} = ", node.default, ending, node)
+        first = line(0, head + ending, *places)
+    else:
+        first = with_expression(0, f"{head} = ", node.default, ending, *places)
+    return [first, *documentation(1, node.doc)]
 
 
 def _variable(node: StateVariable) -> Item:

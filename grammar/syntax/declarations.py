@@ -104,13 +104,14 @@ class Field(Node):
 
 @dataclass(frozen=True, slots=True)
 class Param(Declaration):
-    """``param``; ``type`` is None for a set parameter."""
+    """``param``; ``type`` is None for a set parameter; ``doc`` is the string that stands indented under it."""
 
     name: Name
     type: TypeExpr | None
     default: Expr | None
     symmetric: bool
     size: bool
+    doc: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ trace_lines: SearchStrategy[s.TraceLine] = (
 declarations: SearchStrategy[s.Declaration] = st.one_of(
     st.builds(s.Use, paths, st.none() | names),
     st.builds(s.Instance, names, st.none() | fields, paths, tuples(bindings)),
-    st.builds(s.Param, names, st.none() | types, st.none() | small, st.booleans(), st.booleans()),
+    st.builds(s.Param, names, st.none() | types, st.none() | small, st.booleans(), st.booleans(), docs),
     expressions.map(s.Assume),
     st.builds(s.TypeAlias, names, types),
     st.builds(s.Enum, names, tuples(st.builds(s.Variant, names, tuples(fields, 0, 2)), 1, 4)),
