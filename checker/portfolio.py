@@ -16,11 +16,12 @@ from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.watch import DEADLOCK
+from assay.checker.symbolic import bmc
 from assay.checker.verdict import Report
 from assay.grammar.diagnostics import Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
 
-Engine = Literal["auto", "reference", "native"]
+Engine = Literal["auto", "reference", "native", "bmc"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ def check(
     reference.refuse_unknown_names(kernel, chosen)
     if engine == "reference":
         return Answer(reference.check(kernel, chosen, sources))
+    if engine == "bmc":
+        return Answer(bmc.check(kernel, chosen, sources))
     try:
         with deep_recursion(kernel):
             compiled = compile_kernel(kernel, chosen, cache)

@@ -52,8 +52,12 @@ class Clauses:
         left, right = self.gates.left, self.gates.right
         nodes = self._undefined(root)
         uses = Counter(literal >> 1 for node in nodes if left[node] >= 0 for literal in (left[node], right[node]))
-        inverted = {literal >> 1 for node in nodes if left[node] >= 0 for literal in (left[node], right[node]) if literal & 1}
-        inner = {node for node in nodes if uses[node] == 1 and node not in inverted and left[node] >= 0 and node != root}
+        inverted = {
+            literal >> 1 for node in nodes if left[node] >= 0 for literal in (left[node], right[node]) if literal & 1
+        }
+        inner = {
+            node for node in nodes if uses[node] == 1 and node not in inverted and left[node] >= 0 and node != root
+        }
         for node in nodes:
             if node not in inner:
                 self.count += 1

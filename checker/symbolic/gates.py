@@ -5,7 +5,7 @@ A literal is an integer: twice the number of a node, plus one where it is negate
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from assay.checker.native.unsupported import UnsupportedError
 
@@ -113,16 +113,19 @@ class Gates:
         seen.discard(0)
         return sorted(seen)
 
-    def copy_into(self, target: Gates, roots: Sequence[int], given: dict[int, int]) -> list[int]:
-        """The literals in another graph, where ``given`` maps nodes (inputs) to literals; gates are simplified anew."""
-        image = {0: FALSE, **given}
-        for node in self.cone(roots):
-            if node not in image:
-                a, b = self.left[node], self.right[node]
-                if a < 0:
-                    raise KeyError(f"input {node} has no image")
-                image[node] = target.both(image[a >> 1] ^ (a & 1), image[b >> 1] ^ (b & 1))
-        return [image[literal >> 1] ^ (literal & 1) for literal in roots]
+    def cone_below(self, roots: Iterable[int], known: Container[int]) -> list[int]:
+        """The gates that the literals depend on down to the ``known`` nodes, in the order in which they were made."""
+        seen: set[int] = set()
+        stack = [literal >> 1 for literal in roots]
+        while stack:
+            node = stack.pop()
+            if node not in seen and node not in known:
+                if self.left[node] < 0:
+                    raise KeyError(f"input {node} is not known")
+                seen.add(node)
+                stack.append(self.left[node] >> 1)
+                stack.append(self.right[node] >> 1)
+        return sorted(seen)
 
     def evaluate(self, roots: Sequence[int], given: dict[int, int]) -> list[int]:
         """The values (each an integer of parallel bits, -1 being all true) of literals for values of the inputs."""

@@ -85,12 +85,9 @@ class GroundWriter:
             each = self.action.body[at]
             match each:
                 case k.Guard():
-                    value, undefined = self._apart(lambda each=each: self.lowering.flag(each.condition))  # type: ignore[misc]
-                    way = self._guard(each, value, self._defined(way, undefined))
-                case k.Let(binder, value_of):
-                    symbol, undefined = self._apart(lambda value_of=value_of: self.lowering.lower(value_of))  # type: ignore[misc]
-                    self.lowering.bound[binder.name] = symbol
-                    way = self._defined(way, undefined)
+                    way = self._guard(each, way)
+                case k.Let():
+                    way = self._let(each, way)
                 case k.Pick():
                     self._pick(each, at, way)
                     return
@@ -100,9 +97,6 @@ class GroundWriter:
         uncut = self.code.both(way.reached, self.code.invert(self._cut(way)))
         if uncut.known != 0:
             self._update(uncut)
-
-    def _apart(self, make: object) -> tuple[object, Scalar]:
-        return self.lowering.apart(make)  # type: ignore[arg-type]
 
     def _cut(self, way: Way) -> Scalar:
         return self.code.any_of([when for _, when in way.cuts])
@@ -121,12 +115,18 @@ class GroundWriter:
         self.outcomes.stuck.append(self.code.literal(self.code.both(here, self.code.invert(self._cut(way)))))
         return Way(self.code.both(way.reached, self.code.invert(undefined)), way.cuts)
 
-    def _guard(self, guard: k.Guard, value: object, way: Way) -> Way:
-        assert isinstance(value, Scalar)
+    def _guard(self, guard: k.Guard, way: Way) -> Way:
+        value, undefined = self.lowering.apart(lambda: self.lowering.flag(guard.condition))
+        way = self._defined(way, undefined)
         if guard.kind == "when":
             return Way(self.code.both(way.reached, value), way.cuts)
         first = self.code.both(self.code.invert(value), self.code.invert(self._cut(way)))
         return Way(way.reached, way.cuts if first.known == 0 else (*way.cuts, (guard.label, first)))
+
+    def _let(self, let: k.Let, way: Way) -> Way:
+        symbol, undefined = self.lowering.apart(lambda: self.lowering.lower(let.value))
+        self.lowering.bound[let.binder.name] = symbol
+        return self._defined(way, undefined)
 
     def _pick(self, pick: k.Pick, at: int, way: Way) -> None:
         items, undefined = self.lowering.apart(lambda: listed(pick.domain, self.lowering))
@@ -167,9 +167,7 @@ class GroundWriter:
         return tuple(literal for each in packer.words() for literal in self.code.all_bits(each))
 
 
-def all_outcomes(
-    code: BitCode, kernel: k.Kernel, layout: RowLayout, row: Row, actions: Iterable[k.Action]
-) -> Outcomes:
+def all_outcomes(code: BitCode, kernel: k.Kernel, layout: RowLayout, row: Row, actions: Iterable[k.Action]) -> Outcomes:
     """What the actions can do in a state; raises ``UnsupportedError`` with a place."""
     outcomes = Outcomes()
     for action in actions:

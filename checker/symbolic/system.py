@@ -25,7 +25,7 @@ from assay.checker.verdict import State as Values
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import Diagnostic, SpecError
 
-UNSUPPORTED = "E809"
+UNSUPPORTED = "E821"
 
 
 @dataclass(frozen=True, slots=True)
