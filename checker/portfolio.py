@@ -18,12 +18,13 @@ from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.watch import DEADLOCK
+from assay.checker.symbolic import bmc
 from assay.checker.verdict import Report
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
 
 NATIVE_ONLY = "E823"
-Engine = Literal["auto", "reference", "native"]
+Engine = Literal["auto", "reference", "native", "bmc"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ def check(
     if engine == "reference":
         _refuse_native_options(chosen, ())
         return Answer(reference.check(kernel, chosen, sources))
+    if engine == "bmc":
+        return Answer(bmc.check(kernel, chosen, sources))
     try:
         with deep_recursion(kernel):
             compiled = compile_kernel(kernel, chosen, cache)

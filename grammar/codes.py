@@ -237,6 +237,12 @@ ENGINES = (
         "`assay export --to tla` writes what TLA+ can say and TLC can check. A property, scenario or trace clause for which that is not so is "
         "left out, with a warning that says why; anything else of the kind is an error, and nothing is written.",
     ),
+    Code(
+        "E824",
+        "not supported by the symbolic engines",
+        "The symbolic engines (`--engine bmc`, `assay prove`) translate a spec to conditions over the bits of a state. The message says which "
+        "construct has no such form, or is too large for it. The explicit engines check it.",
+    ),
 )
 
 TABLE: tuple[Code, ...] = (

@@ -258,6 +258,10 @@ class Code:
         """The position of the lowest set bit, as a word; the width if there is none."""
         return self.resize(self.pure(a.bits, f"call i{a.bits} @llvm.cttz.i{a.bits}({a.typed}, i1 false)"), 64)
 
+    def divided(self, op: str, a: Scalar, b: Scalar) -> Scalar:
+        """``sdiv`` or ``srem`` of words, rounded towards zero; the divisor must not be zero."""
+        return self.pure(64, f"{op} i64 {a.text}, {b.text}")
+
     def quotient(self, a: Scalar, by: int, op: str = "udiv") -> Scalar:
         """A word that is not negative divided by a positive constant, or with ``urem`` the remainder."""
         if a.known is not None:

@@ -49,10 +49,7 @@ def divide(code: Code, a: Number, b: Number) -> tuple[Number, Number]:
     if a.value.known is not None and by.known is not None:
         return number(a.value.known // by.known), number(a.value.known % by.known)
     most = max(abs(a.low), abs(a.high)) + 1
-    quotient, remainder = (
-        code.pure(64, f"sdiv i64 {a.value.text}, {by.text}"),
-        code.pure(64, f"srem i64 {a.value.text}, {by.text}"),
-    )
+    quotient, remainder = code.divided("sdiv", a.value, by), code.divided("srem", a.value, by)
     low, high = min(0, b.low + 1), max(0, b.high - 1)
     if a.low < 0 or b.low < 0:
         differ = code.compare("slt", code.number("xor", remainder, by), word(0))

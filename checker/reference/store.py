@@ -40,6 +40,10 @@ class Store:
     def __contains__(self, state: State) -> bool:
         return state in self._numbers
 
+    def number(self, state: State) -> int:
+        """The number of a state; raises KeyError if it was not found."""
+        return self._numbers[state]
+
     def add(self, state: State, parent: int, link: Link | Picks) -> int:
         """Store a new state; an initial one has the parent -1 and its picks for a link. The number goes in last."""
         number = len(self._numbers)

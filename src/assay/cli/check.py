@@ -43,10 +43,10 @@ class Destination:
 @model_options
 @click.option(
     "--engine",
-    type=click.Choice(["auto", "native", "reference"]),
+    type=click.Choice(["auto", "native", "reference", "bmc"]),
     default="auto",
     show_default=True,
-    help="What searches: auto is native wherever the spec compiles.",
+    help="What searches: auto is native wherever the spec compiles; bmc asks a SAT solver, level by level.",
 )
 @click.option("--property", "names", multiple=True, metavar="NAME", help="Check this property only; repeatable.")
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Stop after N levels.")

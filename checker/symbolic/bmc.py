@@ -1,0 +1,197 @@
+"""Bounded search: is there a run of k steps to a state that decides a property, asked of a SAT solver for k = 0, 1, 2, …
+
+Levels, stops and answers are those of the breadth-first search: what is found at a level could not be found at an earlier one, so a
+counterexample is as short as can be. Each is rebuilt step by step by the reference evaluator, and judged there.
+Reference: Biere, Cimatti, Clarke, Zhu, "Symbolic model checking without BDDs", 1999.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from assay.checker.check import scenarios
+from assay.checker.coverage import coverage
+from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.outcome import Stuck, Successor
+from assay.checker.options import SearchOptions
+from assay.checker.print_kernel import Sources
+from assay.checker.reference.bfs import Search, Stopped
+from assay.checker.reference.results import Answers
+from assay.checker.reference.store import Link
+from assay.checker.reference.watch import DEADLOCK
+from assay.checker.symbolic.clauses import Clause, Clauses
+from assay.checker.symbolic.gates import Gates
+from assay.checker.symbolic.initial import is_initial
+from assay.checker.symbolic.solver import ChildSolver, OutOfTimeError
+from assay.checker.symbolic.system import Question, System, encode_kernel
+from assay.checker.symbolic.unroll import Unrolling
+from assay.checker.verdict import Report, State, Statistics
+from assay.grammar.kernel import Kernel
+
+ENGINE = "bmc"
+DEFAULT_LEVELS = 20
+"""How many levels are searched if nobody says how many."""
+STATE_KINDS = {"invariant", "lemma", "reachable"}
+
+
+class DisagreementError(Exception):
+    """The gates and the reference evaluator do not agree about a state or a step: one of them is wrong."""
+
+
+def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources | None = None) -> Report:
+    """Search up to ``max_depth`` levels (20 if it is None) and answer about every selected property as the other engines do.
+
+    What is not decided by then is ``unknown``: a bounded search proves nothing. Raises ``SpecError`` for a construct without encoding.
+    """
+    chosen, texts = options or SearchOptions(), sources or {}
+    system = encode_kernel(kernel, chosen.properties)
+    with deep_recursion(kernel):
+        model = Model(kernel)
+        search = BoundedSearch(model, chosen, system)
+        search.run()
+        results = [*Answers(search, texts).all(), *scenarios(model, search, texts)]
+    sizes = Statistics(len(search.store), search.generated, search.depth, search.seconds)
+    covered = coverage(model.steps, search.taken, search.fresh, ())
+    return Report(kernel, ENGINE, tuple(results), sizes, {}, covered, search.stopped, search.interrupted)
+
+
+class BoundedSearch(Search):
+    """A search whose store holds only initial states and the paths that were found."""
+
+    def __init__(self, model: Model, options: SearchOptions, system: System) -> None:
+        super().__init__(model, options)
+        self.system = system
+        self._limit = options.max_depth or DEFAULT_LEVELS
+        self._gates = Gates()
+        self._clauses = Clauses(self._gates)
+        self._first: list[Clause] = []
+
+    def _levels(self) -> None:
+        if not self.initial:
+            return
+        deadline = None if self.options.timeout is None else time.monotonic() - self.seconds + self.options.timeout
+        unrolling = self._unrolling()
+        with ChildSolver(deadline, self.options.interrupted) as solver:
+            try:
+                self._deepen(unrolling, solver)
+            except OutOfTimeError:
+                limit = f"the time limit of {self.options.timeout:g} s was reached"
+                raise Stopped(f"{limit} in level {self.depth}{self._assumed()}") from None
+
+    def _unrolling(self) -> Unrolling:
+        rows = [self.system.row(state) for state in self.store.states]
+        if len(rows) == 1:
+            return Unrolling(self.system, rows[0], self._gates)
+        bits = self._gates.inputs(len(self.system.state))
+        begins = is_initial(self._gates, bits, rows)
+        self._first = [[self._clauses.literal(begins)]]
+        return Unrolling(self.system, bits, self._gates)
+
+    def _deepen(self, unrolling: Unrolling, solver: ChildSolver) -> None:
+        while True:
+            if self.depth > 1:  # initial states were looked at one by one
+                self._ask(unrolling, solver, in_step=False)
+            self._tell()
+            self._decide_to_end()
+            self._ask(unrolling, solver, in_step=True)
+            unrolling.extend()
+            self.depth += 1
+
+    def _decide_to_end(self) -> None:
+        self._decide_to_stop()
+        if self.depth >= self._limit:
+            raise Stopped(f"the limit of {self._limit:,} levels was reached{self._assumed()}")
+        if not self._open(in_step=False) and not self._open(in_step=True):
+            raise Stopped("nothing was left to look for")
+
+    def _assumed(self) -> str:
+        labels = sorted(self.system.cuts.keys() - self.model.kernel.accepted_bounds)
+        return f" (bounds assumed: {', '.join(f'`{label}`' for label in labels)})" if labels else ""
+
+    def _open(self, *, in_step: bool) -> list[Question]:
+        """What is still to be looked for in a state, or (``in_step``) in what can be done in it."""
+        return [
+            q
+            for q in self.system.questions
+            if (q.kind not in STATE_KINDS) == in_step
+            and q.name not in self.watch.found
+            and q.name not in self.watch.undefined
+            and (q.name != DEADLOCK or self._deadlock)
+        ]
+
+    def _ask(self, unrolling: Unrolling, solver: ChildSolver, *, in_step: bool) -> None:
+        """Find everything that is decided at the last frame."""
+        frame = len(unrolling.frames) - 1
+        while asked := self._open(in_step=in_step):
+            if self.options.interrupted():
+                raise KeyboardInterrupt
+            literals = unrolling.at(frame, [q.wanted for q in asked])
+            wanted = self._gates.any_of(literals)
+            literal = self._clauses.literal(wanted)
+            model = solver.solve([*self._first, *self._clauses.take()], [literal])
+            self._first = []
+            if model is None:
+                return
+            states = self._states(unrolling, model)
+            self._judge(states, in_step=in_step)
+            if asked == self._open(in_step=in_step):
+                raise DisagreementError(
+                    f"the gates decide a property in a state where the reference does not: {states[-1]}"
+                )
+
+    def _states(self, unrolling: Unrolling, model: set[int]) -> list[State]:
+        """The states of a run, from the values that the solver gave the inputs."""
+        given = {}
+        for node in self._gates.cone([literal for frame in unrolling.frames for literal in frame]):
+            if self._gates.is_input(node):
+                given[node] = -1 if self._clauses.variables.get(node, 0) in model else 0
+        bits = len(self.system.state)
+        flat = self._gates.evaluate([literal for frame in unrolling.frames for literal in frame], given)
+        return [self.system.values([b & 1 for b in flat[at : at + bits]]) for at in range(0, len(flat), bits)]
+
+    def _judge(self, states: Sequence[State], *, in_step: bool) -> None:
+        """Follow the run in the reference evaluator, which says what is decided at its end."""
+        parent = self._number(states[0])
+        if parent is None:
+            raise DisagreementError(f"the gates begin in a state that is not initial: {states[0]}")
+        for after in states[1:]:
+            before = self.store.states[parent]
+            number = parent if after == before else self._number(after)
+            if number is None:
+                number = len(self.store)
+                self._see(after, parent, self._link(before, after))
+            parent = number
+        if in_step:
+            self._look_at_steps(parent, self.store.states[parent])
+
+    def _number(self, state: State) -> int | None:
+        return self.store.number(state) if state in self.store else None
+
+    def _link(self, before: State, after: State) -> Link:
+        for action in self.model.steps:
+            for arguments in action.instances:
+                for outcome in action.outcomes(before, arguments):
+                    if isinstance(outcome, Successor) and outcome.state == after:
+                        return Link(action, arguments, outcome.picks)
+        raise DisagreementError(f"the gates make a step that the reference evaluator does not: {before} to {after}")
+
+    def _look_at_steps(self, number: int, state: State) -> None:
+        alive = False
+        for action in self.model.steps:
+            for arguments in action.instances:
+                for outcome in action.outcomes(state, arguments):
+                    alive = True
+                    if isinstance(outcome, Stuck):
+                        self._stuck(number, action, arguments, outcome)
+                    elif isinstance(outcome, Successor) and self.watch.transitions:
+                        step = Link(action, arguments, outcome.picks).step(outcome.state)
+                        self.watch.see_step(number, state, step)
+        if (
+            not alive
+            and self._deadlock
+            and DEADLOCK not in self.watch.found
+            and not self.watch.is_terminal(number, state)
+        ):
+            self.watch.note_deadlock(number)

@@ -1,0 +1,184 @@
+"""Ground actions: each instance of an action with each way to pick, as conditions and a next row over the bits of a state.
+
+The walk says what ``evaluate.action`` says, with a condition for each way that it can go. An instance is enabled, or cut by the first
+false bound (or by a capacity), or stuck where something has no value, or none of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from assay.checker.layout.row import WORD, RowLayout
+from assay.checker.native.code import TRUE, Scalar
+from assay.checker.native.elements import LIST_LIMIT, listed
+from assay.checker.native.lowering import Lowering, State
+from assay.checker.native.rows import Packer, Row
+from assay.checker.native.symbol import Symbol
+from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.native.updates import Write, apply, collect, first_exceeding, refuse_overlaps
+from assay.checker.symbolic.bits import BitCode
+from assay.grammar import kernel as k
+
+MOST_GROUND_ACTIONS = 20_000
+"""More ground actions than this are refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """One way for an action to happen: when, and the literals of the row after it."""
+
+    action: str
+    enabled: int
+    after: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """What all actions can do in a state: the ground actions, when some instance is stuck, and when each bound cuts one."""
+
+    ground: list[Ground] = field(default_factory=list)
+    stuck: list[int] = field(default_factory=list)
+    cuts: dict[str, list[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How far a walk has come: ``reached`` when it comes here, and under which labels it was cut by then."""
+
+    reached: Scalar
+    cuts: tuple[tuple[str, Scalar], ...] = ()
+
+
+class GroundWriter:
+    """Walks one action; ``row`` is the state's row."""
+
+    def __init__(
+        self, code: BitCode, kernel: k.Kernel, layout: RowLayout, row: Row, action: k.Action, outcomes: Outcomes
+    ) -> None:
+        self.code = code
+        self.layout = layout
+        self.kernel = kernel
+        self.action = action
+        self.outcomes = outcomes
+        self.state = State(row, layout, kernel.variables)
+        self.lowering = Lowering(code, self.state)
+        self._types = {v.name: v.type for v in kernel.variables}
+        updates = (at for at, each in enumerate(action.body) if isinstance(each, k.Assign | k.If | k.For))
+        self._prefix = next(updates, len(action.body))
+
+    def write(self) -> None:
+        """Add what every instance can do to the outcomes; raises ``UnsupportedError``."""
+        nothing = Lowering(self.code, None)
+        domains = [listed(parameter.domain, nothing).items for parameter in self.action.parameters]
+        for chosen in product(*domains):
+            reached = self.code.all_of([there for there, _ in chosen])
+            for parameter, (_, symbol) in zip(self.action.parameters, chosen, strict=True):
+                self.lowering.bound[parameter.binder.name] = symbol
+            self._walk(0, Way(reached))
+
+    def _walk(self, start: int, way: Way) -> None:
+        for at in range(start, self._prefix):
+            if way.reached.known == 0:
+                return
+            each = self.action.body[at]
+            match each:
+                case k.Guard():
+                    way = self._guard(each, way)
+                case k.Let():
+                    way = self._let(each, way)
+                case k.Pick():
+                    self._pick(each, at, way)
+                    return
+                case _:
+                    raise AssertionError(f"{each.span}: an update among the guards")
+        self._note_cuts(way, way.reached)
+        uncut = self.code.both(way.reached, self.code.invert(self._cut(way)))
+        if uncut.known != 0:
+            self._update(uncut)
+
+    def _cut(self, way: Way) -> Scalar:
+        return self.code.any_of([when for _, when in way.cuts])
+
+    def _note_cuts(self, way: Way, reached: Scalar) -> None:
+        for label, when in way.cuts:
+            literal = self.code.literal(self.code.both(reached, when))
+            self.outcomes.cuts.setdefault(label, []).append(literal)
+
+    def _defined(self, way: Way, undefined: Scalar) -> Way:
+        """Go on only where what was just evaluated has a value; without one an instance that was cut stays so, and else is stuck."""
+        if undefined.known == 0:
+            return way
+        here = self.code.both(way.reached, undefined)
+        self._note_cuts(way, here)
+        self.outcomes.stuck.append(self.code.literal(self.code.both(here, self.code.invert(self._cut(way)))))
+        return Way(self.code.both(way.reached, self.code.invert(undefined)), way.cuts)
+
+    def _guard(self, guard: k.Guard, way: Way) -> Way:
+        value, undefined = self.lowering.apart(lambda: self.lowering.flag(guard.condition))
+        way = self._defined(way, undefined)
+        if guard.kind == "when":
+            return Way(self.code.both(way.reached, value), way.cuts)
+        first = self.code.both(self.code.invert(value), self.code.invert(self._cut(way)))
+        return Way(way.reached, way.cuts if first.known == 0 else (*way.cuts, (guard.label, first)))
+
+    def _let(self, let: k.Let, way: Way) -> Way:
+        symbol, undefined = self.lowering.apart(lambda: self.lowering.lower(let.value))
+        self.lowering.bound[let.binder.name] = symbol
+        return self._defined(way, undefined)
+
+    def _pick(self, pick: k.Pick, at: int, way: Way) -> None:
+        items, undefined = self.lowering.apart(lambda: listed(pick.domain, self.lowering))
+        way = self._defined(way, undefined)
+        if len(items.items) > LIST_LIMIT:
+            raise UnsupportedError("a choice from so many values", pick.span)
+        for there, item in items.items:
+            self.lowering.bound[pick.binder.name] = item
+            self._walk(at + 1, Way(self.code.both(way.reached, there), way.cuts))
+
+    def _update(self, uncut: Scalar) -> None:
+        writes: list[Write] = []
+        after: dict[str, Symbol] = {}
+
+        def make() -> None:
+            collect(self.action.body[self._prefix :], TRUE, self.lowering, writes)
+            refuse_overlaps(writes, self.lowering)
+            for write in writes:
+                current = after.get(write.variable, self.state.read(write.variable))
+                after[write.variable] = apply(write, current, self._types[write.variable], self.lowering)
+
+        _, undefined = self.lowering.apart(make)
+        reached = self._defined(Way(uncut), undefined).reached
+        before = {name: self.state.read(name) for name in after}
+        for name, exceeded in first_exceeding(writes, after, before, self._types, self.lowering):
+            self._note_cuts(Way(reached, ((f"capacity of {name}", exceeded),)), reached)
+            reached = self.code.both(reached, self.code.invert(exceeded))
+        if reached.known != 0:
+            self.outcomes.ground.append(Ground(self.action.name, self.code.literal(reached), self._pack(after)))
+        if len(self.outcomes.ground) > MOST_GROUND_ACTIONS:
+            raise UnsupportedError(f"more than {MOST_GROUND_ACTIONS:,} ground actions", self.action.span)
+
+    def _pack(self, after: dict[str, Symbol]) -> tuple[int, ...]:
+        packer = Packer(self.state.row, self.layout)
+        for variable, place in zip(self.kernel.variables, self.layout.places, strict=True):
+            if variable.name in after:
+                packer.put(after[variable.name], self.state.read(variable.name), place.shape, place.shift)
+        return tuple(literal for each in packer.words() for literal in self.code.all_bits(each))
+
+
+def all_outcomes(code: BitCode, kernel: k.Kernel, layout: RowLayout, row: Row, actions: Iterable[k.Action]) -> Outcomes:
+    """What the actions can do in a state; raises ``UnsupportedError`` with a place."""
+    outcomes = Outcomes()
+    for action in actions:
+        try:
+            GroundWriter(code, kernel, layout, row, action, outcomes).write()
+        except UnsupportedError as error:
+            raise error.at(action.span) from None
+    return outcomes
+
+
+def input_row(code: BitCode, layout: RowLayout, literals: Sequence[int]) -> Row:
+    """The row whose bits are these literals, one for each bit of its words."""
+    words = [code.scalar(WORD, tuple(literals[at : at + WORD])) for at in range(0, layout.words * WORD, WORD)]
+    return Row(code, words)

@@ -1,0 +1,58 @@
+"""The transition relation laid out in time: frame k is the state after k steps, as literals of one graph that simplifies as it grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.checker.symbolic.gates import Gates
+from assay.checker.symbolic.system import System
+
+
+class Unrolling:
+    """Frames of a system. ``frames[k]`` are the bits of state k, ``choices[k]`` the inputs that choose the step from it.
+
+    Only the bits at ``positions`` (a cone of influence) are followed; None: all of them.
+    """
+
+    def __init__(
+        self, system: System, first: Sequence[int], gates: Gates, positions: Sequence[int] | None = None
+    ) -> None:
+        self.system = system
+        self.gates = gates
+        self.positions = tuple(range(len(system.state))) if positions is None else tuple(positions)
+        self.frames: list[list[int]] = [list(first)]
+        self.choices: list[list[int]] = []
+        self._images: list[dict[int, int]] = []
+
+    def choice(self, frame: int) -> list[int]:
+        """The inputs that choose the step from a frame."""
+        while len(self.choices) <= frame:
+            self.choices.append(self.gates.inputs(len(self.system.choice)))
+        return self.choices[frame]
+
+    def extend(self) -> None:
+        """Add a frame."""
+        after = [self.system.after[at] for at in self.positions]
+        self.frames.append(self.at(len(self.frames) - 1, after))
+
+    def at(self, frame: int, literals: Sequence[int]) -> list[int]:
+        """The literals of the system (over its state and choice) read at a frame."""
+        while len(self._images) <= frame:
+            self._images.append(self._inputs(len(self._images)))
+        return _copied(self.system.gates, self.gates, literals, self._images[frame])
+
+    def _inputs(self, frame: int) -> dict[int, int]:
+        image = {self.system.state[at] >> 1: bit for at, bit in zip(self.positions, self.frames[frame], strict=True)}
+        return image | {mine >> 1: theirs for mine, theirs in zip(self.system.choice, self.choice(frame), strict=True)}
+
+
+def _copied(source: Gates, target: Gates, roots: Sequence[int], image: dict[int, int]) -> list[int]:
+    """As ``Gates.copy_into``, remembering in ``image`` what was copied."""
+    image.setdefault(0, 0)
+    missing = [literal for literal in roots if literal >> 1 not in image]
+    if missing:
+        left, right, both = source.left, source.right, target.both
+        for node in source.cone_below(missing, image):
+            a, b = left[node], right[node]
+            image[node] = both(image[a >> 1] ^ (a & 1), image[b >> 1] ^ (b & 1))
+    return [image[literal >> 1] ^ (literal & 1) for literal in roots]

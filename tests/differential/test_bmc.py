@@ -1,0 +1,59 @@
+"""Bounded search says what breadth-first search says, with counterexamples of the same length."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.checker.check import check as reference
+from assay.checker.options import SearchOptions
+from assay.checker.symbolic import bmc
+from assay.checker.verdict import Outcome, Report
+from assay.grammar.diagnostics import SpecError
+from assay.grammar.kernel import Kernel
+
+from .random_kernel import random_kernel
+
+LEVELS = 4
+FAST = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+THOROUGH = settings(FAST, max_examples=500)
+
+
+def lengths(report: Report) -> dict[str, tuple[Outcome, int | None]]:
+    """What is decided, with the length of each run that shows it."""
+    return {
+        p.name: (p.outcome, len(p.trace) if p.trace else None)
+        for p in report.properties
+        if p.outcome is Outcome.VIOLATED or (p.kind == "reachable" and p.outcome is Outcome.HOLDS)
+    }
+
+
+def agree(kernel: Kernel) -> bool:
+    """Assert that both engines find the same within a few levels; whether the kernel has an encoding."""
+    by_search = reference(kernel, SearchOptions(max_depth=LEVELS, max_states=3000))
+    if by_search.stopped and "states was reached" in by_search.stopped:
+        return False
+    try:
+        by_solver = bmc.check(kernel, SearchOptions(max_depth=LEVELS))
+    except SpecError:
+        return False
+    complete = by_search.stopped is None  # a bounded search does not know that nothing is left
+    found = {name: each for name, each in lengths(by_search).items() if each[1] is not None or not complete}
+    assert lengths(by_solver) == found
+    return True
+
+
+@FAST
+@given(st.integers(0, 2**40))
+def test_bounded_search_agrees_on_random_kernels(seed: int) -> None:
+    agree(random_kernel(Random(seed)))
+
+
+@pytest.mark.slow
+@THOROUGH
+@given(st.integers(0, 2**40))
+def test_bounded_search_agrees_on_many_random_kernels(seed: int) -> None:
+    agree(random_kernel(Random(seed)))
