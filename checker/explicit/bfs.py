@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
@@ -16,12 +17,13 @@ import numpy.typing as npt
 
 from assay.checker.evaluate.model import Model
 from assay.checker.explicit.machine import Machine
+from assay.checker.explicit.probe import Probe, Sizes
 from assay.checker.explicit.store import Candidates, EnginesDisagreeError, RowStore
 from assay.checker.layout.context import NEVER, WORDS, Slot
 from assay.checker.layout.row import RowLayout, Rows
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
-from assay.checker.reference.watch import DEADLOCK, DEFINED
+from assay.checker.reference.watch import DEADLOCK, DEFINED, Finding
 
 BLOCK = 4096
 """How many states are expanded at once."""
@@ -43,6 +45,19 @@ class Compiled:
     guards: tuple[tuple[str, str], ...]
     states: tuple[str, ...]
     steps: tuple[str, ...]
+
+    @property
+    def sizes(self) -> Sizes:
+        """How long the arrays are that the code fills."""
+        return Sizes(self.layout.words, len(self.hits), len(self.guards), len(self.states), len(self.steps))
+
+    def offending(self, probe: Probe, name: str, rows: Rows) -> Iterator[int]:
+        """The positions of all rows in which, or on a step from which, a property is violated."""
+        if name == DEADLOCK:
+            return probe.all_dead(rows)
+        if name in self.steps:
+            return probe.all_false_steps(rows, self.steps.index(name))
+        return probe.all_decided(rows, self.states.index(name))
 
 
 class Lane:
@@ -197,6 +212,19 @@ class BlockSearch(Search):
         lane.found_states[:] = NEVER
         self.compiled.machine.inspect(lane.context, self.rows.rows[before : len(self.rows)], before)
         self._look_at_states(lane)
+
+    def offenders(self, name: str, first: int) -> Iterator[Finding]:
+        """As in the reference search, looked for by compiled code."""
+        probe = Probe(self.compiled.machine, self.compiled.sizes)
+        for begin in range(first + 1, len(self.rows), BLOCK):
+            rows = self.rows.block(begin, min(len(self.rows), begin + BLOCK))
+            for at in self.compiled.offending(probe, name, rows):
+                finding = self._offence(name, begin + at, self.rows[begin + at])
+                if finding is None:
+                    raise EnginesDisagreeError(
+                        f"compiled code finds `{name}` violated where the reference evaluator does not"
+                    )
+                yield finding
 
     # ---------------------------------------------------------------------------------------------- findings
 

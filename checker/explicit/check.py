@@ -30,10 +30,18 @@ def check(
         search = BlockSearch(model, chosen, compiled)
         search.run()
         results = [*Answers(search, texts).all(), *scenarios(model, search, texts)]
-        complete = search.stopped is None and not search.interrupted
+        complete = search.stopped is None and search.up_to_depth is None and not search.interrupted
         empty = always_empty(model, search.rows, chosen, texts) if complete else ()
     statistics = Statistics(len(search.store), search.generated, search.depth, search.seconds, search.rows.collision)
     covered = coverage(model.steps, search.taken, search.fresh, empty)
     return Report(
-        kernel, ENGINE, tuple(results), statistics, dict(search.bounds), covered, search.stopped, search.interrupted
+        kernel,
+        ENGINE,
+        tuple(results),
+        statistics,
+        dict(search.bounds),
+        covered,
+        search.stopped,
+        search.interrupted,
+        search.up_to_depth,
     )

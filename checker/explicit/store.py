@@ -88,6 +88,10 @@ class RowStore:
     def __getitem__(self, number: int) -> State:
         return self.layout.unpack(self.rows[number])
 
+    def block(self, first: int, end: int) -> Rows:
+        """The rows of the states with these numbers."""
+        return self.rows[first:end]
+
     def __contains__(self, state: State) -> bool:
         row = self.layout.pack(state).reshape(1, -1)
         return bool(find(row, self.machine.prints(row)[0], self._slots, self._numbers, self.rows) >= 0)

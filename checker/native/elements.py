@@ -11,7 +11,7 @@ from assay.checker.evaluate.undefined import ENUMERATION_LIMIT
 from assay.checker.layout.universe import universe
 from assay.checker.native import number as n
 from assay.checker.native.code import TRUE, Code, Scalar, constant
-from assay.checker.native.loops import Over, Submasks
+from assay.checker.native.loops import UNROLLED, Over, Submasks
 from assay.checker.native.merge import aligned, bunch, distinct, element, single
 from assay.checker.native.rank import MASK_LIMIT, from_rank, has_ranks, is_small, literal, rank
 from assay.checker.native.symbol import Bunch, Mask, Number, Sequence, Symbol
@@ -88,6 +88,8 @@ Choices = Mask | Bunch | Whole | Powerset
 
 def choices_of(domain: k.Expr, lowering: Lowering) -> Choices:
     """What a parameter, a pick or a quantifier ranges over, which may be more than is ever listed."""
+    if lowering.unrolling is UNROLLED:
+        return domain_of(domain, lowering)
     if isinstance(domain, k.Subsets):
         whole = lowering.set(domain.operand)
         if isinstance(whole, Mask) and whole.bits.bits > SUBSET_LIMIT:

@@ -33,6 +33,8 @@ class Unrolling:
     elements: int
 
 
+UNROLLED = Unrolling(1 << 62, 1 << 62, 1 << 62)
+"""No loops at all: for code that is not run by a processor."""
 LEVELS = (Unrolling(64, 16, 64), Unrolling(8, 4, 8), Unrolling(1, 1, 1))
 """From the fastest code to the shortest."""
 

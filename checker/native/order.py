@@ -123,7 +123,7 @@ def _masks(code: Code, a: Mask, b: Mask) -> Compared:
     if width == 0:
         return before, equal
     differing = code.number("xor", x.bits, y.bits)
-    lowest = code.both(differing, code.pure(width, f"sub i{width} 0, {differing.text}"))
+    lowest = code.both(differing, code.number("sub", zero, differing))
     first = code.compare("ne", code.both(x.bits, lowest), zero)
     return code.either(before, code.both(equal, first)), code.compare("eq", differing, zero)
 

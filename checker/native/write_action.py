@@ -83,7 +83,7 @@ class ActionWriter:
     # ------------------------------------------------------------------------------------------- instances
 
     def _parameters(self, number: int) -> None:
-        nothing = Lowering(self.code, None)
+        nothing = Lowering(self.code, None, unrolling=self.unrolling)
         named = [(p.binder.name, choices_of(p.domain, nothing)) for p in self.action.parameters]
         instances, looped = prod(max(1, _size(domain)) for _, domain in named), set[str]()
         for name, domain in named:
