@@ -40,7 +40,15 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
     statistics = Statistics(len(search.store), search.generated, search.depth, search.seconds)
     covered = coverage(model.steps, search.taken, search.fresh, empty)
     return Report(
-        kernel, ENGINE, tuple(results), statistics, dict(search.bounds), covered, search.stopped, search.interrupted
+        kernel,
+        ENGINE,
+        tuple(results),
+        statistics,
+        dict(search.bounds),
+        covered,
+        search.stopped,
+        search.interrupted,
+        search.up_to_depth,
     )
 
 

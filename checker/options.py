@@ -51,7 +51,8 @@ class SearchOptions:
     """Limits of a search, and whom it tells of its progress.
 
     ``properties`` selects by name (``deadlock`` and scenarios have names too; ``defined`` is always checked, because nothing else can be
-    trusted without it); None selects all. A search ends after the first level with a violation unless ``keep_going``. ``max_depth`` and
+    trusted without it); None selects all. A search ends after the first level with a violation unless ``keep_going``; with ``violations`` of
+    more than one, so many states or steps are looked for that violate one property, as far as the search went. ``max_depth`` and
     ``max_states`` are looked at between levels, ``timeout`` (seconds) and ``interrupted`` between states. ``threads`` of the engines that
     use several (None: one a processor) change how long it takes and nothing else.
 
@@ -66,6 +67,7 @@ class SearchOptions:
     timeout: float | None = None
     check_deadlock: bool = True
     keep_going: bool = False
+    violations: int = 1
     threads: int | None = None
     memory: int | None = None
     fingerprints: Fingerprints = "auto"

@@ -111,8 +111,21 @@ class BlockedAction:
 
 
 @dataclass(frozen=True, slots=True)
+class Violation:
+    """A further run that violates a property, and why."""
+
+    trace: Trace | None
+    reason: str | None = None
+    explanation: Explanation | None = None
+    blocked: tuple[BlockedAction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PropertyResult:
-    """The answer about one property. ``kind`` is the kernel's, or ``scenario``, ``deadlock``, ``defined``, ``assume``."""
+    """The answer about one property. ``kind`` is the kernel's, or ``scenario``, ``deadlock``, ``defined``, ``assume``.
+
+    ``others`` are further violations than the one of ``trace``, if more than one was asked for.
+    """
 
     name: str
     kind: str
@@ -122,6 +135,7 @@ class PropertyResult:
     trace: Trace | None = None
     explanation: Explanation | None = None
     blocked: tuple[BlockedAction, ...] = ()
+    others: tuple[Violation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +208,9 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The answer of an engine about a kernel. ``stopped`` says why the search did not reach its end, if it did not.
+    """The answer of an engine about a kernel.
 
+    ``stopped`` says why the search did not reach its end, if it did not; ``up_to_depth`` how many levels it was asked for, and saw all of.
     ``checkpoint`` is the folder from which a stopped search can be resumed, if there is one.
     """
 
@@ -207,6 +222,7 @@ class Report:
     coverage: Coverage = Coverage()
     stopped: str | None = None
     interrupted: bool = False
+    up_to_depth: int | None = None
     checkpoint: Path | None = None
 
     @property

@@ -7,6 +7,7 @@ which states and steps something is to be found first; the finding itself is mad
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -18,12 +19,14 @@ from assay.checker.explicit.lanes import Counts, Lane, Marks
 from assay.checker.explicit.levels import Levels
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.memory import default_budget, taken
+from assay.checker.explicit.probe import offending
 from assay.checker.explicit.rounds import Crew, Rounds
-from assay.checker.explicit.store import RowStore
+from assay.checker.explicit.store import EnginesDisagreeError, RowStore
 from assay.checker.explicit.table import Keys, Table, TableFullError
 from assay.checker.layout.row import Rows
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
+from assay.checker.reference.watch import Finding
 from assay.checker.verdict import Effort, State, Statistics
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 
@@ -224,6 +227,20 @@ class BlockSearch(Search):
 
     def _undefined(self, number: int, state: State) -> None:
         self._stuck(number, *self.rows.stuck(state))
+
+    def offenders(self, name: str, first: int) -> Iterator[Finding]:
+        """As in the reference search, looked for by compiled code."""
+        number = 0
+        for rows in self.levels.every_row():
+            begin = max(0, first + 1 - number)
+            for at in offending(self.compiled, name, rows[begin:]):
+                found = number + begin + at
+                finding = self._offence(name, found, self.rows[found])
+                if finding is None:
+                    text = f"compiled code finds `{name}` violated where the reference evaluator does not"
+                    raise EnginesDisagreeError(text)
+                yield finding
+            number += len(rows)
 
     # ------------------------------------------------------------------------------------------ checkpoint
 

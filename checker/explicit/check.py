@@ -33,7 +33,7 @@ def check(
         with closing(BlockSearch(model, chosen, compiled)) as search:
             search.run()
             results = [*Answers(search, texts).all(), *scenarios(model, search, texts)]
-            complete = search.stopped is None and not search.interrupted
+            complete = search.stopped is None and search.up_to_depth is None and not search.interrupted
             empty = always_empty(model, search.rows, chosen, texts) if complete else ()
     statistics = search.statistics()
     checkpoint = chosen.checkpoint if search.stopped is not None else None
@@ -47,5 +47,6 @@ def check(
         covered,
         search.stopped,
         search.interrupted,
+        search.up_to_depth,
         checkpoint,
     )

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.native.unsupported import TooLongError
 
 LINES = 40_000
-"""The most instructions of one function: LLVM takes about a second for so many."""
+"""The most instructions of one function: LLVM takes a few seconds for so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,10 @@ _FOLD: dict[str, Callable[[int, int], int]] = {
 
 
 class Code:
-    """The text of a function body, written from top to bottom."""
+    """The text of a function body, written from top to bottom; raises ``TooLongError`` beyond ``limit`` instructions."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = LINES) -> None:
+        self.limit = limit
         self.lines: list[str] = []
         self._next = 0
         self._scopes: list[dict[str, Scalar]] = [{}]
@@ -107,8 +108,8 @@ class Code:
 
     def fresh(self, bits: int, text: str) -> Scalar:
         """The result of an instruction that is written now, whatever was written before (a load, a phi, a call)."""
-        if len(self.lines) >= LINES:
-            raise UnsupportedError(f"an expression or action that takes more than {LINES:,} instructions")
+        if len(self.lines) >= self.limit:
+            raise TooLongError(f"an expression or action that takes more than {self.limit:,} instructions")
         result = Scalar(bits, f"%{self.name('v')}")
         self.lines.append(f"  {result.text} = {text}")
         return result

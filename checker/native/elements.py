@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from assay.checker.evaluate.domain import cardinality
+from assay.checker.evaluate.undefined import ENUMERATION_LIMIT
 from assay.checker.layout.universe import universe
 from assay.checker.native import number as n
 from assay.checker.native.code import TRUE, Code, Scalar, constant
+from assay.checker.native.loops import UNROLLED, Over, Submasks
 from assay.checker.native.merge import aligned, bunch, distinct, element, single
-from assay.checker.native.rank import MASK_LIMIT, from_rank, is_small, literal, rank
+from assay.checker.native.rank import MASK_LIMIT, from_rank, has_ranks, is_small, literal, rank
 from assay.checker.native.symbol import Bunch, Mask, Number, Sequence, Symbol
 from assay.checker.native.unsupported import UnsupportedError
 from assay.grammar import kernel as k
@@ -63,6 +66,55 @@ def listed_symbol(code: Code, symbol: Symbol) -> Bunch:
         there = [n.less(code, n.number(at), symbol.length, equal=False) for at in range(len(symbol.items))]
         return Bunch(tuple((p, x) for p, x in zip(there, symbol.items, strict=True) if p.known != 0), ordered=True)
     return bunch(code, symbol)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All values of a type that are too many for a mask; each is made from its rank."""
+
+    of: t.Type
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Powerset:
+    """All subsets of a set, made one after another."""
+
+    of: Mask
+
+
+Choices = Mask | Bunch | Whole | Powerset
+
+
+def choices_of(domain: k.Expr, lowering: Lowering) -> Choices:
+    """What a parameter, a pick or a quantifier ranges over, which may be more than is ever listed."""
+    if lowering.unrolling is UNROLLED:
+        return domain_of(domain, lowering)
+    if isinstance(domain, k.Subsets):
+        whole = lowering.set(domain.operand)
+        if isinstance(whole, Mask) and whole.bits.bits > SUBSET_LIMIT:
+            return Powerset(whole)
+        return subsets(lowering.code, whole)
+    if isinstance(domain, k.TypeDomain) and not is_small(domain.of) and has_ranks(domain.of):
+        size = cardinality(domain.of)
+        if size <= ENUMERATION_LIMIT:
+            return Whole(domain.of, size)
+    return domain_of(domain, lowering)
+
+
+def domain_of(domain: k.Expr, lowering: Lowering) -> Mask | Bunch:
+    """What a binder ranges over: as a mask if it is one, else element by element."""
+    if isinstance(domain, k.TypeDomain) and is_small(domain.of):
+        return whole_type(domain)
+    if isinstance(domain, k.TypeDomain | k.Interval | k.Subsets):
+        return listed(domain, lowering)
+    symbol = lowering.lower(domain)
+    return symbol if isinstance(symbol, Mask) else listed_symbol(lowering.code, symbol)
+
+
+def elements(mask: Mask) -> int:
+    """The most elements that a mask may have."""
+    return mask.bits.bits if mask.bits.known is None else mask.bits.known.bit_count()
 
 
 def interval(code: Code, low: Number, high: Number) -> Bunch:
@@ -140,6 +192,32 @@ def two_masks(code: Code, a: Mask | Bunch, b: Mask | Bunch) -> tuple[Mask, Mask]
     if isinstance(b, Mask):
         return aligned(code, mask_like(code, a, b), b)
     return None
+
+
+def positions(choices: Mask | Whole | Powerset) -> Over:
+    """What a loop over choices runs through."""
+    match choices:
+        case Mask(bits):
+            return bits
+        case Whole(_, size):
+            return size
+        case Powerset(of):
+            return Submasks(of.bits)
+        case _:
+            assert_never(choices)
+
+
+def choice(code: Code, choices: Mask | Whole | Powerset, at: Scalar) -> Symbol:
+    """The element at a position of such a loop."""
+    match choices:
+        case Mask():
+            return position_symbol(code, choices, at)
+        case Whole(of):
+            return from_rank(code, at, of)
+        case Powerset(of):
+            return Mask(at, of.item, of.base)
+        case _:
+            assert_never(choices)
 
 
 def position_symbol(code: Code, mask: Mask, at: Scalar) -> Symbol:

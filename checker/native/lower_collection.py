@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, assert_never
 from assay.checker.evaluate.families import Collecting
 from assay.checker.native import number as n
 from assay.checker.native.code import TRUE, Code, Scalar
-from assay.checker.native.elements import listed, set_of, two_masks
+from assay.checker.native.elements import domain_of, elements, listed, position_symbol, set_of, two_masks
+from assay.checker.native.loops import gather
 from assay.checker.native.make_map import map_of
 from assay.checker.native.merge import add_bags, bunch, choose, holds, joined, occurrences, pairs
 from assay.checker.native.symbol import Bag, Bunch, Mask, Number, Sequence, Symbol, Table
@@ -52,8 +53,11 @@ def collection(node: Collecting, lowering: Lowering) -> Symbol:
 
 
 def _filter(node: k.Filter, lowering: Lowering) -> Symbol:
-    code, items = lowering.code, listed(node.domain, lowering)
-    kept = []
+    code = lowering.code
+    domain = domain_of(node.domain, lowering)
+    if isinstance(domain, Mask) and elements(domain) > lowering.unrolling.elements:
+        return _filter_mask(node, domain, lowering)
+    items, kept = bunch(code, domain), []
     for there, item in items.items:
         lowering.bound[node.binder.name] = item
         holds_ = lowering.under(there, lambda: lowering.flag(node.condition))
@@ -65,6 +69,19 @@ def _filter(node: k.Filter, lowering: Lowering) -> Symbol:
     if isinstance(node.domain, k.TypeDomain) or constant_items:
         return set_of(code, kept, node.type.item)
     return Bunch(tuple(each for each in kept if each[0].known != 0), items.ordered)
+
+
+def _filter_mask(node: k.Filter, domain: Mask, lowering: Lowering) -> Mask:
+    """The same as a loop over the elements."""
+    code = lowering.code
+
+    def look(position: Scalar) -> tuple[Scalar, Scalar]:
+        lowering.bound[node.binder.name] = position_symbol(code, domain, position)
+        return lowering.apart(lambda: lowering.flag(node.condition))
+
+    kept, undefined = gather(code, domain.bits, look)
+    lowering.fail_if(undefined)
+    return Mask(kept, domain.item, domain.base)
 
 
 def _in_a_row(code: Code, kept: list[Item]) -> Sequence:

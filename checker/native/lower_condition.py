@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, assert_never
 from assay.checker.evaluate.families import Condition
 from assay.checker.native import number as n
 from assay.checker.native.code import FALSE, TRUE, Code, Scalar
-from assay.checker.native.elements import listed, two_masks
-from assay.checker.native.merge import bag_within, holds, occurrences, pairs, same, within
+from assay.checker.native.elements import Powerset, Whole, choice, choices_of, elements, positions, two_masks
+from assay.checker.native.loops import search
+from assay.checker.native.merge import bag_within, bunch, holds, occurrences, pairs, same, within
+from assay.checker.native.order import precedes
 from assay.checker.native.symbol import Bag, Bunch, Mask, Maybe, Number, Pairs, Sequence, Symbol, Table, Variant
 from assay.checker.native.unsupported import UnsupportedError
 from assay.grammar import kernel as k
@@ -112,19 +114,59 @@ def _compare(code: Code, op: str, a: Number, b: Number) -> Scalar:
 def _quantified(node: k.Quantified, lowering: Lowering) -> Scalar:
     """Elements are looked at in canonical order until one decides; what is undefined before that counts."""
     code, stop = lowering.code, node.kind == "exists"
-    items = listed(node.domain, lowering)
+    domain = choices_of(node.domain, lowering)
+    if isinstance(domain, Whole | Powerset) or (
+        isinstance(domain, Mask) and elements(domain) > lowering.unrolling.elements
+    ):
+        return _looped(node, domain, lowering, stop=stop)
+    items = bunch(code, domain)
+    if not items.ordered and len(items.items) > 1:
+        return _unordered(node, items, lowering, stop=stop)
     going = TRUE
     for there, item in items.items:
         lowering.bound[node.binder.name] = item
         value, undefined = lowering.apart(lambda: lowering.flag(node.body))
-        if undefined.known != 0 and not items.ordered and len(items.items) > 1:
-            raise UnsupportedError("a quantifier whose body may be undefined, over a set in no fixed order", node.span)
         lowering.fail_if(code.all_of([going, there, undefined]))
         decides = code.both(there, value if stop else code.invert(value))
         going = code.both(going, code.invert(decides))
         if going.known == 0:
             break
     return code.invert(going) if stop else going
+
+
+def _unordered(node: k.Quantified, items: Bunch, lowering: Lowering, *, stop: bool) -> Scalar:
+    """The same over items in no fixed order: an undefined one counts unless one that decides comes before it in canonical order."""
+    code = lowering.code
+    decided: list[tuple[Scalar, Symbol]] = []
+    undefined: list[tuple[Scalar, Symbol]] = []
+    for there, item in items.items:
+        lowering.bound[node.binder.name] = item
+        value, fails = lowering.apart(lambda: lowering.flag(node.body))
+        decides = code.all_of([there, value if stop else code.invert(value), code.invert(fails)])
+        decided.append((decides, item))
+        undefined.append((code.both(there, fails), item))
+    for fails, item in undefined:
+        if fails.known != 0:
+            earlier = [code.both(d, precedes(code, x, item)) for d, x in decided if x is not item and d.known != 0]
+            lowering.fail_if(code.both(fails, code.invert(code.any_of(earlier))))
+    found = code.any_of([decides for decides, _ in decided])
+    return found if stop else code.invert(found)
+
+
+def _looped(node: k.Quantified, domain: Mask | Whole | Powerset, lowering: Lowering, *, stop: bool) -> Scalar:
+    """The same as a loop, which ends with the element that decides."""
+    code = lowering.code
+
+    def look(position: Scalar) -> tuple[Scalar, Scalar]:
+        lowering.bound[node.binder.name] = choice(code, domain, position)
+        value, undefined = lowering.apart(lambda: lowering.flag(node.body))
+        if undefined.known != 0 and isinstance(domain, Powerset):
+            raise UnsupportedError("a quantifier over so many subsets whose body may be undefined", node.span)
+        return (value if stop else code.invert(value)), undefined
+
+    decided, undefined = search(code, positions(domain), look)
+    lowering.fail_if(undefined)
+    return decided if stop else code.invert(decided)
 
 
 def _member(item: Symbol, collection: k.Expr, lowering: Lowering) -> Scalar:

@@ -13,6 +13,7 @@ from typing import TypeVar, assert_never
 from assay.checker.evaluate.families import AnyExpr, expression
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.code import FALSE, Code, Scalar
+from assay.checker.native.loops import UNROLLED, Unrolling
 from assay.checker.native.rank import literal
 from assay.checker.native.rows import Row
 from assay.checker.native.symbol import Bag, Bunch, Flag, Mask, Number, Sequence, Symbol
@@ -41,8 +42,11 @@ class State:
 class Lowering:
     """The translation of the expressions of one function. ``now`` is None where no state may be read (``init``)."""
 
-    def __init__(self, code: Code, now: State | None, before: State | None = None) -> None:
+    def __init__(
+        self, code: Code, now: State | None, before: State | None = None, unrolling: Unrolling = UNROLLED
+    ) -> None:
         self.code = code
+        self.unrolling = unrolling
         self.now = now
         self.before = before
         self.bound: dict[str, Symbol] = {}

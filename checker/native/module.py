@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from assay.checker.layout.context import Slot
 from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, row_layout
@@ -11,9 +12,10 @@ from assay.checker.native.lowering import Lowering, State
 from assay.checker.native.runtime import Runtime
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.native.write_action import ActionWriter, Labels
+from assay.checker.native.writing import Writing, written
 from assay.grammar import kernel as k
 
-GENERATOR_VERSION = 2
+GENERATOR_VERSION = 3
 """Part of the key of cached object code: to be raised with every change of what is generated."""
 
 MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
@@ -45,22 +47,32 @@ def program(kernel: k.Kernel, properties: frozenset[str] | None = None, *, deadl
     chosen = [p for p in kernel.properties if properties is None or p.name in properties]
     states = tuple(p for p in chosen if p.kind in {"invariant", "lemma", "reachable"})
     steps = tuple(p for p in chosen if p.kind == "transition")
-    parts = [_prelude(layout.words)]
-    for number, name in enumerate(kernel.next):
-        parts.append(_action(kernel, layout, kernel.action(name), number, hits, guards))
-    parts.append(_steps(kernel, layout, steps))
-    parts.append(_emit(layout.words, bool(steps)))
-    parts.append(_states(kernel, layout, states))
-    parts.append(_stop(kernel, layout, deadlock=deadlock))
-    parts.append(_expand(len(kernel.next), layout.words))
-    parts.append(_over_rows("inspect", "states", layout.words))
-    parts.append(_prints(layout.words))
-    return Program("\n".join(parts), layout, tuple(hits.positions), tuple(guards.positions), states, steps)
+    actions = [partial(_action, kernel, layout, name, at, hits, guards) for at, name in enumerate(kernel.next)]
+    functions = written(
+        [
+            *actions,
+            partial(_steps, kernel, layout, steps),
+            partial(_states, kernel, layout, states),
+            partial(_stop, kernel, layout, deadlock=deadlock),
+        ]
+    )
+    fixed = [
+        _prelude(layout.words),
+        _emit(layout.words, bool(steps)),
+        _expand(len(kernel.next), layout.words),
+        _over_rows("inspect", "states", layout.words),
+        _prints(layout.words),
+    ]
+    text = "\n".join([*fixed, *functions])
+    return Program(text, layout, tuple(hits.positions), tuple(guards.positions), states, steps)
 
 
-def _action(kernel: k.Kernel, layout: RowLayout, action: k.Action, number: int, hits: Labels, guards: Labels) -> str:
+def _action(
+    kernel: k.Kernel, layout: RowLayout, name: str, number: int, hits: Labels, guards: Labels, writing: Writing
+) -> str:
+    action = kernel.action(name)
     try:
-        return ActionWriter(kernel, layout, action, hits, guards).write(number)
+        return ActionWriter(kernel, layout, action, hits, guards, writing).write(number)
     except UnsupportedError as error:
         raise error.at(action.span) from None
 
@@ -147,12 +159,12 @@ def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: Slot, at
     runtime.first_in(slot, 2 * at + 1, here, undefined)
 
 
-def _steps(kernel: k.Kernel, layout: RowLayout, steps: tuple[k.Property, ...]) -> str:
-    code = Code()
+def _steps(kernel: k.Kernel, layout: RowLayout, steps: tuple[k.Property, ...], writing: Writing) -> str:
+    code = Code(writing.limit)
     runtime = Runtime(code)
     before = State(runtime.load_row(layout.words), layout, kernel.variables)
     now = State(runtime.load_row(layout.words, "%new"), layout, kernel.variables)
-    lowering = Lowering(code, now, before)
+    lowering = Lowering(code, now, before, writing.unrolling)
     _read_all(kernel, now, before)
     for at, prop in enumerate(steps):
         _find(prop, lowering, runtime, Slot.STEPS, at, Scalar(64, "%here"))
@@ -166,26 +178,26 @@ def _read_all(kernel: k.Kernel, *states: State) -> None:
             state.read(variable.name)
 
 
-def _states(kernel: k.Kernel, layout: RowLayout, states: tuple[k.Property, ...]) -> str:
-    code = Code()
+def _states(kernel: k.Kernel, layout: RowLayout, states: tuple[k.Property, ...], writing: Writing) -> str:
+    code = Code(writing.limit)
     runtime = Runtime(code)
     state = State(runtime.load_row(layout.words), layout, kernel.variables)
     _read_all(kernel, state)
-    lowering = Lowering(code, state)
+    lowering = Lowering(code, state, unrolling=writing.unrolling)
     for at, prop in enumerate(states):
         with code.scope():
             _find(prop, lowering, runtime, Slot.STATES, at, Scalar(64, "%here"))
     return _function("internal void @states", "ptr %context, ptr %row, i64 %here", code, "ret void")
 
 
-def _stop(kernel: k.Kernel, layout: RowLayout, *, deadlock: bool) -> str:
+def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bool) -> str:
     """What to note of a row without a way on."""
-    code = Code()
+    code = Code(writing.limit)
     runtime = Runtime(code)
     if deadlock:
         state = State(runtime.load_row(layout.words), layout, kernel.variables)
         _read_all(kernel, state)
-        lowering = Lowering(code, state)
+        lowering = Lowering(code, state, unrolling=writing.unrolling)
         going, troubled = TRUE, code.invert(TRUE)
         for each in kernel.terminal:
             value, undefined = lowering.apart(lambda each=each: lowering.flag(each.condition))  # type: ignore[misc]

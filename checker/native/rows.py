@@ -369,8 +369,6 @@ def _table(code: Code, entries: tuple[tuple[Scalar, Symbol | None], ...], shape:
 
 
 def _slots(code: Code, symbol: Symbol, shape: SlotsShape) -> Scalar:
-    if shape.stride > WORD:
-        raise UnsupportedError("a collection whose elements take more than 64 bits")
     length, codes = slot_codes(code, symbol, shape, encode)
     result = _shifted(code, length, shape.length.shift, shape.width)
     for slot, each in enumerate(codes):

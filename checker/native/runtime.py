@@ -1,11 +1,9 @@
-"""Code that is not of the model: the context's words, loops over the bits of a mask, counters."""
+"""Code that is not of the model: the context's words and counters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from assay.checker.layout.context import NEVER, Slot
-from assay.checker.native.code import Code, Scalar, constant
+from assay.checker.native.code import Code, Scalar
 from assay.checker.native.rows import Row
 
 
@@ -86,25 +84,3 @@ class Runtime:
         bit = self.code.resize(when, 8)
         new = self.code.fresh(8, f"or i8 {old.text}, {bit.text}")
         self.code.do(f"store {new.typed}, ptr {address}")
-
-    def each_bit(self, bits: Scalar, body: Callable[[Scalar], None]) -> None:
-        """Run code for the position of every set bit, from the lowest."""
-        code, width = self.code, bits.bits
-        if width == 0:
-            return
-        before, head, inside, last, done = code.block, *(code.name(x) for x in ("head", "inside", "last", "done"))
-        code.jump(head)
-        code.label(head)
-        rest, following = f"%{code.name('rest')}", f"%{code.name('following')}"
-        code.do(f"{rest} = phi i{width} [ {bits.text}, %{before} ], [ {following}, %{last} ]")
-        left = Scalar(width, rest)
-        code.branch(code.fresh(1, f"icmp ne {left.typed}, 0"), inside, done)
-        code.label(inside)
-        with code.scope():
-            body(code.lowest(left))
-        code.jump(last)
-        code.label(last)
-        less = code.fresh(width, f"add {left.typed}, {constant(width, -1).text if width > 1 else 'true'}")
-        code.do(f"{following} = and {left.typed}, {less.text}")
-        code.jump(head)
-        code.label(done)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from assay.checker.layout.row import WORD
 from assay.checker.layout.shape import Shape, SlotsShape
 from assay.checker.native.code import Code, Scalar, constant, word
 from assay.checker.native.merge import bunch, pairs
@@ -43,18 +44,25 @@ def slot_codes(code: Code, symbol: Symbol, shape: SlotsShape, encode: Encode) ->
 
 def _side_by_side(code: Code, key: Scalar, value: Scalar, shape: SlotsShape) -> Scalar:
     assert shape.value is not None
-    return code.either(code.left(key, word(shape.value.width)), value) if shape.item.width else value
+    if not shape.item.width:
+        return value
+    bits = max(WORD, shape.stride)
+    shifted = code.left(code.resize(key, bits), constant(bits, shape.value.width))
+    return code.either(shifted, code.resize(value, bits))
 
 
 def _in_place(code: Code, length: Scalar, codes: list[Scalar], shape: SlotsShape) -> list[Scalar]:
-    kept = [code.choose(code.compare("slt", word(at), length), each, constant(64, 0)) for at, each in enumerate(codes)]
+    kept = [
+        code.choose(code.compare("slt", word(at), length), each, constant(each.bits, 0))
+        for at, each in enumerate(codes)
+    ]
     return kept + [word(0)] * (shape.capacity - len(kept))
 
 
 def _sorted(code: Code, counted: list[tuple[Scalar, Scalar]], shape: SlotsShape) -> tuple[Scalar, list[Scalar]]:
     """Each element goes behind all that are there and have a smaller code; it fills as many slots as it occurs times."""
     total = word(0)
-    slots = [word(0)] * shape.capacity
+    slots = [constant(max(WORD, shape.stride), 0)] * shape.capacity
     for times, each in counted:
         total = code.number("add", total, times)
         before = word(0)

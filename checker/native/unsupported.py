@@ -22,4 +22,8 @@ class UnsupportedError(Exception):
 
     def at(self, span: Span) -> UnsupportedError:
         """The same, with a place if it had none."""
-        return self if self.span != NOWHERE else UnsupportedError(self.what, span)
+        return self if self.span != NOWHERE else type(self)(self.what, span)
+
+
+class TooLongError(UnsupportedError):
+    """A function takes more instructions than LLVM can be given; written with more loops it may take fewer."""

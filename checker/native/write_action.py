@@ -9,26 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
+from typing import assert_never
 
 from assay.checker.evaluate.traverse import locals_of
 from assay.checker.layout.context import Slot
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.code import FALSE, TRUE, Code, Scalar, word
-from assay.checker.native.elements import LIST_LIMIT, listed, position_symbol, whole_type
+from assay.checker.native.elements import LIST_LIMIT, Choices, Powerset, Whole, choice, choices_of, elements, positions
+from assay.checker.native.loops import each, search
 from assay.checker.native.lowering import Lowering, State
 from assay.checker.native.merge import bunch
-from assay.checker.native.rank import is_small
 from assay.checker.native.rows import Packer
 from assay.checker.native.runtime import Runtime
 from assay.checker.native.symbol import Bunch, Mask, Symbol
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.native.updates import Write, apply, collect, first_exceeding, refuse_overlaps
+from assay.checker.native.writing import Writing
 from assay.grammar import kernel as k
-
-UNROLLED_INSTANCES = 64
-"""The most instances of an action that each get their own code; of more, the first parameters are run through by loops."""
-UNROLLED_PICKS = 16
-"""The most elements of a mask that are picked from by code of their own."""
 
 
 @dataclass(slots=True)
@@ -53,13 +51,16 @@ class Cut:
 class ActionWriter:
     """Writes the function of one action into ``code``."""
 
-    def __init__(self, kernel: k.Kernel, layout: RowLayout, action: k.Action, hits: Labels, guards: Labels) -> None:
+    def __init__(
+        self, kernel: k.Kernel, layout: RowLayout, action: k.Action, hits: Labels, guards: Labels, writing: Writing
+    ) -> None:
         self.kernel = kernel
         self.layout = layout
         self.action = action
         self.hits = hits
         self.guards = guards
-        self.code = Code()
+        self.unrolling = writing.unrolling
+        self.code = Code(writing.limit)
         self.runtime = Runtime(self.code)
         self._variables = {v.name: v for v in kernel.variables}
         self._types = {v.name: v.type for v in kernel.variables}
@@ -70,7 +71,7 @@ class ActionWriter:
         self.state = State(row, layout, kernel.variables)
         for variable in kernel.variables:
             self.state.read(variable.name)
-        self.lowering = Lowering(self.code, self.state)
+        self.lowering = Lowering(self.code, self.state, unrolling=writing.unrolling)
 
     def write(self, number: int) -> str:
         """The text of the function ``@action_<number>``."""
@@ -82,38 +83,41 @@ class ActionWriter:
     # ------------------------------------------------------------------------------------------- instances
 
     def _parameters(self, number: int) -> None:
-        nothing = Lowering(self.code, None)
-        domains = [_domain(parameter.domain, nothing) for parameter in self.action.parameters]
-        looped, instances = 0, 1
-        for domain in domains:
-            instances *= max(1, domain.bits.bits if isinstance(domain, Mask) else len(domain.items))
-        while instances > UNROLLED_INSTANCES and looped < len(domains) and isinstance(domains[looped], Mask):
-            mask = domains[looped]
-            assert isinstance(mask, Mask)
-            instances //= max(1, mask.bits.bits)
-            looped += 1
+        nothing = Lowering(self.code, None, unrolling=self.unrolling)
+        named = [(p.binder.name, choices_of(p.domain, nothing)) for p in self.action.parameters]
+        instances, looped = prod(max(1, _size(domain)) for _, domain in named), set[str]()
+        for name, domain in named:
+            if isinstance(domain, Whole | Powerset) or (
+                isinstance(domain, Mask) and instances > self.unrolling.instances
+            ):
+                instances //= max(1, _size(domain))
+                looped.add(name)
         if instances > LIST_LIMIT:
             raise UnsupportedError(f"an action with {instances:,} instances", self.action.span)
-        self._loop_parameters(number, domains, 0, looped)
+        named.sort(key=lambda each: each[0] not in looped)
+        self._loop_parameters(number, named, len(looped))
 
-    def _loop_parameters(self, number: int, domains: Sequence[Mask | Bunch], at: int, looped: int) -> None:
-        if at == looped:
-            rest = [listed_items(self.code, domain) for domain in domains[at:]]
-            for chosen in product(*rest):
-                self._instance(number, at, chosen)
+    def _loop_parameters(self, number: int, named: Sequence[tuple[str, Choices]], looped: int) -> None:
+        if not looped:
+            for chosen in product(*(listed_items(self.code, domain) for _, domain in named)):
+                self._instance(number, [name for name, _ in named], chosen)
             return
-        mask, name = domains[at], self.action.parameters[at].binder.name
-        assert isinstance(mask, Mask)
+        (name, domain), rest = named[0], named[1:]
 
-        def body(position: Scalar) -> None:
-            self.lowering.bound[name] = position_symbol(self.code, mask, position)
-            self._loop_parameters(number, domains, at + 1, looped)
+        def body(symbol: Symbol) -> None:
+            self.lowering.bound[name] = symbol
+            self._loop_parameters(number, rest, looped - 1)
 
-        self.runtime.each_bit(mask.bits, body)
+        self._each(domain, body)
 
-    def _instance(self, number: int, at: int, chosen: Iterable[tuple[Scalar, Symbol]]) -> None:
-        for parameter, (_, symbol) in zip(self.action.parameters[at:], chosen, strict=True):
-            self.lowering.bound[parameter.binder.name] = symbol
+    def _each(self, domain: Choices, body: Callable[[Symbol], None]) -> None:
+        """Run through a domain by a loop."""
+        assert not isinstance(domain, Bunch)
+        each(self.code, positions(domain), lambda at: body(choice(self.code, domain, at)))
+
+    def _instance(self, number: int, names: Iterable[str], chosen: Iterable[tuple[Scalar, Symbol]]) -> None:
+        for name, (_, symbol) in zip(names, chosen, strict=True):
+            self.lowering.bound[name] = symbol
         end = self.code.name("end")
         with self.code.scope():
             self._walk(number, 0, None, end)
@@ -202,7 +206,7 @@ class ActionWriter:
         self.code.jump(end)
 
     def _pick(self, number: int, pick: k.Pick, at: int, cut: Cut | None, end: str) -> None:
-        domain, undefined = self.lowering.apart(lambda: _domain(pick.domain, self.lowering))
+        domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering))
         self._give_up(undefined, cut, at, end)
         name = pick.binder.name
 
@@ -210,7 +214,7 @@ class ActionWriter:
             self.lowering.bound[name] = symbol
             self._walk(number, at + 1, cut, after)
 
-        if isinstance(domain, Mask) and domain.bits.bits > UNROLLED_PICKS:
+        if self._is_looped(domain):
             self._pick_looped(domain, chosen)
         else:
             for there, item in listed_items(self.code, domain):
@@ -225,13 +229,18 @@ class ActionWriter:
             chosen(item, after)
         self.code.label(after)
 
-    def _pick_looped(self, domain: Mask, chosen: Callable[[Symbol, str], None]) -> None:
-        def body(position: Scalar) -> None:
+    def _is_looped(self, domain: Choices) -> bool:
+        return isinstance(domain, Whole | Powerset) or (
+            isinstance(domain, Mask) and elements(domain) > self.unrolling.picks
+        )
+
+    def _pick_looped(self, domain: Choices, chosen: Callable[[Symbol, str], None]) -> None:
+        def body(symbol: Symbol) -> None:
             after = self.code.name("next")
-            chosen(position_symbol(self.code, domain, position), after)
+            chosen(symbol, after)
             self.code.label(after)
 
-        self.runtime.each_bit(domain.bits, body)
+        self._each(domain, body)
 
     # -------------------------------------------------------------------------------------------- coverage
 
@@ -279,14 +288,26 @@ class ActionWriter:
     def _some_pick(self, pick: k.Pick, at: int, without: Scalar, lost: Mapping[str, Scalar]) -> Scalar:
         name, found = pick.binder.name, FALSE
         if without.known != 1:
-            items, undefined = self.lowering.apart(lambda: listed(pick.domain, self.lowering))
+            domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering))
             without = self.code.either(without, undefined)
-            for there, item in items.items:
-                self.lowering.bound[name] = item
-                found = self.code.either(found, self.code.both(there, self._rest_holds(at + 1, lost)))
+            found = self._some_item(name, domain, at, lost)
         if without.known == 0:
             return found
         return self.code.choose(without, self._rest_holds(at + 1, {**lost, name: TRUE}), found)
+
+    def _some_item(self, name: str, domain: Choices, at: int, lost: Mapping[str, Scalar]) -> Scalar:
+        code, found = self.code, FALSE
+
+        def holds(symbol: Symbol) -> tuple[Scalar, Scalar]:
+            self.lowering.bound[name] = symbol
+            return self._rest_holds(at + 1, lost), FALSE
+
+        if self._is_looped(domain):
+            assert not isinstance(domain, Bunch)
+            return search(code, positions(domain), lambda at: holds(choice(code, domain, at)))[0]
+        for there, item in listed_items(code, domain):
+            found = code.either(found, code.both(there, holds(item)[0]))
+        return found
 
     # --------------------------------------------------------------------------------------------- updates
 
@@ -331,18 +352,23 @@ class ActionWriter:
         self.code.do(f"call void @emit(ptr %context, ptr %row, i64 {number}, {words})")
 
 
-def _domain(domain: k.Expr, lowering: Lowering) -> Mask | Bunch:
-    if isinstance(domain, k.TypeDomain) and is_small(domain.of):
-        return whole_type(domain)
-    if isinstance(domain, k.TypeDomain | k.Interval | k.Subsets):
-        return listed(domain, lowering)
-    symbol = lowering.lower(domain)
-    assert isinstance(symbol, Mask | Bunch)
-    return symbol
+def _size(domain: Choices) -> int:
+    match domain:
+        case Whole(_, size):
+            return size
+        case Mask(bits):
+            return bits.bits
+        case Bunch(items):
+            return len(items)
+        case Powerset(of):
+            return 1 << of.bits.bits
+        case _:
+            assert_never(domain)
 
 
-def listed_items(code: Code, domain: Mask | Bunch) -> tuple[tuple[Scalar, Symbol], ...]:
+def listed_items(code: Code, domain: Choices) -> tuple[tuple[Scalar, Symbol], ...]:
     """The possible elements of a set, those that cannot be there left out."""
+    assert not isinstance(domain, Whole | Powerset)
     if isinstance(domain, Bunch):
         return tuple(item for item in domain.items if item[0].known != 0)
     return bunch(code, domain).items

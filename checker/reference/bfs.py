@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterator
 
 from assay.checker.evaluate.action import ActionMeaning, Arguments
 from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Cut, Stuck, Successor
+from assay.checker.evaluate.outcome import Cut, Outcome, Stuck, Successor
+from assay.checker.evaluate.scope import Frame
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.instance import show_instance
 from assay.checker.reference.store import Link, Store
@@ -26,10 +28,15 @@ class Stopped(Exception):  # noqa: N818 - a decision, not a mistake
     """The search ends inside a level; says why."""
 
 
+class DepthReached(Stopped):
+    """All states up to the depth that was asked for were seen."""
+
+
 class Search:
     """A search and all that it found. After ``run`` the attributes say what happened; they are whole after an interruption too.
 
-    ``stopped`` says why the search did not see every reachable state, if it did not. ``bounds`` counts cut instances by label over all
+    ``stopped`` says why the search did not see every reachable state, if it did not; where it was to see the first levels only, and did,
+    ``up_to_depth`` is their number. ``bounds`` counts cut instances by label over all
     distinct states that were expanded; ``taken`` and ``fresh`` count by action the steps and those that found a new state.
     """
 
@@ -45,6 +52,7 @@ class Search:
         self.taken: Counter[str] = Counter()
         self.fresh: Counter[str] = Counter()
         self.stopped: str | None = None
+        self.up_to_depth: int | None = None
         self.interrupted = False
         self._start = time.monotonic()
         self._frontier = 0
@@ -61,6 +69,8 @@ class Search:
             self._find_initial()
             self._levels()
             self._tell()
+        except DepthReached:
+            self.up_to_depth = self.depth
         except Stopped as reason:
             self.stopped = str(reason)
         except KeyboardInterrupt:
@@ -105,7 +115,7 @@ class Search:
             raise Stopped(self._violation())
         most_levels, most_states = self.options.max_depth, self.options.max_states
         if most_levels is not None and self.depth >= most_levels:
-            raise Stopped(f"the limit of {most_levels:,} levels was reached")
+            raise DepthReached
         if most_states is not None and len(self.store) >= most_states:
             raise Stopped(f"the limit of {most_states:,} states was reached in level {self.depth}")
 
@@ -129,17 +139,15 @@ class Search:
     def _expand(self, number: int) -> None:
         state = self.store.states[number]
         alive = False
-        for action in self.model.steps:
-            for arguments in action.instances:
-                for outcome in action.outcomes(state, arguments):
-                    alive = True
-                    match outcome:
-                        case Successor(picks, after):
-                            self._step(number, state, Link(action, arguments, picks), after)
-                        case Cut(_, label):
-                            self.bounds[label] += 1
-                        case Stuck():
-                            self._stuck(number, action, arguments, outcome)
+        for action, arguments, outcome in outcomes(self.model, state):
+            alive = True
+            match outcome:
+                case Successor(picks, after):
+                    self._step(number, state, Link(action, arguments, picks), after)
+                case Cut(_, label):
+                    self.bounds[label] += 1
+                case Stuck():
+                    self._stuck(number, action, arguments, outcome)
         if not alive and self._deadlock and DEADLOCK not in self.watch.found:
             self._dead(number, state)
 
@@ -160,6 +168,35 @@ class Search:
     def _dead(self, number: int, state: State) -> None:
         if not self.watch.is_terminal(number, state):
             self.watch.note_deadlock(number)
+
+    def offenders(self, name: str, first: int) -> Iterator[Finding]:
+        """Where else a violated property is violated: states with a number above ``first``, in their order, one finding for each."""
+        for number in range(first + 1, len(self.store)):
+            finding = self._offence(name, number, self.store.states[number])
+            if finding is not None:
+                yield finding
+
+    def _offence(self, name: str, number: int, state: State) -> Finding | None:
+        if name == DEADLOCK:
+            dead = next(outcomes(self.model, state), None) is None and not self.watch.is_terminal(number, state)
+            return Finding(number) if dead else None
+        if not self.watch.is_of_steps(name):
+            return self.watch.again(name, Finding(number), Frame(state))
+        for action, arguments, outcome in outcomes(self.model, state):
+            if isinstance(outcome, Successor):
+                step = Link(action, arguments, outcome.picks).step(outcome.state)
+                finding = self.watch.again(name, Finding(number, step), Frame(step.state, state))
+                if finding is not None:
+                    return finding
+        return None
+
+
+def outcomes(model: Model, state: State) -> Iterator[tuple[ActionMeaning, Arguments, Outcome]]:
+    """Everything that can happen in a state, in the order of the model."""
+    for action in model.steps:
+        for arguments in action.instances:
+            for outcome in action.outcomes(state, arguments):
+                yield action, arguments, outcome
 
 
 def _enumerate(names: list[str]) -> str:

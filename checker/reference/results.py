@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from assay.checker.evaluate.scope import Frame
 from assay.checker.explain import explain
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search
 from assay.checker.reference.blocked import blocked_actions
+from assay.checker.reference.smaller import fewest_changes
 from assay.checker.reference.watch import DEADLOCK, DEFINED, Finding
-from assay.checker.verdict import Explanation, Outcome, PropertyResult, Trace
+from assay.checker.verdict import Explanation, Outcome, PropertyResult, Trace, Violation
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import NOWHERE
 
@@ -44,11 +47,24 @@ class Answers:
         if finding is None:
             outcome, reason = self._not_violated()
             return PropertyResult(DEADLOCK, DEADLOCK, outcome, NOWHERE, reason)
-        state = self._search.store.states[finding.state]
-        blocked = blocked_actions(self._search.model, state, self._sources)
+        first, *others = self._violations(DEADLOCK, finding)
+        return PropertyResult(
+            DEADLOCK, DEADLOCK, Outcome.VIOLATED, NOWHERE, first.reason, first.trace, None, first.blocked, tuple(others)
+        )
+
+    def _violations(self, name: str, finding: Finding) -> list[Violation]:
+        """The violation that was found first, and as many more as were asked for."""
+        more = self._search.options.violations - 1
+        further = islice(self._search.offenders(name, finding.state), more) if more and finding.state >= 0 else ()
+        return [self._violation(each) for each in (finding, *further)]
+
+    def _violation(self, finding: Finding) -> Violation:
+        if finding.conjunct is not None:
+            reason = f"`{finding.conjunct.label}` is false"
+            return Violation(self._trace(finding), reason, self._explanation(finding))
+        blocked = blocked_actions(self._search.model, self._search.store.states[finding.state], self._sources)
         reason = "no action is enabled, and the state is not terminal"
-        trace = self._trace(finding)
-        return PropertyResult(DEADLOCK, DEADLOCK, Outcome.VIOLATED, NOWHERE, reason, trace, blocked=blocked)
+        return Violation(self._trace(finding), reason, None, blocked)
 
     def _property(self, node: k.Property) -> PropertyResult:
         match node.kind:
@@ -63,9 +79,18 @@ class Answers:
     def _safety(self, node: k.Property) -> PropertyResult:
         finding = self._search.watch.found.get(node.name)
         if finding is not None:
-            trace, why = self._trace(finding), self._explanation(finding)
-            reason = None if finding.conjunct is None else f"`{finding.conjunct.label}` is false"
-            return PropertyResult(node.name, node.kind, Outcome.VIOLATED, node.span, reason, trace, why)
+            first, *others = self._violations(node.name, finding)
+            return PropertyResult(
+                node.name,
+                node.kind,
+                Outcome.VIOLATED,
+                node.span,
+                first.reason,
+                first.trace,
+                first.explanation,
+                (),
+                tuple(others),
+            )
         undefined = self._undefined(node)
         if undefined is not None:
             return undefined
@@ -97,8 +122,9 @@ class Answers:
         if not self._search.initial:
             return Outcome.VACUOUS, self._no_initial_state()
         hit = {label: n for label, n in self._search.bounds.items() if label not in self._kernel.accepted_bounds}
-        if hit:
-            return Outcome.UP_TO_BOUND, f"up to {_bounds(hit)}"
+        limits = [*self._depth(), *([_bounds(hit)] if hit else [])]
+        if limits:
+            return Outcome.UP_TO_BOUND, f"up to {' and '.join(limits)}"
         return Outcome.HOLDS, None
 
     def _not_reached(self) -> tuple[Outcome, str]:
@@ -106,9 +132,13 @@ class Answers:
             return Outcome.UNKNOWN, f"no such state was found, but {self._search.stopped}"
         if not self._search.initial:
             return Outcome.VACUOUS, self._no_initial_state()
-        if self._search.bounds:
-            return Outcome.UNKNOWN, f"no such state was found up to {_bounds(self._search.bounds)}"
+        limits = [*self._depth(), *([_bounds(self._search.bounds)] if self._search.bounds else [])]
+        if limits:
+            return Outcome.UNKNOWN, f"no such state was found up to {' and '.join(limits)}"
         return Outcome.VIOLATED, "no reachable state satisfies it"
+
+    def _depth(self) -> list[str]:
+        return [] if self._search.up_to_depth is None else [f"depth {self._search.up_to_depth:,}"]
 
     def _no_initial_state(self) -> str:
         if DEFINED in self._search.watch.found:
@@ -120,7 +150,8 @@ class Answers:
         if finding.state < 0:
             return None
         more = () if finding.step is None else (finding.step,)
-        return self._search.store.trace(finding.state, *more)
+        trace = self._search.store.trace(finding.state, *more)
+        return fewest_changes(self._search.model, trace, pinned=finding.step is not None)
 
     def _explanation(self, finding: Finding) -> Explanation | None:
         if finding.conjunct is None:

@@ -71,6 +71,19 @@ class Watch:
         reached = {watched.node.name for watched in self.reachables}
         return any(name not in reached for name in self.found)
 
+    def is_of_steps(self, name: str) -> bool:
+        """Whether a property speaks of steps."""
+        return any(watched.node.name == name for watched in self.transitions)
+
+    def again(self, name: str, place: Finding, frame: Frame) -> Finding | None:
+        """The finding at a place where a property is false, whether or not it was found false before; None where it is not."""
+        watched = next(each for each in (*self.invariants, *self.transitions) if each.node.name == name)
+        try:
+            false = watched.first_false(frame)
+        except Undefined:
+            return None  # that it has no value here is a matter of `defined`
+        return None if false is None else replace(place, conjunct=false)
+
     def see_state(self, number: int, state: State) -> None:
         """Check invariants, lemmas and reachables in a new state."""
         frame = Frame(state)

@@ -49,7 +49,7 @@ class Destination:
     help="What searches: auto is native wherever the spec compiles; bmc asks a SAT solver, level by level.",
 )
 @click.option("--property", "names", multiple=True, metavar="NAME", help="Check this property only; repeatable.")
-@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Stop after N levels.")
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Look at runs of up to N states only.")
 @click.option(
     "--max-states", type=click.IntRange(min=1), metavar="N", help="Stop at the level that reaches N distinct states."
 )
@@ -95,7 +95,17 @@ class Destination:
 )
 @click.option("--no-deadlock", is_flag=True, help="Do not look for deadlocks.")
 @click.option(
-    "--keep-going", is_flag=True, help="Search on after a violation, until every property has its own answer."
+    "--continue",
+    "keep_going",
+    is_flag=True,
+    help="Search on after a violation, so that every property has its own answer.",
+)
+@click.option(
+    "--violations",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Show up to N violations of each property; more than one implies --continue.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
@@ -122,6 +132,7 @@ def check(
     resume: Path | None,
     no_deadlock: bool,
     keep_going: bool,
+    violations: int,
     as_json: bool,
     junit: Path | None,
     trace_out: Path | None,
@@ -147,7 +158,8 @@ def check(
         checkpoint_every=checkpoint_every,
         resume=resume is not None,
         check_deadlock=not no_deadlock,
-        keep_going=keep_going,
+        keep_going=keep_going or violations > 1,
+        violations=violations,
     )
     return tell(loaded, search(loaded, limits, engine), Destination(spec, as_json, junit, trace_out))
 

@@ -6,7 +6,17 @@ from typing import Any
 
 from assay.checker.json_values import to_json
 from assay.checker.saved_trace import step_to_json, step_types
-from assay.checker.verdict import BlockedAction, Effort, Explanation, PropertyResult, Report, Statistics, Step, Trace
+from assay.checker.verdict import (
+    BlockedAction,
+    Effort,
+    Explanation,
+    PropertyResult,
+    Report,
+    Statistics,
+    Step,
+    Trace,
+    Violation,
+)
 from assay.grammar.kernel import Kernel
 from assay.grammar.kernel_types import Sort
 from assay.report.changes import change_lines, step_name
@@ -30,6 +40,7 @@ def report_object(report: Report) -> dict[str, Any]:
         "coverage": coverage_object(report),
         "stopped": report.stopped,
         **({"checkpoint": str(report.checkpoint)} if report.checkpoint else {}),
+        "up_to_depth": report.up_to_depth,
         "engine": report.engine,
         "seconds": round(s.seconds, 3),
         **({"effort": effort_object(s, s.effort)} if s.effort else {}),
@@ -68,7 +79,20 @@ def property_object(kernel: Kernel, result: PropertyResult) -> dict[str, Any]:
         answer["explanation"] = explanation_object(result.explanation)
     if result.blocked:
         answer["blocked"] = [blocked_object(kernel, action) for action in result.blocked]
+    if result.others:
+        answer["others"] = [violation_object(kernel, each) for each in result.others]
     return answer
+
+
+def violation_object(kernel: Kernel, violation: Violation) -> dict[str, Any]:
+    """A further violation of a property; what does not apply is left out."""
+    parts = {
+        "reason": violation.reason,
+        "trace": None if violation.trace is None else trace_object(kernel, violation.trace),
+        "explanation": None if violation.explanation is None else explanation_object(violation.explanation),
+        "blocked": [blocked_object(kernel, action) for action in violation.blocked] or None,
+    }
+    return {name: part for name, part in parts.items() if part is not None}
 
 
 def trace_object(kernel: Kernel, trace: Trace) -> list[dict[str, Any]]:

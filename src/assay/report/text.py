@@ -14,6 +14,7 @@ from assay.checker.verdict import (
     PropertyResult,
     Report,
     Trace,
+    Violation,
 )
 from assay.grammar.diagnostics import Span
 from assay.grammar.kernel import Kernel
@@ -43,7 +44,7 @@ def report_lines(report: Report) -> list[Line]:
         if found := list(property_lines(report.kernel, result)):
             lines += [Line(""), *found]
     lines += _bounds(report)
-    lines += _stopped(report, report.stopped) if report.stopped else coverage_lines(report)
+    lines += _stopped(report) or coverage_lines(report)
     return [*lines, Line(""), statistics_line(report)]
 
 
@@ -60,9 +61,14 @@ def statistics_line(report: Report) -> Line:
     return Line(f"{sizes}, {s.seconds:.1f} s, engine {report.engine}{chance}", Tone.FAINT)
 
 
-def _stopped(report: Report, reason: str) -> list[Line]:
-    """Why the search ended early. What it did not exercise says nothing then, and is left out."""
-    hint = " (`--keep-going` searches on)" if report.outcome is Outcome.VIOLATED else ""
+def _stopped(report: Report) -> list[Line]:
+    """Why the search ended early, if it did. What it did not exercise says nothing then, and is left out."""
+    reason, outcome = report.stopped, report.outcome
+    if reason is None and report.up_to_depth is not None:
+        return [Line(""), Line(f"Every run of up to {plural(report.up_to_depth, 'state')} was looked at", Tone.WARN)]
+    if reason is None:
+        return []
+    hint = " (`--continue` searches on)" if outcome is Outcome.VIOLATED else ""
     lines = [Line(""), Line(f"{reason[0].upper()}{reason[1:]}{hint}", Tone.WARN)]
     if report.checkpoint is not None:
         lines.append(Line(f"`--resume {report.checkpoint}` goes on from here", Tone.PLAIN))
@@ -134,6 +140,19 @@ def property_lines(kernel: Kernel, result: PropertyResult) -> Iterator[Line]:
     if result.explanation is not None:
         yield from explanation_lines(result.explanation)
     yield from blocked_lines(kernel, result.blocked)
+    for number, other in enumerate(result.others, start=2):
+        yield from _other_lines(kernel, result.name, number, other)
+
+
+def _other_lines(kernel: Kernel, name: str, number: int, other: Violation) -> Iterator[Line]:
+    yield Line(f"{name}, violation {number}", Tone.HEADING)
+    if other.trace is not None:
+        yield from trace_lines(kernel, other.trace)
+    if other.explanation is not None:
+        yield from explanation_lines(other.explanation)
+    elif other.reason is not None:
+        yield Line(f"  {other.reason}", Tone.BAD)
+    yield from blocked_lines(kernel, other.blocked)
 
 
 def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:

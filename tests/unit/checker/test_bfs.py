@@ -65,7 +65,7 @@ def test_peterson_excludes(run: Run) -> None:
     answer = run(PETERSON)
     assert counts(answer) == (20, 36, 6)
     assert answer.outcome("exclusion") is Outcome.HOLDS
-    assert answer.steps("contention") == ["raise_flag(p)", "raise_flag(q)", "give_way(p)", "give_way(q)"]
+    assert answer.steps("contention") == ["raise_flag(p)", "give_way(p)", "raise_flag(q)", "give_way(q)"]
     assert answer.report.exit_code is ExitCode.OK
 
 
@@ -261,12 +261,15 @@ def test_right_hand_sides_and_indices_read_the_state_before(run: Run) -> None:
     assert run(text).outcome("swapped") is Outcome.HOLDS
 
 
-def test_limits_leave_properties_unknown_with_the_reason(run: Run) -> None:
+def test_limits_are_said_with_the_reason(run: Run) -> None:
     levels = run(f"{COUNTER}\ninvariant small: x <= 3", max_depth=2)
     assert counts(levels) == (2, 2, 2)
-    assert levels.result("small").outcome is Outcome.UNKNOWN
-    assert levels.result("small").reason == "no violation was found, but the limit of 2 levels was reached"
-    assert levels.report.exit_code is ExitCode.INCONCLUSIVE
+    assert levels.result("small").outcome is Outcome.UP_TO_BOUND
+    assert levels.result("small").reason == "up to depth 2"
+    assert levels.report.exit_code is ExitCode.UP_TO_BOUND
+    far = run(f"{COUNTER}\nreachable two: x == 2", max_depth=2)
+    assert far.result("two").reason == "no such state was found up to depth 2"
+    assert far.report.exit_code is ExitCode.INCONCLUSIVE
     assert run(COUNTER, max_states=3).report.stopped == "the limit of 3 states was reached in level 3"
     assert run(COUNTER, timeout=0.0).report.stopped == "the time limit of 0 s was reached in level 0"
 

@@ -30,10 +30,19 @@ def test_a_bound_that_cut_the_search_exits_5(assay: Any) -> None:
 
 
 def test_a_search_that_was_limited_exits_3_and_never_says_holds(assay: Any) -> None:
-    ran = assay("check", "counter.assay", "--depth", "2", "--json")
+    ran = assay("check", "counter.assay", "--max-states", "2", "--json")
     assert ran.code == 3
     assert ran.json["verdict"] == "unknown"
-    assert "2 levels" in ran.json["stopped"]
+    assert "2 states" in ran.json["stopped"]
+
+
+def test_a_depth_is_a_bound_that_the_answer_names(assay: Any) -> None:
+    ran = assay("check", "counter.assay", "--depth", "2", "--json", "--property", "at_most_three")
+    assert ran.code == 5
+    assert (ran.json["verdict"], ran.json["up_to_depth"], ran.json["stopped"]) == ("holds up to bounds", 2, None)
+    text = assay("check", "counter.assay", "--depth", "2")
+    assert text.code == 3  # the reachable `two` was not found
+    assert "Every run of up to 2 states was looked at" in text.out
 
 
 @pytest.mark.parametrize("engine", ["reference", "native", "auto"])
@@ -51,9 +60,9 @@ def test_a_property_is_selected_by_name(assay: Any) -> None:
     assert [p["name"] for p in answer["properties"]] == ["defined", "two"]
 
 
-def test_keep_going_gives_every_property_its_own_answer(assay: Any) -> None:
+def test_continue_gives_every_property_its_own_answer(assay: Any) -> None:
     short = assay("check", "counter.assay", "--model", "double", "--set", "Most=9", "--json").json
-    whole = assay("check", "counter.assay", "--model", "double", "--set", "Most=9", "--json", "--keep-going").json
+    whole = assay("check", "counter.assay", "--model", "double", "--set", "Most=9", "--json", "--continue").json
     assert short["stopped"] is not None
     assert whole["stopped"] is None
     assert whole["verdict"] == short["verdict"] == "violated"

@@ -122,7 +122,7 @@ def test_a_search_that_stopped_tells_nothing_of_what_it_did_not_exercise(sample:
     coverage = Coverage(actions=(ActionCoverage("resign", PLACE, 0, 0),))
     lines = text(sample.report(violated(sample), coverage=coverage, stopped="the search ended in level 3"))
     assert not any("never happens" in line for line in lines)
-    assert "The search ended in level 3 (`--keep-going` searches on)" in lines
+    assert "The search ended in level 3 (`--continue` searches on)" in lines
 
 
 def test_a_violated_scenario_gives_its_reason_and_not_the_run_that_the_spec_already_holds(sample: Any) -> None:

@@ -81,7 +81,7 @@ def test_a_violation_ends_the_search_after_its_level_as_in_the_reference(tmp_pat
 
 
 def test_a_construct_that_is_not_compiled_is_named_with_its_place(tmp_path: Path) -> None:
-    text = "state:\n    s: set[0 .. 12] = {}\naction a:\n    pick t in subsets(s)\n    s := t + {1}\n"
+    text = "state:\n    s: set[0 .. 12] = {}\naction a:\n    when forall t in subsets(s): 1 // count(t) >= 0\n    s := {1}\n"
     with pytest.raises(SpecError, match="E807") as caught:
         native(text, cache=tmp_path)
     assert caught.value.diagnostics[0].span.line == 4
@@ -165,3 +165,73 @@ def test_picks_and_parameters_over_many_values_run_in_loops(tmp_path: Path) -> N
     ours, theirs = native(text, options, tmp_path), reference(kernel(text), options)
     assert replace(ours.statistics, seconds=0) == replace(theirs.statistics, seconds=0)
     assert ours.coverage == theirs.coverage
+
+
+def same_as_the_reference(text: str, cache: Path) -> Report:
+    """The native report of a small model, after it was compared with the reference's."""
+    options = SearchOptions(keep_going=True)
+    ours, theirs = native(text, options, cache), reference(kernel(text), options)
+    assert (ours.statistics.distinct, ours.statistics.generated) == (
+        theirs.statistics.distinct,
+        theirs.statistics.generated,
+    )
+    assert [(p.name, p.outcome) for p in ours.properties] == [(p.name, p.outcome) for p in theirs.properties]
+    assert (ours.coverage.actions, ours.coverage.guards) == (theirs.coverage.actions, theirs.coverage.guards)
+    return ours
+
+
+def test_a_body_undefined_for_some_element_is_judged_in_canonical_order_even_where_the_set_has_none(
+    tmp_path: Path,
+) -> None:
+    text = """
+        param N: set = {a, b}
+        record Note: seen: set[N], size: 0 .. 2
+        state:
+            notes: set[Note, max 2] = {}
+        action write(s in subsets(N), n: 0 .. 2):
+            notes := notes + {Note(seen = s, size = n)}
+        invariant divides: forall m in notes: 2 // m.size > count(m.seen)
+    """
+    report = same_as_the_reference(text, tmp_path)
+    assert outcome(report, "defined") is Outcome.VIOLATED
+
+
+def test_elements_of_a_collection_may_take_more_than_a_word(tmp_path: Path) -> None:
+    text = """
+        record Long: low: 0 .. 1073741823, log: seq[0 .. 65535, max 4], high: 0 .. 65535
+        state:
+            sent: set[Long, max 2] = {}
+            last: seq[Long, max 2] = []
+        action send(n in {1, 60000}):
+            bound short: count(sent) < 2
+            sent := sent + {Long(low = n * 7, log = [n, 3, n], high = n)}
+            last := take([Long(low = n, log = [], high = n)] + last, 2)
+        invariant low_is_seven_times: forall m in sent: m.low == 7 * m.high and m.log[0] == m.high
+    """
+    assert outcome(same_as_the_reference(text, tmp_path), "low_is_seven_times") is Outcome.UP_TO_BOUND
+
+
+def test_subsets_of_many_elements_and_values_of_large_types_are_run_through_by_loops(tmp_path: Path) -> None:
+    text = """
+        param N: set = 10
+        record Wide: left: 0 .. 40, right: 0 .. 40
+        state:
+            chosen: set[N] = {}
+            last: Wide = Wide(left = 0, right = 0)
+        action choose:
+            pick s in subsets(N)
+            when ten: count(s) >= 9
+            chosen := s
+        action store(w: Wide):
+            when near: w.left + w.right == 3
+            last := w
+        invariant many: exists s in subsets(N): s == chosen
+    """
+    assert same_as_the_reference(text, tmp_path).statistics.distinct == 60
+
+
+def test_a_model_too_long_to_be_unrolled_is_compiled_with_loops() -> None:
+    spec = Path("spec/kafka/membership.assay")
+    sizes = {"Process": "7", "Broker": "7", "Session": "7"}
+    lines = program(load_spec(spec, overrides=sizes).kernel).text.count("\n")
+    assert lines < 70_000

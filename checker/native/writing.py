@@ -1,0 +1,56 @@
+"""How much code the functions of a module take, and which of them are written with loops so that it does not take too much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from assay.checker.native.code import LINES
+from assay.checker.native.loops import LEVELS, Unrolling
+from assay.checker.native.unsupported import TooLongError
+
+LAST = len(LEVELS) - 1
+SOFT = 20_000
+"""The most instructions of a function that could have more loops."""
+TOTAL = 70_000
+"""The most instructions of a module in which a function could have more loops: LLVM takes some seconds for so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a function is written: what is unrolled, and the most instructions that it may take."""
+
+    unrolling: Unrolling = LEVELS[0]
+    limit: int = LINES
+
+
+Writer = Callable[[Writing], str]
+"""Writes a function; raises ``TooLongError`` where it takes too many instructions."""
+
+
+def written(writers: Sequence[Writer]) -> list[str]:
+    """The texts of functions: as fast code as can be, within the limits; where they do not suffice, ``TooLongError``."""
+    parts = [_write(writer, 0) for writer in writers]
+    while sum(map(_length, parts)) > TOTAL:
+        longest = max(
+            (at for at, part in enumerate(parts) if part[1] < LAST), key=lambda at: _length(parts[at]), default=None
+        )
+        if longest is None:
+            break
+        text, level = _write(writers[longest], parts[longest][1] + 1)
+        parts[longest] = (min(text, parts[longest][0], key=len), level)
+    return [text for text, _ in parts]
+
+
+def _write(writer: Writer, level: int) -> tuple[str, int]:
+    """The text of a function from some level on, and the level."""
+    for at in range(level, LAST):
+        try:
+            return writer(Writing(LEVELS[at], SOFT)), at
+        except TooLongError:
+            continue
+    return writer(Writing(LEVELS[LAST], LINES)), LAST
+
+
+def _length(part: tuple[str, int]) -> int:
+    return part[0].count("\n")
