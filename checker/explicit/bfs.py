@@ -290,11 +290,12 @@ class BlockSearch(Search):
 
     def _keep_checkpoint(self) -> None:
         """Write a last checkpoint of a search that was stopped."""
-        if self.stopped is not None and self._whole and self._table is not None:
+        ended = self.stopped is not None or self.up_to_depth is not None
+        if ended and self._whole and self._table is not None:
             try:
                 self._save()
             except Stopped as problem:
-                self.stopped = f"{self.stopped}; {problem}"
+                self.stopped = f"{self.stopped}; {problem}" if self.stopped else str(problem)
 
     def _progress_made(self) -> Saved:
         counts = {name: tuple(getattr(self.tally, name).tolist()) for name in COUNTED}

@@ -36,7 +36,8 @@ def check(
             complete = search.stopped is None and search.up_to_depth is None and not search.interrupted
             empty = always_empty(model, search.rows, chosen, texts) if complete else ()
     statistics = search.statistics()
-    checkpoint = chosen.checkpoint if search.stopped is not None else None
+    ended_early = search.stopped is not None or search.up_to_depth is not None
+    checkpoint = chosen.checkpoint if ended_early else None
     covered = coverage(model.steps, search.taken, search.fresh, empty)
     return Report(
         kernel,
