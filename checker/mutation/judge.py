@@ -146,8 +146,18 @@ class _Bench:
         return portfolio.check(kernel, self.options, self.sources, "auto", self.cache).report
 
     def _killers(self, report: Report) -> tuple[str, ...]:
-        held = {each.name for each in self.original.properties if each.outcome is not Outcome.VIOLATED}
-        return tuple(each.name for each in report.properties if each.outcome is Outcome.VIOLATED and each.name in held)
+        """What holds of the spec and not of the mutant. That a state was found and is not any more is noticed even where bounds cut."""
+        held = {each.name for each in self.original.properties if each.outcome in (Outcome.HOLDS, Outcome.UP_TO_BOUND)}
+        whole = report.stopped is None
+        return tuple(
+            each.name
+            for each in report.properties
+            if each.name in held
+            and (
+                each.outcome is Outcome.VIOLATED
+                or (whole and each.kind == "reachable" and each.outcome is Outcome.UNKNOWN)
+            )
+        )
 
     def _equivalent(self, mutant: Mutant, kernel: k.Kernel, report: Report) -> bool:
         """Whether the mutant makes the same changes of state, as far as that is known.

@@ -31,12 +31,16 @@ _SIGNS = {"<": "`<` for `<=`", "<=": "`<=` for `<`", ">": "`>` for `>=`", ">=": 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One mistake: ``span`` is the line's or the comparison's place, ``part`` that of a dropped conjunct, ``text`` tells a reader what it is."""
+    """One mistake: ``span`` is the line's or the comparison's place, ``part`` that of a dropped conjunct, ``text`` tells a reader what it is.
+
+    ``line`` is the place of the whole line; it differs from ``span`` for a comparison, which may even stand in a function elsewhere.
+    """
 
     kind: Kind
     action: str
     span: Span
     part: Span | None
+    line: Span
     text: str
 
     @property
@@ -71,12 +75,16 @@ def _of_action(action: k.Action, sources: Sources) -> Iterator[Mutant]:
             case k.Guard(kind="bound"):
                 continue
             case k.Guard(condition=condition) if not isinstance(condition, k.Const):
-                yield Mutant("drop", action.name, statement.span, None, f"without `{_line(statement, sources)}`")
+                yield Mutant(
+                    "drop", action.name, statement.span, None, statement.span, f"without `{_line(statement, sources)}`"
+                )
                 for part in _conjuncts(condition):
                     text = f"without `{expression_text(part, sources)}` in `{_line(statement, sources)}`"
-                    yield Mutant("weaken", action.name, statement.span, part.span, text)
+                    yield Mutant("weaken", action.name, statement.span, part.span, statement.span, text)
             case k.Assign():
-                yield Mutant("keep", action.name, statement.span, None, f"without `{_line(statement, sources)}`")
+                yield Mutant(
+                    "keep", action.name, statement.span, None, statement.span, f"without `{_line(statement, sources)}`"
+                )
             case _:
                 pass
         yield from _comparisons(action, statement, sources)
@@ -116,7 +124,7 @@ def _comparisons(action: k.Action, statement: AnyStatement, sources: Sources) ->
         for node in nodes(expr):
             if isinstance(node, k.Expr) and node.span.line and swapped(node) is not node:
                 text = f"{_sign(node)} in `{expression_text(node, sources)}`"
-                yield Mutant("swap", action.name, node.span, None, text)
+                yield Mutant("swap", action.name, node.span, None, statement.span, text)
 
 
 def _own_expressions(statement: AnyStatement) -> tuple[k.Node, ...]:

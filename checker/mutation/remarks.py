@@ -6,23 +6,24 @@ import re
 
 from assay.checker.mutation.mutant import Mutant
 from assay.checker.print_kernel import Sources
+from assay.grammar.diagnostics import Span
 
 _REMARK = re.compile(r"#\s*survives (?P<kinds>[a-z]+(?:, [a-z]+)*): (?P<reason>.+)")
 
 
 def explanation(mutant: Mutant, sources: Sources) -> str | None:
     """The reason given beside the mutant's line for mutants of its kind."""
-    lines = sources.get(mutant.span.file, "").splitlines()
-    for text in _beside(lines, mutant.span.line, mutant.span.end_line):
+    for text in (*_beside(mutant.span, sources), *_beside(mutant.line, sources)):
         found = _REMARK.search(text)
         if found and mutant.kind in found["kinds"].split(", "):
             return found["reason"].strip()
     return None
 
 
-def _beside(lines: list[str], first: int, last: int) -> list[str]:
-    """The lines of a statement, and the comments that stand directly above them."""
-    above = first - 1
+def _beside(place: Span, sources: Sources) -> list[str]:
+    """The lines at a place, and the comments that stand directly above them."""
+    lines = sources.get(place.file, "").splitlines()
+    above = place.line - 1
     while above > 0 and lines[above - 1].lstrip().startswith("#"):
         above -= 1
-    return lines[above:last]
+    return lines[above : place.end_line]
