@@ -197,4 +197,17 @@ PROPERTIES = (
         "A warning: a trace clause lets an action happen that is not among the steps of the system. A log may show it, but no answer "
         "of `assay check` accounts for it.",
     ),
+    Code(
+        "E514",
+        "trace clause to extend",
+        "`extends` names a trace clause of this module or of one that it uses, as `module.clause`; none extends itself.",
+    ),
+    Code(
+        "E515",
+        "slices of a log",
+        "`slice` names a set parameter, whose elements the log's slices are; `at` stands only in a clause that has slices.",
+    ),
+    Code(
+        "E516", "what is reported", "`report` names an action and says whether its occurrence is a `risk` or `known`."
+    ),
 )

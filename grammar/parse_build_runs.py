@@ -23,8 +23,11 @@ from assay.grammar.syntax import (
     Order,
     Refines,
     Refuse,
+    Report,
     Scenario,
+    Slice,
     Step,
+    Together,
     Trace,
 )
 
@@ -74,15 +77,18 @@ class SpecBuilder(DeclarationBuilder):
     # --------------------------------------------------------------------------------------------- traces
 
     def trace(self, span: Span, children: list[Any]) -> Trace:
-        name, *lines = children
-        return Trace(name, tuple(lines), span=span)
+        name, base, *lines = children
+        return Trace(name, base, tuple(lines), span=span)
 
     def from_(self, span: Span, children: list[Any]) -> From:
         return From(children[0], span=span)
 
+    def names(self, span: Span, children: list[Any]) -> tuple[Name, ...]:
+        return tuple(children)
+
     def on(self, span: Span, children: list[Any]) -> On:
-        event, fields, condition, (steps, then, observed) = children
-        return On(event, fields or (), condition, steps, then, observed, span=span)
+        events, fields, at, condition, (steps, then, observed) = children
+        return On(events, fields or (), at, condition, steps, then, observed, span=span)
 
     def happens(self, span: Span, children: list[Any]) -> tuple[Any, ...]:
         *steps, then = children
@@ -104,6 +110,18 @@ class SpecBuilder(DeclarationBuilder):
     def hidden(self, span: Span, children: list[Any]) -> Hidden:
         *actions, limit = children
         return Hidden(tuple(actions), limit, span=span)
+
+    def slice(self, span: Span, children: list[Any]) -> Slice:
+        of, *fields, since = children
+        return Slice(of, tuple(fields), since, span=span)
+
+    def together(self, span: Span, children: list[Any]) -> Together:
+        events = tuple(child for child in children if isinstance(child, Name))
+        return Together(events, documentation(children) or "", span=span)
+
+    def report(self, span: Span, children: list[Any]) -> Report:
+        action, severity, _ = children
+        return Report(action, severity, documentation(children) or "", span=span)
 
     def order(self, span: Span, children: list[Any]) -> Order:
         clauses: dict[str, Any] = {}

@@ -14,16 +14,21 @@ from assay.grammar.syntax import (
     Do,
     Expect,
     Expr,
+    Field,
     From,
     Hidden,
     Ignore,
     Model,
+    Name,
     On,
     Order,
     Refines,
     Refuse,
+    Report,
     Scenario,
+    Slice,
     Step,
+    Together,
     Trace,
     TraceLine,
 )
@@ -122,7 +127,11 @@ def _mapping(node: ActionMapping) -> Item:
 
 def trace(node: Trace) -> list[Item]:
     """A trace block."""
-    return [opening(0, f"trace {node.name.text}:", node), *(item for each in node.lines for item in trace_line(each))]
+    base = "" if node.base is None else f" extends {node.base}"
+    return [
+        opening(0, f"trace {node.name.text}{base}:", node),
+        *(item for each in node.lines for item in trace_line(each)),
+    ]
 
 
 def trace_line(node: TraceLine) -> list[Item]:
@@ -133,9 +142,15 @@ def trace_line(node: TraceLine) -> list[Item]:
         case On():
             return _on(node)
         case Ignore(events, reason):
-            listing = listed(1, "ignore ", (event.text for event in events), node)
-            first, *rest = string_lines(reason)
-            return [Item(1, (*listing.lines[:-1], f"{listing.lines[-1]} {first}", *rest), node.span)]
+            return [_with_reason("ignore ", events, reason, node)]
+        case Together(events, reason):
+            return [_with_reason("thread ", events, reason, node)]
+        case Slice(of, slicing, since):
+            begins = "" if since is None else f" since {since.text}"
+            return [line(1, f"slice {of.text} by {', '.join(field.text for field in slicing)}{begins}", node)]
+        case Report(reported, severity, text):
+            first, *rest = string_lines(text)
+            return [Item(1, (f"report {reported} as {severity.text} {first}", *rest), node.span)]
         case Hidden(actions, limit):
             ending = f"; at most {expression(limit, SUM, False)} between two pinned events"
             listing = listed(1, "hidden ", map(str, actions), node)
@@ -149,15 +164,32 @@ def trace_line(node: TraceLine) -> list[Item]:
             raise AssertionError(node)
 
 
+def _with_reason(head: str, events: tuple[Name, ...], reason: str, node: TraceLine) -> Item:
+    """Events, and the reason why they are listed."""
+    listing = listed(1, head, (event.text for event in events), node)
+    first, *rest = string_lines(reason)
+    return Item(1, (*listing.lines[:-1], f"{listing.lines[-1]} {first}", *rest), node.span)
+
+
 def _on(node: On) -> list[Item]:
     chosen = "" if node.condition is None else f" if {expression(node.condition)}"
-    event_fields = f"({fields(node.fields)})" if node.fields else ""
-    head = f"on {node.event.text}{event_fields}{chosen}:"
+    chosen = chosen if node.at is None else f" at {expression(node.at, SUM, False)}{chosen}"
+    *first, last = listed(1, "on ", (event.text for event in node.events), node).lines
+    *more, last = _with_fields(last, node.fields)
+    first, last = [*first, *more], f"{last}{chosen}:"
     reaction = _reaction(node)
-    flat = f"{head} {reaction[0]}"
+    flat = f"{last} {reaction[0]}"
     if len(reaction) == 1 and len(flat) + 4 <= WIDTH:
-        return [Item(1, (flat,), node.span)]
-    return [Item(1, (head, *("    " + rest for rest in reaction)), node.span)]
+        return [Item(1, (*first, flat), node.span)]
+    return [Item(1, (*first, last, *("    " + rest for rest in reaction)), node.span)]
+
+
+def _with_fields(head: str, event_fields: tuple[Field, ...]) -> list[str]:
+    """The fields in parentheses, broken after a comma where they are too long."""
+    if not event_fields:
+        return [head]
+    *first, last = listed(1, f"{head}(", (fields([field]) for field in event_fields)).lines
+    return [*first, f"{last})"]
 
 
 def _reaction(node: On) -> list[str]:

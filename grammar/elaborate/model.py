@@ -69,7 +69,7 @@ def build_kernel(
         scenarios=_scenarios(units, top, steps, configuration, diagnostics),
         accepted_bounds=_accepted(top, configuration.model, actions, variables, diagnostics),
         shows=elaborate_shows(top, diagnostics),
-        traces=tuple(Traces(top, steps, diagnostics).elaborate()),
+        traces=tuple(Traces(top, units, steps, diagnostics).elaborate()),
         span=tree.top.tree.span,
     )
 

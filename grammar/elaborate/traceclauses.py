@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics import Diagnostics, Note
@@ -17,8 +18,16 @@ from assay.grammar.elaborate.references import action_named
 from assay.grammar.elaborate.scenarios import Steps
 from assay.grammar.elaborate.types import elaborate_type
 from assay.grammar.elaborate.unit import Unit
+from assay.grammar.elaborate.units import Units
 from assay.grammar.kernel_types import INT
-from assay.grammar.scope import Scope
+from assay.grammar.scope import ModuleEntity, Scope, SortEntity
+
+
+LineT = TypeVar("LineT", bound=syntax.TraceLine)
+Placed = tuple[Unit, syntax.TraceLine]
+"""A line of a trace clause, with the module whose names it uses."""
+
+SEVERITIES: tuple[Literal["risk", "known"], ...] = ("risk", "known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +35,7 @@ class Traces:
     """Makes the kernel's trace plans of the top module's trace clauses."""
 
     unit: Unit
+    units: Units
     steps: Steps
     diagnostics: Diagnostics
 
@@ -34,51 +44,152 @@ class Traces:
         traces = list(self.unit.declared(syntax.Trace))
         report_repeated((trace.name for trace in traces), "trace clause", self.diagnostics)
         for trace in traces:
-            yield self._plan(trace)
+            placed = self._lines(self.unit, trace, ())
+            yield ClausePlan(self.unit, tuple(placed), self.steps, self.diagnostics).plan(trace)
 
-    def _plan(self, trace: syntax.Trace) -> kernel.TracePlan:
-        rules = tuple(self._rules(trace))
-        hidden, limit = self._hidden(trace)
+    def _lines(self, unit: Unit, trace: syntax.Trace, above: tuple[syntax.Trace, ...]) -> list[Placed]:
+        """The lines of a clause after those of the clause that it extends, without those that it replaces."""
+        own: list[Placed] = [(unit, line) for line in trace.lines]
+        if trace.base is None:
+            return own
+        found = self._base(unit, trace.base)
+        if found is None or found[1] in (*above, trace):
+            known = "it does not exist" if found is None else "it extends itself"
+            self.diagnostics.error(
+                "E514", trace.base.span, f"the trace clause `{trace.base}` cannot be extended: {known}"
+            )
+            return own
+        inherited = self._lines(*found, (*above, trace))
+        return [*_without(inherited, trace.lines), *own]
+
+    def _base(self, unit: Unit, path: syntax.Path) -> tuple[Unit, syntax.Trace] | None:
+        """The clause of that name, and its module."""
+        home: Unit | None = unit
+        for part in path.parts[:-1]:
+            entity = unit.scope.find(part.text)
+            inside = entity[0].scope.own if len(entity) == 1 and isinstance(entity[0], ModuleEntity) else None
+            home = next((other for other in self.units.canonical() if other.own is inside), None)
+        found = [] if home is None else [t for t in home.declared(syntax.Trace) if t.name.text == path.parts[-1].text]
+        return (home, found[0]) if home is not None and found else None
+
+
+def _without(inherited: list[Placed], own: tuple[syntax.TraceLine, ...]) -> Iterator[Placed]:
+    """The inherited lines that the own ones do not replace: an event is spoken of anew, any other line is given once."""
+    spoken = {event.text for line in own if isinstance(line, syntax.On) for event in line.events}
+    spoken |= {event.text for line in own if isinstance(line, syntax.Ignore) for event in line.events}
+    once = {type(line) for line in own} - {syntax.On, syntax.Ignore, syntax.Together, syntax.Report}
+    for unit, line in inherited:
+        match line:
+            case syntax.On(events):
+                still = tuple(event for event in events if event.text not in spoken)
+                if still:
+                    yield unit, replace(line, events=still)
+            case syntax.Ignore(events, reason):
+                left = tuple(event for event in events if event.text not in spoken)
+                if left:
+                    yield unit, syntax.Ignore(left, reason, span=line.span)
+            case _ if type(line) not in once:
+                yield unit, line
+
+
+@dataclass(frozen=True, slots=True)
+class ClausePlan:
+    """One clause: its lines, each with its module."""
+
+    unit: Unit
+    lines: tuple[Placed, ...]
+    steps: Steps
+    diagnostics: Diagnostics
+
+    def plan(self, trace: syntax.Trace) -> kernel.TracePlan:
+        """The kernel's plan."""
+        slicing = self._slicing()
+        rules = tuple(self._rules())
+        for rule in rules:
+            if rule.at is not None and slicing is None:
+                self.diagnostics.error(
+                    "E515", rule.at.span, "`at` numbers steps of a slice, and this clause has no `slice`"
+                )
+        hidden, limit = self._hidden()
         return kernel.TracePlan(
             trace.name.text,
             self._catalogue(trace),
             rules,
-            tuple(self._ignored(trace)),
+            tuple(self._ignored()),
             hidden,
             limit,
-            self._ordering(trace),
+            self._ordering(),
+            slicing,
+            tuple(frozenset(e.text for e in line.events) for _, line in self._of(syntax.Together)),
+            tuple(self._reported()),
             span=trace.span,
         )
 
+    def _of(self, kind: type[LineT]) -> list[tuple[Unit, LineT]]:
+        return [(unit, line) for unit, line in self.lines if isinstance(line, kind)]
+
+    def _once(self, kind: type[LineT], name: str) -> tuple[Unit, LineT] | None:
+        """The line of a kind that stands once."""
+        found = self._of(kind)
+        for _, again in found[1:]:
+            first = Note("first given here", found[0][1].span)
+            self.diagnostics.error("E507", again.span, f"`{name}` is given twice", first)
+        return found[0] if found else None
+
     def _catalogue(self, trace: syntax.Trace) -> str:
-        sources = [line for line in trace.lines if isinstance(line, syntax.From)]
-        if not sources:
+        source = self._once(syntax.From, "from")
+        if source is None:
             self.diagnostics.error(
                 "E506", trace.name.span, "this trace clause does not say where events come from", "add `from kafka`"
             )
             return ""
-        for again in sources[1:]:
-            first = Note("first given here", sources[0].span)
-            self.diagnostics.error("E507", again.span, "`from` is given twice", first)
-        return str(sources[0].catalogue)
+        return str(source[1].catalogue)
 
-    def _rules(self, trace: syntax.Trace) -> Iterator[kernel.TraceRule]:
+    def _slicing(self) -> kernel.Slicing | None:
+        found = self._once(syntax.Slice, "slice")
+        if found is None:
+            return None
+        unit, line = found
+        entities = unit.scope.find(line.set.text)
+        if len(entities) != 1 or not isinstance(entities[0], SortEntity):
+            self.diagnostics.error(
+                "E515", line.set.span, f"`{line.set.text}` is no set parameter: slices are its elements"
+            )
+            return None
+        fields = tuple(field.text for field in line.fields)
+        return kernel.Slicing(entities[0].sort, fields, line.since.text if line.since else None, span=line.span)
+
+    def _reported(self) -> Iterator[kernel.Reported]:
+        for unit, line in self._of(syntax.Report):
+            entity = action_named(line.action, unit.scope, self.diagnostics)
+            severity = next((each for each in SEVERITIES if each == line.severity.text), None)
+            if severity is None:
+                known = " or ".join(f"`{each}`" for each in SEVERITIES)
+                self.diagnostics.error("E516", line.severity.span, f"what is reported is a {known}")
+            if entity is not None and severity is not None:
+                yield kernel.Reported(entity.name, severity, line.text, span=line.span)
+
+    def _rules(self) -> Iterator[kernel.TraceRule]:
         taken: set[str] = set()
-        for line in trace.lines:
-            if isinstance(line, syntax.On):
-                label = place_label(line.span)
-                label = label if label not in taken else f"{label}:{line.span.column}"
-                taken.add(label)
-                yield self._rule(line, label)
+        for unit, line in self._of(syntax.On):
+            label = place_label(line.span)
+            label = label if label not in taken else f"{label}:{line.span.column}"
+            taken.add(label)
+            rule = self._rule(unit, line, label)
+            yield from (replace(rule, event=event.text) for event in line.events)
 
-    def _rule(self, line: syntax.On, label: str) -> kernel.TraceRule:
+    def _rule(self, unit: Unit, line: syntax.On, label: str) -> kernel.TraceRule:
         fresh = Fresh()
-        scope, fields = self._fields(line, fresh)
+        scope, fields = self._fields(unit.scope, line, fresh)
+        at = None
+        if line.at is not None:
+            at = elaborate_expression(line.at, scope.allowing(state=False), self.diagnostics, fresh, INT)
         condition: kernel.Expr | None = None
         if line.condition is not None:
             found = elaborate_condition(line.condition, scope.allowing(state=False), self.diagnostics, fresh)
             condition, scope = found.expr, found.when_true.allowing(state=True)
-        steps = tuple(tuple(self._calls(alternatives, scope, fresh)) for alternatives in line.steps)
+        resumes = line.events[0].text == kernel.GAP
+        steps = tuple(tuple(self._calls(each, scope, fresh, resumes=resumes)) for each in line.steps)
         then = (
             None
             if line.then is None
@@ -87,10 +198,9 @@ class Traces:
         observe = (
             None if line.observe is None else elaborate_condition(line.observe, scope, self.diagnostics, fresh).expr
         )
-        return kernel.TraceRule(label, line.event.text, fields, condition, steps, then, observe, span=line.span)
+        return kernel.TraceRule(label, line.events[0].text, fields, condition, steps, then, observe, at, span=line.span)
 
-    def _fields(self, line: syntax.On, fresh: Fresh) -> tuple[Scope, tuple[kernel.EventField, ...]]:
-        scope = self.unit.scope
+    def _fields(self, scope: Scope, line: syntax.On, fresh: Fresh) -> tuple[Scope, tuple[kernel.EventField, ...]]:
         fields = []
         for field in line.fields:
             type_ = elaborate_type(field.type, scope, self.diagnostics)
@@ -98,22 +208,21 @@ class Traces:
             fields.append(kernel.EventField(field.name.text, local, span=field.span))
         return scope, tuple(fields)
 
-    def _calls(self, alternatives: tuple[syntax.Expr, ...], scope: Scope, fresh: Fresh) -> Iterator[kernel.ActionCall]:
+    def _calls(
+        self, alternatives: tuple[syntax.Expr, ...], scope: Scope, fresh: Fresh, *, resumes: bool
+    ) -> Iterator[kernel.ActionCall]:
         for action in alternatives:
             found = action_reference(action, scope.allowing(state=False), self.diagnostics, fresh)
             if found is not None:
-                self.steps.check_observed(found.entity, action.span)
+                if not resumes:
+                    self.steps.check_observed(found.entity, action.span)
                 yield self.steps.call(found, action.span)
 
-    def _ignored(self, trace: syntax.Trace) -> Iterator[kernel.IgnoredEvent]:
+    def _ignored(self) -> Iterator[kernel.IgnoredEvent]:
         """The ignored events; one that a rule without condition takes can never be ignored."""
-        rules = {
-            line.event.text: line for line in trace.lines if isinstance(line, syntax.On) and line.condition is None
-        }
+        rules = {event.text: line for _, line in self._of(syntax.On) if line.condition is None for event in line.events}
         first: dict[str, syntax.Name] = {}
-        for line in trace.lines:
-            if not isinstance(line, syntax.Ignore):
-                continue
+        for _, line in self._of(syntax.Ignore):
             for event in line.events:
                 if event.text in rules:
                     note = Note("this line takes every such event", rules[event.text].span)
@@ -124,28 +233,25 @@ class Traces:
                 first.setdefault(event.text, event)
                 yield kernel.IgnoredEvent(event.text, line.reason, span=event.span)
 
-    def _hidden(self, trace: syntax.Trace) -> tuple[tuple[str, ...], int]:
+    def _hidden(self) -> tuple[tuple[str, ...], int]:
         """The hidden actions, and how many of them may happen between two observed ones."""
-        lines = [line for line in trace.lines if isinstance(line, syntax.Hidden)]
-        for again in lines[1:]:
-            self.diagnostics.error(
-                "E507", again.span, "`hidden` is given twice", Note("first given here", lines[0].span)
-            )
-        if not lines:
+        found = self._once(syntax.Hidden, "hidden")
+        if found is None:
             return (), 0
+        unit, line = found
         names: list[str] = []
-        for path in lines[0].actions:
-            entity = action_named(path, self.unit.scope, self.diagnostics)
+        for path in line.actions:
+            entity = action_named(path, unit.scope, self.diagnostics)
             if entity is None:
                 continue
             self.steps.check_observed(entity, path.span)
             if entity.name in names:
                 self.diagnostics.error("E507", path.span, f"`{path}` is listed twice")
             names.append(entity.name)
-        return tuple(names), self._limit(lines[0].limit)
+        return tuple(names), self._limit(unit, line.limit)
 
-    def _limit(self, expr: syntax.Expr) -> int:
-        found = elaborate_expression(expr, self.unit.scope.allowing(state=False), self.diagnostics, Fresh(), INT)
+    def _limit(self, unit: Unit, expr: syntax.Expr) -> int:
+        found = elaborate_expression(expr, unit.scope.allowing(state=False), self.diagnostics, Fresh(), INT)
         value = constant(found)
         if isinstance(value, int) and value >= 0:
             return value
@@ -154,13 +260,9 @@ class Traces:
             self.diagnostics.error("E509", expr.span, what)
         return 0
 
-    def _ordering(self, trace: syntax.Trace) -> kernel.Ordering:
-        orders = [line for line in trace.lines if isinstance(line, syntax.Order)]
-        for again in orders[1:]:
-            self.diagnostics.error(
-                "E507", again.span, "`order:` is given twice", Note("first given here", orders[0].span)
-            )
-        if not orders:
+    def _ordering(self) -> kernel.Ordering:
+        found = self._once(syntax.Order, "order:")
+        if found is None:
             return kernel.Ordering()
-        order = orders[0]
+        order = found[1]
         return kernel.Ordering(order.unit, order.commit_before_line, order.skew or 0, span=order.span)

@@ -134,11 +134,16 @@ class EventField(Node):
     binder: Local
 
 
+GAP = "gap"
+"""The name under which a rule stands for any event of a slice that comes after writes of which no line tells."""
+
+
 @dataclass(frozen=True, slots=True)
 class TraceRule(Node):
     """What an event means.
 
     ``steps`` is a sequence of alternatives; it is empty for an observation, whose condition is ``observe``. ``then`` may use ``Old``.
+    ``at`` numbers what the event reports within its slice: events with one number report one step, and it is the number's place in the order.
     """
 
     label: str
@@ -148,6 +153,7 @@ class TraceRule(Node):
     steps: tuple[tuple[ActionCall, ...], ...]
     then: Expr | None
     observe: Expr | None
+    at: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +174,26 @@ class Ordering(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Slicing(Node):
+    """The set parameter that a log is sliced by, the event fields that name an element, and the event with which one begins anew."""
+
+    sort: Sort
+    fields: tuple[str, ...]
+    since: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reported(Node):
+    """An action whose occurrence is worth saying, and how grave it is."""
+
+    action: str
+    severity: Literal["risk", "known"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class TracePlan(Node):
-    """A trace clause."""
+    """A trace clause. ``threads`` are groups of events whose lines one thread of a process writes."""
 
     name: str
     catalogue: str
@@ -178,6 +202,9 @@ class TracePlan(Node):
     hidden: tuple[str, ...]
     hidden_limit: int
     ordering: Ordering
+    slicing: Slicing | None = None
+    threads: tuple[frozenset[str], ...] = ()
+    reported: tuple[Reported, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

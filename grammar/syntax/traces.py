@@ -23,10 +23,11 @@ class From(TraceLine):
 
 @dataclass(frozen=True, slots=True)
 class On(TraceLine):
-    """``on Event(fields) if cond: alternatives; … then e``; an observation has no steps and ``observe`` set."""
+    """``on Event, Event(fields) at version if cond: alternatives; … then e``; an observation has no steps and ``observe`` set."""
 
-    event: Name
+    events: tuple[Name, ...]
     fields: tuple[Field, ...]
+    at: Expr | None
     condition: Expr | None
     steps: tuple[tuple[Expr, ...], ...]  # a sequence of alternatives
     then: Expr | None
@@ -50,6 +51,32 @@ class Hidden(TraceLine):
 
 
 @dataclass(frozen=True, slots=True)
+class Slice(TraceLine):
+    """``slice Partition by topic, partition since PartitionCreated``: one element of the set for each value of the fields."""
+
+    set: Name
+    fields: tuple[Name, ...]
+    since: Name | None
+
+
+@dataclass(frozen=True, slots=True)
+class Together(TraceLine):
+    """``thread Event, Event "reason"``: one thread of a process writes the lines of these events, in whatever files."""
+
+    events: tuple[Name, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report(TraceLine):
+    """``report action as risk "text"``: that the action occurs is worth saying."""
+
+    action: Path
+    severity: Name
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Order(TraceLine):
     """``order: file; commit before line within 50 ms; skew 5 ms``; times are milliseconds."""
 
@@ -60,9 +87,10 @@ class Order(TraceLine):
 
 @dataclass(frozen=True, slots=True)
 class Trace(Declaration):
-    """``trace name: …``."""
+    """``trace name extends module.clause: …``."""
 
     name: Name
+    base: Path | None
     lines: tuple[TraceLine, ...]
 
 

@@ -158,14 +158,20 @@ trace_lines: SearchStrategy[s.TraceLine] = (
     paths.map(s.From)
     | st.builds(
         s.On,
-        names,
+        tuples(names, 1, 2),
         tuples(fields),
+        st.none() | small,
         st.none() | small,
         tuples(tuples(actions, 1, 2), 1, 2),
         st.none() | small,
         st.none(),
     )
-    | st.builds(s.On, names, tuples(fields), st.none() | small, st.just(()), st.none(), small)
+    | st.builds(
+        s.On, tuples(names, 1, 2), tuples(fields), st.none() | small, st.none() | small, st.just(()), st.none(), small
+    )
+    | st.builds(s.Slice, names, tuples(names, 1, 2), st.none() | names)
+    | st.builds(s.Together, tuples(names, 1, 3), doc_texts.map(without_indentation))
+    | st.builds(s.Report, paths, names, doc_texts.map(without_indentation))
     | st.builds(s.Ignore, tuples(names, 1, 3), doc_texts.map(without_indentation))
     | st.builds(s.Hidden, tuples(paths, 1, 2), small)
     | st.builds(
@@ -195,7 +201,7 @@ declarations: SearchStrategy[s.Declaration] = st.one_of(
     st.builds(
         s.Refines, paths, tuples(bindings, 1, 2), tuples(st.builds(s.ActionMapping, actions, st.none() | actions))
     ),
-    st.builds(s.Trace, names, tuples(trace_lines, 1, 4)),
+    st.builds(s.Trace, names, st.none() | paths, tuples(trace_lines, 1, 4)),
 )
 
 modules = st.builds(s.Module, st.none() | doc_texts, st.none() | paths, tuples(declarations, 0, 5))
