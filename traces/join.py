@@ -21,7 +21,7 @@ from assay.traces.search.path import Path
 from assay.traces.slice_blame import Blamer
 from assay.traces.slice_check import Findings, SliceCheck, check_slice
 from assay.traces.slicing import Split, read_variables
-from assay.traces.validation import BrokenProperty, ExecutedStep, Execution, Remark, SliceResult, TraceVerdict
+from assay.traces.validation import ExecutedStep, Execution, Remark, SliceResult, TraceVerdict
 
 NUMBERS_SHOWN = 5
 """How many of the numbers that no line states are listed."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from assay.grammar import kernel as k
 from assay.traces.binding import Observation, changed, observe
-from assay.traces.history import Deed, Entry, Frontier, History, Trail, Write, at_field, entries, number_of
+from assay.traces.history import Deed, Frontier, History, Trail, Write, at_field, entries, number_of
 from assay.traces.order import Item
 from assay.traces.slice_blame import Attempt, Blamer, disagreeing, states
 from assay.traces.validation import Violation

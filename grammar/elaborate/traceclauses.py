@@ -22,7 +22,6 @@ from assay.grammar.elaborate.units import Units
 from assay.grammar.kernel_types import INT
 from assay.grammar.scope import ModuleEntity, Scope, SortEntity
 
-
 LineT = TypeVar("LineT", bound=syntax.TraceLine)
 Placed = tuple[Unit, syntax.TraceLine]
 """A line of a trace clause, with the module whose names it uses."""

@@ -14,12 +14,15 @@ from typing import Any
 import pytest
 
 from assay.cli.main import invoke
+from assay.cli.settings import load
+from assay.cli.validate import validated
 from assay.report.html import html_report
-from assay.traces.read import LogReading
+from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.read import LogReading, read_logs
 from assay.traces.samples import unpack_sample
 from assay.traces.validation import Validation
 
-from .recorded import validate_paths, validated_run
+from .recorded import archive, validate_paths, validated_run
 
 VOID = {"meta", "input", "link", "br", "hr", "img"}
 HOSTILE = (
@@ -105,11 +108,12 @@ def test_the_page_is_whole_and_needs_nothing_else(a1: Page) -> None:
 def test_the_page_holds_every_event_and_every_step(a1: Page) -> None:
     reading, validation = validated_run("A1")
     data = data_of(a1)
+    (history,) = data["histories"]
     assert validation.execution is not None
     assert len(data["events"]["kind"]) == validation.counts.read
-    assert len(data["steps"]) == len(validation.execution.steps)
+    assert len(history["steps"]) == len(validation.execution.steps)
     assert sum(state > 0 for state in data["events"]["state"]) == validation.counts.used
-    hidden = [step for step in data["steps"] if step[0] < 0]
+    hidden = [step for step in history["steps"] if step[0] < 0]
     assert len(hidden) == sum(validation.hidden.values())
     texts = data["texts"]
     events = list(reading.events)
@@ -145,8 +149,9 @@ def test_lanes_show_who_was_controller_when(a1: Page) -> None:
 
 def test_the_changes_of_all_steps_lead_from_the_first_state_to_the_last(a1: Page) -> None:
     data = data_of(a1)
-    state = dict(map(tuple, data["initial"]))
-    for _, _, _, changes in data["steps"]:
+    (history,) = data["histories"]
+    state = dict(map(tuple, history["initial"]))
+    for _, _, _, changes in history["steps"]:
         for cell, before, after in zip(changes[::3], changes[1::3], changes[2::3], strict=True):
             assert state[cell] == before
             state[cell] = after
@@ -202,6 +207,27 @@ def dom(page: Path, folder: Path, fragment: str = "") -> str:
 
 
 @pytest.mark.slow
+def test_each_partition_has_a_lane_with_its_leaders_and_its_in_sync_replicas() -> None:
+    """What the slices of a log were found to have done is drawn under the names of the partitions."""
+    reading = read_logs([archive("A1")])
+    validation = validated(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
+    page = report((reading, validation))
+    assert f"{len(validation.slices)} slices" in page.text
+    data = data_of(page)
+    texts = data["texts"]
+    lanes = {texts[lane["name"]]: lane for lane in data["lanes"]}
+    for part in validation.slices:
+        bands = {
+            texts[band["name"]]: [texts[value] for _, _, value in band["segments"]]
+            for band in lanes[part.name]["bands"]
+        }
+        assert bands["leader"][0] == "none"
+        assert len(bands["leader"]) > 1
+        assert set(bands["isr"]) > {"none"}
+    assert len(data["histories"]) == 1 + len(validation.slices)
+
+
+@pytest.mark.slow
 @pytest.mark.browser
 def test_in_a_browser_an_event_shows_its_line_and_the_state_before_and_after(tmp_path: Path) -> None:
     reading, validation = validated_run("A1")
@@ -214,7 +240,7 @@ def test_in_a_browser_an_event_shows_its_line_and_the_state_before_and_after(tmp
     assert f"{place.file}:{place.line}</h3>" in shown
     assert f"elect({events[number].run})" in shown
     assert "controller_epoch" in shown
-    assert "3,210 of 3,210" in shown
+    assert f"{len(events):,} of {len(events):,}" in shown
 
 
 @pytest.mark.slow

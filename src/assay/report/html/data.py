@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from assay.report.html.history import History
-from assay.report.html.lanes import SHARED, Timeline
+from assay.report.html.lanes import Timeline
 from assay.report.lines import clean
 from assay.report.validation_text import event_text
 from assay.traces.events import Event, Place
@@ -36,14 +36,14 @@ class _Texts:
 
 
 def script_data(
-    validation: Validation, events: Sequence[Event], past: History | None, line: Timeline
+    validation: Validation, events: Sequence[Event], past: Sequence[History], line: Timeline
 ) -> dict[str, Any]:
     """Everything that the timeline and the list of events show."""
     text = _Texts()
     numbers = {id(event): number for number, event in enumerate(events)}
     lane_of = {lane.name: number for number, lane in enumerate(line.lanes) if lane.group == "node"}
     blamed = {each.place for each in validation.violations}
-    used = {id(step.event) for step in past.steps if step.event is not None} if past is not None else set()
+    used = {id(step.event) for each in past for step in each.steps if step.event is not None}
     names = _short({name for lane in line.lanes for name in lane.bands})
     return {
         "begin": line.begin,
@@ -51,7 +51,7 @@ def script_data(
         "lanes": [
             {
                 "group": lane.group,
-                "name": text(lane.name if lane.group in {"node", SHARED} else f"{lane.group} {lane.name}"),
+                "name": text(f"{lane.group} {lane.name}" if lane.name.isdigit() else lane.name),
                 "bands": [
                     {
                         "name": text(names[name]),
@@ -72,8 +72,14 @@ def script_data(
             "read": [text(event_text(e)) for e in events],
             "state": [_status(e.record.place, id(e) in used, blamed) for e in events],
         },
-        "steps": _steps(past, line, numbers, text),
-        "initial": [[text(cell.text), text(value)] for cell, value in past.initial.items()] if past is not None else [],
+        "histories": [
+            {
+                "slice": text(each.slice),
+                "initial": [[text(cell.text), text(value)] for cell, value in each.initial.items()],
+                "steps": _steps(each, [time - line.begin for time in times], numbers, text),
+            }
+            for each, times in zip(past, line.times, strict=True)
+        ],
         "texts": text.table,
     }
 
@@ -88,15 +94,13 @@ def _status(place: Place, used: bool, blamed: Iterable[Place]) -> int:
     return 2 if place in blamed else int(used)
 
 
-def _steps(past: History | None, line: Timeline, numbers: dict[int, int], text: _Texts) -> list[list[Any]]:
+def _steps(past: History, times: Sequence[int], numbers: dict[int, int], text: _Texts) -> list[list[Any]]:
     """Each step: its event's number or -1, its time, its action, and its changes as cell, before, after in a row."""
-    if past is None:
-        return []
     found = []
-    for step, time in zip(past.steps, line.times, strict=True):
+    for step, time in zip(past.steps, times, strict=True):
         changes = [text(each) for change in step.changes for each in (change.cell.text, change.before, change.after)]
         event = -1 if step.event is None else numbers.get(id(step.event), -1)
-        found.append([event, time - line.begin, text(step.action), changes])
+        found.append([event, time, text(step.action), changes])
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -10,7 +11,7 @@ from assay.report.html.history import Cell, History
 from assay.traces.events import Event, ProcessRun
 
 SHARED = "shared"
-MOST_BANDS = 8
+MOST_BANDS = 10
 """Bands in a lane: the variables that change most often are left out beyond it, because they say least in a picture."""
 
 
@@ -34,27 +35,26 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The lanes, the time that they span, and the time of each step of the execution."""
+    """The lanes, the time that they span, and the time of each step of each history."""
 
     lanes: tuple[Lane, ...]
     begin: int
     end: int
-    times: tuple[int, ...]
+    times: tuple[tuple[int, ...], ...]
 
 
-def timeline(events: Sequence[Event], past: History | None) -> Timeline:
+def timeline(events: Sequence[Event], past: Sequence[History]) -> Timeline:
     """The lanes of a log: a node's process runs share one."""
     stated = [event.record.time for event in events if event.record.time is not None]
     begin, end = (min(stated), max(stated)) if stated else (0, 1)
     runs = _runs(events)
     lanes = {("node", run.node): Lane("node", run.node) for run in runs.values()}
-    times: tuple[int, ...] = ()
-    if past is not None:
-        times = _times(past, begin)
-        _fill(lanes, past, times, runs, _lives(events, begin, end + 1), end + 1)
-    ordered = sorted(
-        lanes.values(), key=lambda lane: ("node", SHARED).index(lane.group) if lane.group in {"node", SHARED} else 2
-    )
+    times = tuple(_times(each, begin) for each in past)
+    lives = _lives(events, begin, end + 1)
+    for each, own in zip(past, times, strict=True):
+        _fill(lanes, each, own, runs, lives, (begin, end + 1))
+    first = ("node", SHARED)
+    ordered = sorted(lanes.values(), key=lambda lane: first.index(lane.group) if lane.group in first else len(first))
     return Timeline(tuple(ordered), begin, end + 1, times)
 
 
@@ -100,11 +100,33 @@ def _fill(
     times: Sequence[int],
     runs: dict[str, ProcessRun],
     lives: dict[str, tuple[int, int]],
-    end: int,
+    span: tuple[int, int],
 ) -> None:
-    """Give each lane the bands of its cells: only variables that ever change."""
-    begin = min(times, default=end)
-    held: dict[Cell, list[Segment]] = {}
+    """Give each lane the bands of its cells: only variables that ever change, those that change least if there are many."""
+    held = _held(past, times, span)
+    shown = _shown(past)
+    for cell, segments in held.items():
+        if cell.name not in shown:
+            continue
+        run = runs.get(cell.element)
+        key = ("node", run.node) if run is not None else (cell.set or SHARED, cell.element or SHARED)
+        low, high = lives.get(cell.element, span)
+        lanes.setdefault(key, Lane(*key)).bands.setdefault(cell.name, []).extend(_clipped(segments, low, high))
+
+
+def _shown(past: History) -> set[str]:
+    """Of each set, and of what is in none, the variables that change at all: the steadiest if there are many."""
+    changes: dict[str, Counter[str]] = {}
+    for step in past.steps:
+        for change in step.changes:
+            changes.setdefault(change.cell.set, Counter())[change.cell.name] += 1
+    return {name for counts in changes.values() for name, _ in counts.most_common()[: -MOST_BANDS - 1 : -1]}
+
+
+def _held(past: History, times: Sequence[int], span: tuple[int, int]) -> dict[Cell, list[Segment]]:
+    """What each cell held, from when to when."""
+    begin, end = span
+    held: dict[Cell, list[Segment]] = {cell: [] for cell in past.initial}
     current = {cell: (begin, value) for cell, value in past.initial.items()}
     for step, time in zip(past.steps, times, strict=True):
         for change in step.changes:
@@ -112,21 +134,9 @@ def _fill(
             if time > since:
                 held.setdefault(change.cell, []).append(Segment(since, time, value))
             current[change.cell] = (time, change.after)
-    changing: dict[str, int] = {}
-    for step in past.steps:
-        for change in step.changes:
-            changing[change.cell.variable] = changing.get(change.cell.variable, 0) + 1
-    shown = sorted(changing, key=lambda name: changing[name])
     for cell, (since, value) in current.items():
-        if cell.variable not in changing:
-            continue
-        segments = [*held.get(cell, []), Segment(since, end, value)]
-        run = runs.get(cell.element)
-        key = ("node", run.node) if run is not None else (cell.set or SHARED, cell.element or SHARED)
-        lane = lanes.setdefault(key, Lane(*key))
-        if cell.variable in lane.bands or len(lane.bands) < MOST_BANDS or cell.variable in shown[:MOST_BANDS]:
-            low, high = lives.get(cell.element, (begin, end))
-            lane.bands.setdefault(cell.variable, []).extend(_clipped(segments, low, high))
+        held.setdefault(cell, []).append(Segment(since, end, value))
+    return held
 
 
 def _clipped(segments: Iterable[Segment], low: int, high: int) -> list[Segment]:

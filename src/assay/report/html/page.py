@@ -10,7 +10,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from assay.report.html.data import embedded, script_data
-from assay.report.html.history import history
+from assay.report.html.history import histories
 from assay.report.html.lanes import timeline
 from assay.report.lines import clean
 from assay.report.validation_text import event_text
@@ -20,7 +20,7 @@ from assay.traces.validation import Validation
 
 def html_report(validation: Validation, events: Sequence[Event], title: str) -> str:
     """The whole page. ``events`` are those that were validated, ``title`` says which logs."""
-    past = history(validation.kernel, validation.execution) if validation.execution is not None else None
+    past = histories(validation)
     line = timeline(events, past)
     page = _environment().from_string(_file("report.html.jinja"))
     return page.render(

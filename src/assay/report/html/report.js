@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const texts = data.texts, ev = data.events, steps = data.steps, lanes = data.lanes;
+  const texts = data.texts, ev = data.events, histories = data.histories, lanes = data.lanes;
   const span = Math.max(1, data.end - data.begin), count = ev.kind.length;
   const byId = (id) => document.getElementById(id);
   const canvas = byId("canvas"), pen = canvas.getContext("2d");
@@ -9,17 +9,33 @@
   let from = 0, to = span, chosen = null;
 
   // ------------------------------------------------------------------ where things are
-  let top = AXIS;
   for (const lane of lanes) {
-    lane.top = top;
     lane.marks = lane.group === "node" ? MARKS : 0;
     lane.height = Math.max(MARKS, lane.marks + lane.bands.length * BAND);
-    top += lane.height + GAP;
     lane.events = [];
   }
-  const height = top + 4;
-  const stepOf = new Map(), hidden = [];
-  steps.forEach((step, at) => { if (step[0] >= 0) { if (!stepOf.has(step[0])) stepOf.set(step[0], at); } else hidden.push(at); });
+  let shown = [], height = 0;
+  function place() {
+    const wanted = byId("lane-filter").value.toLowerCase();
+    let top = AXIS;
+    shown = lanes.filter((lane) => texts[lane.name].toLowerCase().includes(wanted));
+    for (const lane of shown) { lane.top = top; top += lane.height + GAP; }
+    height = top + 4;
+    byId("all-lanes").style.height = height + "px";
+  }
+  const frame = byId("lanes"), above = () => frame.scrollTop;
+  const steps = [], stepsOf = new Map(), hidden = [];
+  for (const past of histories) {
+    past.first = steps.length;
+    past.snapshots = [new Map(past.initial)];
+    for (const step of past.steps) {
+      const at = steps.push(step) - 1;
+      step.push(past);
+      if (step[0] < 0) hidden.push(at);
+      else if (stepsOf.has(step[0])) stepsOf.get(step[0]).push(at);
+      else stepsOf.set(step[0], [at]);
+    }
+  }
   for (let i = 0; i < count; i++) if (ev.time[i] !== null && ev.lane[i] >= 0) lanes[ev.lane[i]].events.push(i);
   for (const lane of lanes) lane.events.sort((a, b) => ev.time[a] - ev.time[b]);
 
@@ -32,7 +48,7 @@
       let hash = 7;
       for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) >>> 0;
       const plain = ["none", "{}", "absent", "false", "Idle", "0"].includes(text);
-      colours.set(key, plain ? "transparent" : `hsl(${hash % 360} ${45 + hash % 25}% ${dark() ? 32 : 80}%)`);
+      colours.set(key, plain ? "transparent" : `hsl(${Math.floor(hash * 137.508) % 360} ${45 + hash % 25}% ${dark() ? 32 : 80}%)`);
     }
     return colours.get(key);
   };
@@ -46,27 +62,35 @@
   };
   function draw() {
     const width = canvas.clientWidth, ratio = devicePixelRatio || 1, ink = dark() ? "#e3e6ea" : "#1c2024";
-    canvas.style.height = height + "px";
-    canvas.width = width * ratio; canvas.height = height * ratio;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
+    const seen = Math.min(height, frame.clientHeight);
+    canvas.style.height = seen + "px";
+    canvas.width = width * ratio; canvas.height = seen * ratio;
+    pen.setTransform(ratio, 0, 0, ratio, 0, -above() * ratio);
     pen.textBaseline = "middle"; pen.font = "11px system-ui, sans-serif";
+    grid(width, seen);
+    for (const lane of shown) if (lane.top + lane.height > above() && lane.top < above() + seen) drawLane(lane, width, ink);
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.fillStyle = dark() ? "#15181c" : "#fff"; pen.fillRect(0, 0, width, AXIS - 1);
     axis(width, ink);
-    for (const lane of lanes) drawLane(lane, width, ink);
     pen.fillStyle = "#d97706";
     for (const at of hidden) { const px = x(steps[at][1]); if (px >= LABEL && px <= width) pen.fillRect(px, AXIS - 6, 1.5, 6); }
-    if (chosen !== null && chosen.time !== null) { pen.fillStyle = ink; pen.fillRect(x(chosen.time), AXIS, 1, height - AXIS); }
+    if (chosen !== null && chosen.time !== null) { pen.fillStyle = ink; pen.fillRect(x(chosen.time), AXIS, 1, seen - AXIS); }
     byId("range").textContent = `${moment(from, 23)} to ${moment(to, 23)}.`;
   }
+  const UNITS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 108e5, 216e5, 864e5, 6048e5];
+  function ticks(width) {
+    const unit = UNITS.find((u) => u / (to - from) * (width - LABEL) >= 90) || 31536e6, found = [];
+    for (let t = Math.ceil((data.begin + from) / unit) * unit - data.begin; t <= to; t += unit) found.push(t);
+    return [unit, found];
+  }
+  function grid(width, seen) {
+    pen.fillStyle = dark() ? "#2a3038" : "#eceff2";
+    for (const t of ticks(width)[1]) pen.fillRect(x(t), above(), 1, seen);
+  }
   function axis(width, ink) {
-    const units = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 108e5, 216e5, 864e5, 6048e5];
-    const unit = units.find((u) => u / (to - from) * (width - LABEL) >= 90) || 31536e6;
-    pen.fillStyle = ink; pen.strokeStyle = dark() ? "#2a3038" : "#eceff2";
-    for (let t = Math.ceil((data.begin + from) / unit) * unit - data.begin; t <= to; t += unit) {
-      const px = x(t);
-      pen.beginPath(); pen.moveTo(px, AXIS); pen.lineTo(px, height); pen.stroke();
-      pen.fillText(unit >= 864e5 ? moment(t, 10) : moment(t, unit < 1000 ? 23 : 19).slice(11), px + 2, 9);
-    }
+    const [unit, found] = ticks(width);
+    pen.fillStyle = ink; pen.font = "11px system-ui, sans-serif";
+    for (const t of found) pen.fillText(unit >= 864e5 ? moment(t, 10) : moment(t, unit < 1000 ? 23 : 19).slice(11), x(t) + 2, 9);
   }
   function drawLane(lane, width, ink) {
     pen.fillStyle = ink; pen.font = "bold 11px system-ui, sans-serif";
@@ -103,7 +127,8 @@
   // ------------------------------------------------------------------ one event
   const cell = (row, text, name) => { const td = row.insertCell(); td.textContent = text; if (name) td.className = name; return td; };
   function choose(event, step) {
-    if (step === undefined && stepOf.has(event)) step = stepOf.get(event);
+    const all = event >= 0 ? stepsOf.get(event) || [] : [step];
+    if (step === undefined) step = all[0];
     const t = event >= 0 ? ev.time[event] : steps[step][1];
     chosen = { event, step, time: t };
     byId("detail").hidden = false;
@@ -111,36 +136,40 @@
     byId("detail-text").textContent = event >= 0 ? texts[ev.text[event]] : "";
     byId("detail-text").hidden = event < 0;
     byId("detail-read").textContent = event >= 0 ? `read as ${texts[ev.read[event]]}` + (t === null ? "" : `, ${moment(t, 23)}`) : `assumed to have happened at about ${moment(t, 23)}`;
-    const taken = step === undefined ? null : steps.slice(step).findIndex((s) => s[0] !== event);
-    const all = step === undefined ? [] : event < 0 ? [steps[step]] : steps.slice(step, taken < 0 ? undefined : step + taken);
-    byId("detail-action").textContent = all.length ? "action: " + all.map((s) => s[2] >= 0 ? texts[s[2]] : "none, it agrees with the state").join("; ") : "no part of the execution";
+    byId("detail-action").textContent = all.length ? "action: " + all.map((at) => (steps[at][2] >= 0 ? texts[steps[at][2]] : "none, it agrees with the state") + of(steps[at][4])).join("; ") : "no part of the execution";
     const table = byId("detail-changes"), state = byId("detail-state");
     table.replaceChildren(); state.replaceChildren();
-    const before = step === undefined ? null : stateBefore(step), after = before && new Map(before);
-    for (const each of all) for (let i = 0; i < each[3].length; i += 3) {
-      after.set(each[3][i], each[3][i + 2]);
-      const row = table.insertRow();
-      cell(row, texts[each[3][i]]); cell(row, texts[each[3][i + 1]]); cell(row, "→"); cell(row, texts[each[3][i + 2]], "after");
+    const before = new Map(), after = new Map();
+    for (const at of all) {
+      for (const [cell, value] of stateBefore(at)) if (!before.has(cell)) { before.set(cell, value); after.set(cell, value); }
+      const changes = steps[at][3];
+      for (let i = 0; i < changes.length; i += 3) {
+        after.set(changes[i], changes[i + 2]);
+        const row = table.insertRow();
+        cell(row, texts[changes[i]]); cell(row, texts[changes[i + 1]]); cell(row, "→"); cell(row, texts[changes[i + 2]], "after");
+      }
     }
-    if (before) for (const [name, value] of after) {
+    for (const [name, value] of after) {
       const row = state.insertRow(), old = before.get(name);
       if (old !== value) row.className = "changed";
       cell(row, texts[name]); cell(row, old === undefined ? "" : texts[old]); cell(row, old === value ? "" : "→"); cell(row, old === value ? "" : texts[value], "after");
     }
     draw(); showRows();
   }
-  const snapshots = [new Map(data.initial)], EVERY = 500;
-  function stateBefore(step) {
-    while (snapshots.length <= Math.floor(step / EVERY)) snapshots.push(applied(new Map(snapshots.at(-1)), (snapshots.length - 1) * EVERY, snapshots.length * EVERY));
-    const at = Math.floor(step / EVERY);
-    return applied(new Map(snapshots[at]), at * EVERY, step);
+  const EVERY = 500, of = (past) => past.slice < 0 || !texts[past.slice] ? "" : ` in ${texts[past.slice]}`;
+  function stateBefore(at) {
+    const past = steps[at][4], own = at - past.first, kept = past.snapshots;
+    while (kept.length <= Math.floor(own / EVERY)) kept.push(applied(new Map(kept.at(-1)), past, (kept.length - 1) * EVERY, kept.length * EVERY));
+    const base = Math.floor(own / EVERY);
+    return applied(new Map(kept[base]), past, base * EVERY, own);
   }
-  function applied(state, first, last) {
-    for (let i = first; i < Math.min(last, steps.length); i++) for (let c = 0; c < steps[i][3].length; c += 3) state.set(steps[i][3][c], steps[i][3][c + 2]);
+  function applied(state, past, first, last) {
+    for (const step of past.steps.slice(first, last)) for (let c = 0; c < step[3].length; c += 3) state.set(step[3][c], step[3][c + 2]);
     return state;
   }
   function nearest(px, y) {
-    const lane = lanes.find((l) => y >= l.top - 2 && y < l.top + l.height + GAP / 2);
+    if (y >= AXIS) y += above();
+    const lane = shown.find((l) => y >= l.top - 2 && y < l.top + l.height + GAP / 2);
     if (y < AXIS) {
       const step = hidden.reduce((best, at) => Math.abs(x(steps[at][1]) - px) < Math.abs((best === null ? 1e9 : x(steps[best][1])) - px) ? at : best, null);
       if (step !== null && Math.abs(x(steps[step][1]) - px) < 8) return choose(-1, step);
@@ -161,7 +190,15 @@
     requestAnimationFrame(draw);
   }
   const zoom = (factor, at) => view(at - (at - from) * factor, at + (to - at) * factor);
-  canvas.addEventListener("wheel", (e) => { e.preventDefault(); e.shiftKey ? view(from + e.deltaY / 800 * (to - from), to + e.deltaY / 800 * (to - from)) : zoom(e.deltaY > 0 ? 1.25 : 0.8, time(e.offsetX)); }, { passive: false });
+  canvas.addEventListener("wheel", (e) => {
+    if (!e.ctrlKey && !e.metaKey && !e.shiftKey) return;
+    e.preventDefault();
+    const by = (e.deltaY || e.deltaX) / 800 * (to - from);
+    e.shiftKey ? view(from + by, to + by) : zoom(e.deltaY > 0 ? 1.25 : 0.8, time(e.offsetX));
+  }, { passive: false });
+  canvas.addEventListener("dblclick", (e) => zoom(0.4, time(e.offsetX)));
+  frame.addEventListener("scroll", () => requestAnimationFrame(draw));
+  byId("lane-filter").addEventListener("input", () => { place(); frame.scrollTop = 0; draw(); });
   let drag = null;
   canvas.addEventListener("pointerdown", (e) => { drag = { x: e.offsetX, from, to, moved: false }; canvas.setPointerCapture(e.pointerId); });
   canvas.addEventListener("pointermove", (e) => {
@@ -219,7 +256,8 @@
   byId("search").addEventListener("input", filter);
   byId("only-used").addEventListener("change", filter);
   addEventListener("resize", draw);
-  addEventListener("beforeprint", () => { view(0, span); draw(); });
-  draw(); filter();
+  addEventListener("beforeprint", () => { frame.style.maxHeight = Math.min(height, 16000) + "px"; from = 0; to = span; draw(); });
+  addEventListener("afterprint", () => { frame.style.maxHeight = ""; draw(); });
+  place(); draw(); filter();
   if (location.hash.startsWith("#event=")) { const i = Number(location.hash.slice(7)); if (i < count) choose(i); }
 })();
