@@ -189,6 +189,13 @@ LOGS = (
         "An argument that neither the event nor the action determines is tried with every value of its type. Where the log decides how "
         "many there are, that has no end: name the value in the event's fields, or `pick` it inside the action.",
     ),
+    Code(
+        "E712",
+        "spec that cannot be sliced",
+        "Each slice of a log is validated by itself. That is sound only if an action of one slice neither changes what is shared nor reads "
+        "or changes what belongs to another slice, and if what is shared does not depend on slices. A guard that reads across slices is left "
+        "out, and the answer says so; anything else of the kind is an error.",
+    ),
 )
 
 ENGINES = (

@@ -207,5 +207,7 @@ PROPERTIES = (
         "slices of a log",
         "`slice` names a set parameter, whose elements the log's slices are; `at` stands only in a clause that has slices.",
     ),
-    Code("E516", "what is reported", "`report` names an action and says whether its occurrence is a `risk` or `known`."),
+    Code(
+        "E516", "what is reported", "`report` names an action and says whether its occurrence is a `risk` or `known`."
+    ),
 )

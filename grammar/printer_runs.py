@@ -128,7 +128,10 @@ def _mapping(node: ActionMapping) -> Item:
 def trace(node: Trace) -> list[Item]:
     """A trace block."""
     base = "" if node.base is None else f" extends {node.base}"
-    return [opening(0, f"trace {node.name.text}{base}:", node), *(item for each in node.lines for item in trace_line(each))]
+    return [
+        opening(0, f"trace {node.name.text}{base}:", node),
+        *(item for each in node.lines for item in trace_line(each)),
+    ]
 
 
 def trace_line(node: TraceLine) -> list[Item]:

@@ -65,8 +65,14 @@ class Bound:
         return len({id(observation.event) for observation in self.observations})
 
 
+NOTHING_BOUND = Bound((), (), (), ())
+"""No events at all."""
+
 OF_THE_FILE = frozenset({"node", "run"})
 """The fields that every event has: they come from where a line stands, not from what it says."""
+
+EVERY_SLICE = "slice"
+"""The field that every event of a slice has: the element of the slicing set that stands for the slice at hand."""
 
 NO_RULE = "no rule of the trace clause speaks of it"
 NO_CONDITION = "no rule's fields and condition fit"

@@ -148,6 +148,13 @@ def _guards(
                 yield Obstacle("guard", guard.label, Atom(value, (), (), guard.undefined))
 
 
+def guards_in_the_way(model: Model, action: str, arguments: Sequence[Value], state: int) -> list[Obstacle]:
+    """The guards of an instance that are false in a state; for the way to pick that leaves the fewest."""
+    ways = model.meanings.actions[action].false_guards(model.states[state], tuple(arguments))
+    listed = ([*_guards(model, action, arguments, false, state)] for false in ways)
+    return min(listed, key=len, default=[])
+
+
 def _with_lets(here: Situation, action: str) -> Situation:
     """The situation with the action's ``let`` names bound, as far as they have values without its choices."""
     for each in here.model.meanings.actions[action].node.body:

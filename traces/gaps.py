@@ -16,6 +16,14 @@ KIND = "missing logs"
 # One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
 WITNESSES = 2
 ELECTION = "ControllerElected"
+UNREAD = frozenset(
+    {
+        *("unreadable", "damaged file", "expansion limit", "unsupported compression", "nested archive", "binary file"),
+        *("record too long", "zero bytes", "beginning cut off", "lines left out", "no such time", "not an event"),
+        *("interleaved nodes", "node unknown"),
+    }
+)
+"""Notices about the input after which something that was written was not read, or not as whose it is."""
 
 
 def gaps(reading: LogReading) -> list[Notice]:
@@ -26,10 +34,13 @@ def gaps(reading: LogReading) -> list[Notice]:
 def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     """The answer that reckons with what is missing: a mismatch is then no proof that a rule was broken."""
     answer = replace(validation, notices=(*validation.notices, *missing))
-    if not missing or validation.verdict is not TraceVerdict.INCONSISTENT:
+    unread = [notice for notice in validation.notices if notice.kind in UNREAD]
+    if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT:
         return answer
-    more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
-    reason = f"logs are missing, which may be why not every line has an explanation: {missing[0].text}{more}"
+    first = (missing or unread)[0]
+    text = first.text if missing or first.place is None else f"{first.place}: {first.text}"
+    more = f", and {len(missing) + len(unread) - 1} more" if len(missing) + len(unread) > 1 else ""
+    reason = f"logs are missing, which may be why not every line has an explanation: {text}{more}"
     return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
 
 
@@ -37,10 +48,10 @@ def _lost_starts(reading: LogReading) -> Iterator[Notice]:
     """Processes of a broker whose logs do not say that they started."""
     first: dict[ProcessRun, Event] = {}
     started: set[ProcessRun] = set()
-    for event in reading.events:
+    for event in reading.recognised:
         if "broker" in event.fields:
             first.setdefault(event.run, event)
-        if reading.catalogue.shape(event.shape).role == "process start":
+        if reading.role(event) == "process start":
             started.add(event.run)
     for run, event in first.items():
         if run not in started:
@@ -50,7 +61,7 @@ def _lost_starts(reading: LogReading) -> Iterator[Notice]:
 def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
     """Brokers that were controller or were registered in the eyes of others, and of which nothing was read."""
     known = _known(reading)
-    named = _witnesses((broker, event) for event in reading.events for broker in _named(event))
+    named = _witnesses((broker, event) for event in reading.recognised for broker in _named(event))
     for broker, places in sorted(named.items()):
         if broker not in known and len(places) >= WITNESSES:
             yield Notice(KIND, places[0], f"broker {broker} is spoken of, and none of its logs was read")
@@ -60,10 +71,10 @@ def _lost_elections(reading: LogReading) -> Iterator[Notice]:
     """Brokers that acted as controller with more epochs than their logs hold elections."""
     acting = _witnesses(
         ((event.fields["controller"], event.fields["epoch"]), event)
-        for event in reading.events
+        for event in reading.recognised
         if "controller" in event.fields and isinstance(event.fields.get("epoch"), int)
     )
-    elected = Counter(event.fields["winner"] for event in reading.events if event.kind == ELECTION)
+    elected = Counter(event.fields["winner"] for event in reading.recognised if event.kind == ELECTION)
     terms = Counter(controller for (controller, _), places in acting.items() if len(places) >= WITNESSES)
     for broker in _known(reading):
         if elected[broker] < terms[broker]:

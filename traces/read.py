@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.traces.events import Event, Field, Notice, Place, ProcessRun
-from assay.traces.identity import Line, Node, NodeFiles, Runs, group_by_node
+from assay.traces.identity import Line, Node, NodeFiles, Runs, group_by_node, node_names
 from assay.traces.readers.reading import FileReading, writers
 from assay.traces.readers.records import RecordReader, may_be_pasted
 from assay.traces.readers.scan import ScanLimits
@@ -35,6 +35,26 @@ class Stream:
     run: ProcessRun
     file: str
     events: tuple[Event, ...]
+
+
+def _json_streams(readings: Sequence[FileReading]) -> list[Stream]:
+    """The events of files that state events themselves, a stream for each process run in each file."""
+    names = node_names(dict.fromkeys(reading.origin.folder for reading in readings if reading.events))
+    found: dict[tuple[ProcessRun, str], list[Event]] = {}
+    for reading in readings:
+        for event in reading.events:
+            run = ProcessRun(event.node or names[reading.origin.folder], event.run)
+            fields = {**event.fields, "node": run.node}
+            found.setdefault((run, reading.file), []).append(Event(event.kind, "", fields, event.record, run))
+    return [Stream(run, file, tuple(events)) for (run, file), events in found.items()]
+
+
+def _runs_by_node(streams: Iterable[Stream]) -> dict[str, set[int]]:
+    """The numbers of the runs of each node."""
+    found: dict[str, set[int]] = {}
+    for stream in streams:
+        found.setdefault(stream.run.node, set()).add(stream.run.number)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +89,22 @@ class LogReading:
         return (event for stream in self.streams for event in stream.events)
 
     @property
+    def recognised(self) -> Iterator[Event]:
+        """The events that a line shape made, without those that a file states itself."""
+        return (event for event in self.events if event.shape)
+
+    @property
     def versions(self) -> tuple[str, ...]:
         """The Kafka versions that the logs state, sorted."""
         return tuple(sorted({version for node in self.nodes for version in node.versions}))
 
     def explain(self, event: Event) -> str:
-        """What an event means, in an operator's words."""
-        return self.catalogue.shape(event.shape).explain(event.fields)
+        """What an event means, in an operator's words; of an event that no shape made, what its line says."""
+        return self.catalogue.shape(event.shape).explain(event.fields) if event.shape else event.record.message
+
+    def role(self, event: Event) -> str | None:
+        """What an event's line tells of the process itself; see ``Shape.role``."""
+        return self.catalogue.shape(event.shape).role if event.shape else None
 
 
 def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions()) -> LogReading:
@@ -92,6 +121,9 @@ def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions())
     find_years(readings, notices)
     drop_copies(readings, notices)
     streams, nodes = _identify(readings, notices)
+    of_json = _json_streams(readings)
+    streams += of_json
+    nodes += [Node(name, (), (), max(runs)) for name, runs in _runs_by_node(of_json).items()]
     for reading in readings:
         notices += reading.tally.notices
     return LogReading(

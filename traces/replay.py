@@ -43,11 +43,13 @@ def reordering(path: Path) -> float:
     return most
 
 
-def broken_properties(model: Model, run: Execution) -> tuple[BrokenProperty, ...]:
+def broken_properties(
+    model: Model, run: Execution, properties: Sequence[k.Property] | None = None
+) -> tuple[BrokenProperty, ...]:
     """The invariants, lemmas and transitions that are false in a state or on a step; of each the first occurrence."""
     numbers = [model.number(run.initial), *(model.number(step.state) for step in run.steps)]
     found: list[BrokenProperty] = []
-    for prop in model.kernel.properties:
+    for prop in model.kernel.properties if properties is None else properties:
         match prop.kind:
             case "invariant" | "lemma" | "transition":
                 first = next(_breaches(model, prop, numbers), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -10,24 +11,28 @@ from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
 from assay.grammar.values import Value
 from assay.traces.atoms import Writer
-from assay.traces.binding import Bound, Misfit, bind
+from assay.traces.binding import NOTHING_BOUND, Bound, Misfit, Unread, bind
 from assay.traces.conduct import DEFAULT_OPTIONS, Accepted, Options, Undecided, conclude
 from assay.traces.events import Event, Notice
+from assay.traces.join import Joined, Joiner
 from assay.traces.mismatch import explain_mismatch
 from assay.traces.mutants import kill_rate
 from assay.traces.order import order
-from assay.traces.plan import sized_kernel
+from assay.traces.plan import sized_kernel, trace_plan
 from assay.traces.replay import broken_properties, execution, hidden_steps, reordering
 from assay.traces.search.explore import Search
 from assay.traces.search.frontier import Frontier
 from assay.traces.search.model import Model
 from assay.traces.search.path import Path
+from assay.traces.slices import SlicedEvents, sliced
+from assay.traces.slicing import split
 from assay.traces.validation import (
     Blame,
     Counts,
     EventMeaning,
     FailedPart,
     Repair,
+    SliceResult,
     TraceVerdict,
     Validation,
     Violation,
@@ -63,36 +68,65 @@ def validate(
     the order of the lines' times by at most ten seconds.
     """
     begun = perf_counter()
-    kernel, plan = sized_kernel(loaded, events, clause)
+    slicing = trace_plan(loaded.kernel, clause).slicing
+    parts = SlicedEvents(tuple(events), {}) if slicing is None else sliced(slicing, events)
+    kernel, plan = sized_kernel(loaded, parts.all, clause)
     if options.skew is not None:
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
-    model = Model(kernel, plan)
-    bound = bind(plan, events, lambda rule, values: _applies(model, rule, values))
+    divided = None if plan.slicing is None else split(kernel, plan.slicing)
+    model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
+    bound = bind(model.plan, parts.shared, lambda rule, values: _applies(model, rule, values))
     findings = _Findings(violations=[_misfit(misfit) for misfit in bound.misfits])
     search = Search(model, Frontier(order(bound.observations, plan.ordering)))
+    writer = Writer(loaded.sources)
     if bound.observations:
-        _conduct(search, Writer(loaded.sources), options, findings)
+        _conduct(search, writer, options, findings)
     run = None if findings.path is None else execution(model, findings.path)
     checks = kill_rate(search, options) if options.mutants and run is not None and not findings.violations else None
+    joined = Joined((), NOTHING_BOUND, 0)
+    if divided is not None and findings.path is not None:
+        joined = Joiner(divided, plan, model, findings.path, writer).join(parts.slices)
+        findings.violations += [_misfit(misfit) for misfit in joined.bound.misfits]
+    findings.violations += [violation for result in joined.results for violation in result.violations]
+    unread = _merged(bound.ignored, joined.bound.ignored)
+    properties = broken_properties(model, run) if run is not None else ()
     return Validation(
-        verdict=_verdict(bound, findings),
-        reason=_reason(bound, findings),
+        verdict=_verdict(bound, findings, joined.results),
+        reason=_reason(bound, findings, joined.results),
         kernel=kernel,
         clause=plan.name,
-        counts=_counts(bound, len(events)),
-        ignored=bound.ignored,
-        unmapped=bound.unmapped,
-        hidden=hidden_steps(findings.path) if findings.path else {},
+        counts=_counts(bound, joined, len(events)),
+        ignored=unread,
+        unmapped=_merged(bound.unmapped, joined.bound.unmapped),
+        hidden=_hidden(findings, joined.results),
         reordering=reordering(findings.path) if findings.path else 0.0,
         violations=tuple(findings.violations),
-        properties=broken_properties(model, run) if run is not None else (),
+        properties=(*properties, *(broken for result in joined.results for broken in result.properties)),
         notices=tuple(findings.notices),
         explanations=_explanations(events, explain),
         execution=run,
         kill_rate=checks,
-        visited=model.visited,
+        visited=model.visited + joined.visited,
         seconds=perf_counter() - begun,
+        slices=joined.results,
+        relaxed=divided.relaxed if divided is not None else (),
     )
+
+
+def _merged(*groups: Sequence[Unread]) -> tuple[Unread, ...]:
+    """The counts of several groups by kind and reason."""
+    found: dict[tuple[str, str], Unread] = {}
+    for each in (unread for group in groups for unread in group):
+        key = each.kind, each.reason
+        found[key] = replace(found[key], count=found[key].count + each.count) if key in found else each
+    return tuple(sorted(found.values(), key=lambda unread: (unread.kind, unread.reason)))
+
+
+def _hidden(findings: _Findings, results: Sequence[SliceResult]) -> Mapping[str, int]:
+    counts = hidden_steps(findings.path) if findings.path else Counter()
+    for result in results:
+        counts.update(result.hidden)
+    return counts
 
 
 def _applies(model: Model, rule: k.TraceRule, values: Mapping[str, Value]) -> bool:
@@ -131,23 +165,34 @@ def _misfit(misfit: Misfit) -> Violation:
     return Violation(misfit.event, action, (Blame(misfit.event, action, (part,)),), repair)
 
 
-def _verdict(bound: Bound, findings: _Findings) -> TraceVerdict:
+def _verdict(bound: Bound, findings: _Findings, results: Sequence[SliceResult]) -> TraceVerdict:
     if findings.violations:
         return TraceVerdict.INCONSISTENT
     if not bound.observations:
         return TraceVerdict.VACUOUS
-    return TraceVerdict.CONSISTENT if findings.path is not None else TraceVerdict.INCONCLUSIVE
+    open_ = findings.path is None or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
+    return TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT
 
 
-def _reason(bound: Bound, findings: _Findings) -> str | None:
-    return findings.reason if bound.observations or findings.violations else NOTHING_USED
+def _reason(bound: Bound, findings: _Findings, results: Sequence[SliceResult]) -> str | None:
+    if not bound.observations and not findings.violations:
+        return NOTHING_USED
+    undecided = [result for result in results if result.verdict is TraceVerdict.INCONCLUSIVE]
+    if findings.reason is not None or not undecided:
+        return findings.reason
+    more = f", and {len(undecided) - 1} more slices like it" if len(undecided) > 1 else ""
+    return f"{undecided[0].name}: {undecided[0].reason}{more}"
 
 
-def _counts(bound: Bound, read: int) -> Counts:
-    used = bound.used + len(bound.misfits)
-    fields = sum(len(observation.values) for observation in bound.observations)
-    ignored, unmapped = (sum(each.count for each in group) for group in (bound.ignored, bound.unmapped))
-    return Counts(read, used, ignored, unmapped, fields)
+def _counts(bound: Bound, joined: Joined, read: int) -> Counts:
+    both = bound, joined.bound
+    used = sum(each.used + len(each.misfits) for each in both)
+    fields = sum(len(observation.values) for each in both for observation in each.observations)
+    ignored, unmapped = (
+        sum(unread.count for each in both for unread in group(each))
+        for group in (lambda each: each.ignored, lambda each: each.unmapped)
+    )
+    return Counts(max(read, used + ignored + unmapped), used, ignored, unmapped, fields)
 
 
 def _explanations(events: Sequence[Event], explain: Callable[[Event], str | None] | None) -> tuple[EventMeaning, ...]:

@@ -140,6 +140,30 @@ class EventMeaning:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that happened by the rules and is worth saying: committed data at risk, or what a version is known to do."""
+
+    severity: str
+    text: str
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class SliceResult:
+    """The answer about one slice of a log, as :class:`Validation` is about the whole; ``used`` counts events."""
+
+    name: str
+    verdict: TraceVerdict
+    reason: str | None
+    used: int
+    violations: tuple[Violation, ...]
+    properties: tuple[BrokenProperty, ...]
+    hidden: Mapping[str, int]
+    execution: Execution | None
+    remarks: tuple[Remark, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Validation:
     """The answer. ``reason`` says why it is inconclusive or vacuous; ``reordering`` is the most, in milliseconds, by which
     the execution departs from the order of the lines' times."""
@@ -161,3 +185,6 @@ class Validation:
     kill_rate: KillRate | None
     visited: int
     seconds: float
+    slices: tuple[SliceResult, ...] = ()
+    relaxed: tuple[tuple[str, str], ...] = ()
+    """Guards, as action and label, that were left out because they read across slices."""

@@ -22,7 +22,6 @@ from assay.grammar.elaborate.units import Units
 from assay.grammar.kernel_types import INT
 from assay.grammar.scope import ModuleEntity, Scope, SortEntity
 
-
 LineT = TypeVar("LineT", bound=syntax.TraceLine)
 Placed = tuple[Unit, syntax.TraceLine]
 """A line of a trace clause, with the module whose names it uses."""
@@ -55,7 +54,9 @@ class Traces:
         found = self._base(unit, trace.base)
         if found is None or found[1] in (*above, trace):
             known = "it does not exist" if found is None else "it extends itself"
-            self.diagnostics.error("E514", trace.base.span, f"the trace clause `{trace.base}` cannot be extended: {known}")
+            self.diagnostics.error(
+                "E514", trace.base.span, f"the trace clause `{trace.base}` cannot be extended: {known}"
+            )
             return own
         inherited = self._lines(*found, (*above, trace))
         return [*_without(inherited, trace.lines), *own]
@@ -105,7 +106,9 @@ class ClausePlan:
         rules = tuple(self._rules())
         for rule in rules:
             if rule.at is not None and slicing is None:
-                self.diagnostics.error("E515", rule.at.span, "`at` numbers steps of a slice, and this clause has no `slice`")
+                self.diagnostics.error(
+                    "E515", rule.at.span, "`at` numbers steps of a slice, and this clause has no `slice`"
+                )
         hidden, limit = self._hidden()
         return kernel.TracePlan(
             trace.name.text,
@@ -148,7 +151,9 @@ class ClausePlan:
         unit, line = found
         entities = unit.scope.find(line.set.text)
         if len(entities) != 1 or not isinstance(entities[0], SortEntity):
-            self.diagnostics.error("E515", line.set.span, f"`{line.set.text}` is no set parameter: slices are its elements")
+            self.diagnostics.error(
+                "E515", line.set.span, f"`{line.set.text}` is no set parameter: slices are its elements"
+            )
             return None
         fields = tuple(field.text for field in line.fields)
         return kernel.Slicing(entities[0].sort, fields, line.since.text if line.since else None, span=line.span)
@@ -182,7 +187,8 @@ class ClausePlan:
         if line.condition is not None:
             found = elaborate_condition(line.condition, scope.allowing(state=False), self.diagnostics, fresh)
             condition, scope = found.expr, found.when_true.allowing(state=True)
-        steps = tuple(tuple(self._calls(alternatives, scope, fresh)) for alternatives in line.steps)
+        resumes = line.events[0].text == kernel.GAP
+        steps = tuple(tuple(self._calls(each, scope, fresh, resumes=resumes)) for each in line.steps)
         then = (
             None
             if line.then is None
@@ -201,11 +207,14 @@ class ClausePlan:
             fields.append(kernel.EventField(field.name.text, local, span=field.span))
         return scope, tuple(fields)
 
-    def _calls(self, alternatives: tuple[syntax.Expr, ...], scope: Scope, fresh: Fresh) -> Iterator[kernel.ActionCall]:
+    def _calls(
+        self, alternatives: tuple[syntax.Expr, ...], scope: Scope, fresh: Fresh, *, resumes: bool
+    ) -> Iterator[kernel.ActionCall]:
         for action in alternatives:
             found = action_reference(action, scope.allowing(state=False), self.diagnostics, fresh)
             if found is not None:
-                self.steps.check_observed(found.entity, action.span)
+                if not resumes:
+                    self.steps.check_observed(found.entity, action.span)
                 yield self.steps.call(found, action.span)
 
     def _ignored(self) -> Iterator[kernel.IgnoredEvent]:

@@ -67,6 +67,7 @@ from assay.grammar.kernel.expressions import (
     Without,
 )
 from assay.grammar.kernel.model import (
+    GAP,
     Action,
     ActionCall,
     BoundParameter,
@@ -83,8 +84,8 @@ from assay.grammar.kernel.model import (
     Property,
     PropertyKind,
     Refuse,
-    Scenario,
     Reported,
+    Scenario,
     Slicing,
     TracePlan,
     TraceRule,
@@ -105,6 +106,7 @@ from assay.grammar.kernel.statements import (
 )
 
 __all__ = [
+    "GAP",
     "Action",
     "ActionAtom",
     "ActionCall",
@@ -168,8 +170,10 @@ __all__ = [
     "Quantified",
     "ReadField",
     "Refuse",
+    "Reported",
     "Scenario",
     "Slice",
+    "Slicing",
     "StateVar",
     "Statement",
     "Subset",
@@ -177,8 +181,6 @@ __all__ = [
     "Tabulate",
     "Temporal",
     "Times",
-    "Reported",
-    "Slicing",
     "TracePlan",
     "TraceRule",
     "TypeDomain",

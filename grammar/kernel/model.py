@@ -134,6 +134,10 @@ class EventField(Node):
     binder: Local
 
 
+GAP = "gap"
+"""The name under which a rule stands for any event of a slice that comes after writes of which no line tells."""
+
+
 @dataclass(frozen=True, slots=True)
 class TraceRule(Node):
     """What an event means.

@@ -1,7 +1,8 @@
 """Every command that the README and the pages of docs/ show is run, and answers with the exit code that they promise.
 
 A block of ```console holds lines `$ assay …`, with `# exit N` at the end where the exit code is not 0, and perhaps the output below; an
-output line that is `…` stands for any number of lines. Between them, `mkdir`, `mv`, `python3` and `sed` may prepare what assay reads.
+output line that is `…` stands for any number of lines. A block of another language with a file's name behind it, such as ```json log.jsonl, is
+that file, for the commands of its page. Between them, `mkdir`, `mv`, `python3` and `sed` may prepare what assay reads.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FILE = re.compile(r"^```\w+ ([\w-]+\.\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^\$ ((?:assay|mkdir|mv|python3|sed) .*?)(?:\s+# exit (\d+))?$")
 
 
@@ -27,16 +29,18 @@ class Session:
 
     name: str
     text: str
+    files: tuple[tuple[str, str], ...] = ()
 
 
 def sessions() -> list[Session]:
     found = []
     for page in (CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))):
         text = page.read_text(encoding="utf-8")
+        files = tuple(FILE.findall(text))
         for match in BLOCK.finditer(text):
             if "\n$ assay" in f"\n{match[1]}":
                 line = text.count("\n", 0, match.start()) + 1
-                found.append(Session(f"{page.name}:{line}", match[1]))
+                found.append(Session(f"{page.name}:{line}", match[1], files))
     return found
 
 
@@ -78,6 +82,8 @@ def timeless(line: str) -> str:
 def test_commands_do_what_the_page_says(session: Session, tmp_path: Path) -> None:
     for name in ("spec", "traces"):
         shutil.copytree(CHECKOUT / name, tmp_path / name, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    for name, text in session.files:
+        (tmp_path / name).write_text(text, encoding="utf-8")
     commands = re.split(r"^(?=\$ )", session.text, flags=re.MULTILINE)
     for command in filter(None, commands):
         head, _, shown = command.partition("\n")

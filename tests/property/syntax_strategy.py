@@ -166,7 +166,9 @@ trace_lines: SearchStrategy[s.TraceLine] = (
         st.none() | small,
         st.none(),
     )
-    | st.builds(s.On, tuples(names, 1, 2), tuples(fields), st.none() | small, st.none() | small, st.just(()), st.none(), small)
+    | st.builds(
+        s.On, tuples(names, 1, 2), tuples(fields), st.none() | small, st.none() | small, st.just(()), st.none(), small
+    )
     | st.builds(s.Slice, names, tuples(names, 1, 2), st.none() | names)
     | st.builds(s.Together, tuples(names, 1, 3), doc_texts.map(without_indentation))
     | st.builds(s.Report, paths, names, doc_texts.map(without_indentation))

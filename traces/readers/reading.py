@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from assay.traces.events import LogRecord, Notice, Place
+from assay.traces.readers.json_events import JsonEvent
 from assay.traces.readers.scan import Tally
 from assay.traces.shapes.recognise import Finding
 
@@ -55,7 +56,7 @@ class Origin:
 class FileReading:
     """What one file holds, or one part of it. ``other`` counts the records of loggers that say nothing of the protocol.
 
-    ``lacks`` is ``year`` or ``date`` if the time stamps lack it, and then the times count from the beginning of ``stamps.BASE_YEAR``.
+    ``events`` are those of a file that states them itself, as JSON. ``lacks`` is ``year`` or ``date`` if the time stamps lack it, and then the times count from the beginning of ``stamps.BASE_YEAR``.
     """
 
     origin: Origin
@@ -65,6 +66,7 @@ class FileReading:
     other: int = 0
     digest: bytes = b""
     lacks: str | None = None
+    events: list[JsonEvent] = field(default_factory=list)
 
     @property
     def file(self) -> str:

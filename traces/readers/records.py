@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from assay.traces.events import Place
 from assay.traces.paste import pasted_records
 from assay.traces.readers.job import FileJob
+from assay.traces.readers.json_events import holds_events, read_events
 from assay.traces.readers.layout import START
 from assay.traces.readers.prefix import find_prefixes
 from assay.traces.readers.reading import FileReading, Match, Origin
@@ -60,6 +61,8 @@ class RecordReader:
         if not head:
             reading.note("empty file", start, "the file is empty")
             return [reading]
+        if holds_events(head):
+            return [self._read_events(stream, reading)]
         prefixes = () if _is_binary(head) else find_prefixes(head)
         if not prefixes and _is_binary(head) and not _has_record(head):
             reading.note("binary file", start, "the file is not text; it was not read")
@@ -79,6 +82,15 @@ class RecordReader:
             parts = [reading]
         reading.digest = hashed.digest()
         return parts
+
+    def _read_events(self, stream: ByteStream, reading: FileReading) -> FileReading:
+        """A file of events as JSON."""
+        hashed = _Hashed(stream)
+        found = read_events(hashed, reading.file, reading.tally, self._limits)
+        reading.events = found.events
+        reading.tally.notices += found.notices
+        reading.digest = hashed.digest()
+        return reading
 
     def _read_parts(self, records: Iterator[tuple[Part, RawRecord]], whole: FileReading) -> list[FileReading]:
         """A file whose lines have prefixes: a reading for each part, behind one that counts bytes and lines of the file."""

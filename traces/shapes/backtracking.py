@@ -21,6 +21,9 @@ _ALPHABET = frozenset({*map(chr, range(32, 127)), "\n", "\t", "\r", "é", "日"}
 _ENDLESS = 1000
 
 
+LONGEST = {1: 1 << 30, 2: 4096}
+"""The longest message that a pattern of a degree is tried on: a fifth of a second at most. Patterns of a higher degree are refused."""
+
 BOUNDS = {"d": 20, "w": 250, "S": 500}
 """How often the classes that shapes repeat with ``+`` or ``*`` are repeated at most: no number, name or word of a log is longer."""
 

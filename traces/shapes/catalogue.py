@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Span, SpecError
-from assay.traces.shapes.backtracking import EXPONENTIAL, bounded, degree
+from assay.traces.shapes.backtracking import EXPONENTIAL, LONGEST, bounded, degree
 from assay.traces.shapes.convert import CONVERSIONS
 from assay.traces.shapes.shape import Reads, Shape
 
@@ -120,6 +120,7 @@ def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> 
         versions=entry.get("versions", ""),
         meaning=entry["meaning"],
         example=entry["example"],
+        longest=LONGEST[_degree(entry)],
     )
 
 
@@ -160,17 +161,22 @@ def _pattern_mistakes(entry: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _slowness(entry: Mapping[str, Any]) -> list[str]:
-    """A pattern that some line would keep busy for very long."""
+def _degree(entry: Mapping[str, Any]) -> int:
+    """The exponent of the time of a table's pattern; ValueError for a pattern that cannot be judged."""
     reads = entry.get("reads", "whole")
     pattern = re.compile(bounded(entry["pattern"]), re.DOTALL)
+    return degree(pattern, to_the_end=reads == Reads.WHOLE.value, anywhere=reads == Reads.EACH.value)
+
+
+def _slowness(entry: Mapping[str, Any]) -> list[str]:
+    """A pattern that some line would keep busy for very long."""
     try:
-        worst = degree(pattern, to_the_end=reads == Reads.WHOLE.value, anywhere=reads == Reads.EACH.value)
+        worst = _degree(entry)
     except ValueError as error:
         return [str(error)]
-    if worst == 1:
+    if worst in LONGEST:
         return []
-    how = "doubles with every character" if worst == EXPONENTIAL else "grows with a power of the length"
+    how = "doubles with every character" if worst == EXPONENTIAL else "grows with the third power of the length"
     return [
         f"on some lines the time that the pattern takes {how}; say how long its repetitions can be, such as `.{{0,300}}`"
     ]

@@ -46,13 +46,15 @@ class Shape:
     versions: str
     meaning: str
     example: str
+    longest: int = 1 << 30
+    """A longer message is not one of this shape: its pattern could take too much time."""
 
     def match(self, message: str) -> list[dict[str, Field]]:
         """The fields of each event that this shape finds in a message; an empty list if it does not match.
 
         A message whose numbers are too long for any number is not one of this shape.
         """
-        if self.literal not in message:
+        if self.literal not in message or len(message) > self.longest:
             return []
         try:
             return self._match(message)

@@ -17,6 +17,7 @@ from assay.cli.settings import load, model_options, parse_settings
 from assay.grammar.diagnostics import Diagnostic
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
+from assay.report.html import html_report
 from assay.report.validation_object import exit_code, junit_of_validation, validation_object
 from assay.report.validation_text import validation_lines
 from assay.traces.binding import Unread
@@ -62,6 +63,7 @@ WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL"})
 @click.option("--seed", type=int, default=0, show_default=True, help="Which fields --mutants changes.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write a report as one HTML page.")
 def validate(
     paths: tuple[Path, ...],
     spec: str,
@@ -75,8 +77,9 @@ def validate(
     seed: int,
     as_json: bool,
     junit: Path | None,
+    html: Path | None,
 ) -> int:
-    """Validate the logs at PATH… against a spec. Directories are walked, archives are opened.
+    """Validate the logs at PATH… against a spec. Directories are walked, archives are opened; `-` is standard input.
 
     \b
     Exit code: 0 consistent      1 inconsistent      2 bad input
@@ -88,7 +91,12 @@ def validate(
         show(f"validating {sum(reading.kinds.values()):,} events")
         limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew)
         validation = validated(loaded, reading, limits, clause)
-    return _answer(loaded, validation, as_json=as_json, junit=junit)
+    problems: list[Diagnostic] = []
+    if junit is not None:
+        problems += write_result(junit, junit_of_validation(validation))
+    if html is not None:
+        problems += write_result(html, html_report(validation, list(reading.events), " ".join(map(str, paths))))
+    return _answer(loaded, validation, problems, as_json=as_json)
 
 
 def validated(loaded: Loaded, reading: LogReading, limits: Options, clause: str | None = None) -> Validation:
@@ -120,10 +128,7 @@ def _with_unread(validation: Validation, reading: LogReading) -> Validation:
     return replace(validation, counts=counts, unmapped=(*validation.unmapped, *unread))
 
 
-def _answer(loaded: Loaded, validation: Validation, *, as_json: bool, junit: Path | None) -> int:
-    problems: list[Diagnostic] = []
-    if junit is not None:
-        problems += write_result(junit, junit_of_validation(validation))
+def _answer(loaded: Loaded, validation: Validation, problems: list[Diagnostic], *, as_json: bool) -> int:
     remarks = [*loaded.diagnostics, *problems]
     complain_about(remarks, loaded.sources)
     if as_json:

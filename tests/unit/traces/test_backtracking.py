@@ -52,13 +52,23 @@ def test_classes_that_are_repeated_get_a_bound() -> None:
 def test_a_pattern_that_a_line_could_keep_busy_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     text = "[[shape]]\nname = 'mine'\nkind = 'Mine'\nloggers = ['a.B']\npattern = '{0}'\nmeaning = 'm'\nexample = 'e'\n"
-    for pattern, said in (("(.+,)+x", "doubles with every character"), ("a.*b.*c", "a power of the length")):
+    for pattern, said in (("(.+,)+x", "doubles with every character"), ("a.*b.*c.*d", "the third power of the length")):
         path.write_text(text.format(pattern))
         with pytest.raises(SpecError) as caught:
             load_catalogue([path])
         (diagnostic,) = caught.value.diagnostics
         assert diagnostic.code == "E702"
         assert said in diagnostic.message
+
+
+def test_a_pattern_whose_time_grows_with_the_square_is_not_tried_on_long_messages(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        "[[shape]]\nname = 'mine'\nkind = 'M'\nloggers = ['a.B']\npattern = 'a.*b.*c'\nmeaning = 'm'\nexample = 'e'\n"
+    )
+    shape = load_catalogue([path]).shape("mine")
+    assert shape.match("a" + "b" * 4000 + "c")
+    assert not shape.match("a" + "b" * 5000 + "c")
 
 
 def test_the_patterns_of_headers_and_prefixes_are_linear() -> None:

@@ -1,0 +1,50 @@
+"""The page: findings as text that needs no script, then the timeline and the list of events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.resources import files
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from assay.report.html.data import embedded, script_data
+from assay.report.html.history import histories
+from assay.report.html.lanes import timeline
+from assay.report.lines import clean
+from assay.report.validation_text import event_text
+from assay.traces.events import Event
+from assay.traces.validation import Validation
+
+
+def html_report(validation: Validation, events: Sequence[Event], title: str) -> str:
+    """The whole page. ``events`` are those that were validated, ``title`` says which logs."""
+    past = histories(validation)
+    line = timeline(events, past)
+    page = _environment().from_string(_file("report.html.jinja"))
+    return page.render(
+        title=title,
+        v=validation,
+        verdict=validation.verdict.value,
+        begin=_moment(line.begin),
+        end=_moment(line.end),
+        data=Markup(embedded(script_data(validation, events, past, line))),  # escaped by `embedded`
+        style=Markup(_file("report.css")),
+        script=Markup(_file("report.js")),
+    )
+
+
+def _environment() -> Environment:
+    """Escapes everything that is put in; a name that is misspelt is an error."""
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"clean": lambda value: clean(str(value)), "event": event_text, "number": "{:,}".format}
+    return environment
+
+
+def _moment(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _file(name: str) -> str:
+    return (files("assay.report.html") / name).read_text(encoding="utf-8")

@@ -1,0 +1,263 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const texts = data.texts, ev = data.events, histories = data.histories, lanes = data.lanes;
+  const span = Math.max(1, data.end - data.begin), count = ev.kind.length;
+  const byId = (id) => document.getElementById(id);
+  const canvas = byId("canvas"), pen = canvas.getContext("2d");
+  const LABEL = 230, NAME = 132, AXIS = 24, MARKS = 16, BAND = 15, GAP = 8;
+  let from = 0, to = span, chosen = null;
+
+  // ------------------------------------------------------------------ where things are
+  for (const lane of lanes) {
+    lane.marks = lane.group === "node" ? MARKS : 0;
+    lane.height = Math.max(MARKS, lane.marks + lane.bands.length * BAND);
+    lane.events = [];
+  }
+  let shown = [], height = 0;
+  function place() {
+    const wanted = byId("lane-filter").value.toLowerCase();
+    let top = AXIS;
+    shown = lanes.filter((lane) => texts[lane.name].toLowerCase().includes(wanted));
+    for (const lane of shown) { lane.top = top; top += lane.height + GAP; }
+    height = top + 4;
+    byId("all-lanes").style.height = height + "px";
+  }
+  const frame = byId("lanes"), above = () => frame.scrollTop;
+  const steps = [], stepsOf = new Map(), hidden = [];
+  for (const past of histories) {
+    past.first = steps.length;
+    past.snapshots = [new Map(past.initial)];
+    for (const step of past.steps) {
+      const at = steps.push(step) - 1;
+      step.push(past);
+      if (step[0] < 0) hidden.push(at);
+      else if (stepsOf.has(step[0])) stepsOf.get(step[0]).push(at);
+      else stepsOf.set(step[0], [at]);
+    }
+  }
+  for (let i = 0; i < count; i++) if (ev.time[i] !== null && ev.lane[i] >= 0) lanes[ev.lane[i]].events.push(i);
+  for (const lane of lanes) lane.events.sort((a, b) => ev.time[a] - ev.time[b]);
+
+  const moment = (ms, digits) => new Date(data.begin + ms).toISOString().replace("T", " ").slice(0, digits);
+  const dark = () => matchMedia("(prefers-color-scheme: dark)").matches && !matchMedia("print").matches;
+  const colours = new Map();
+  const colour = (text) => {
+    const key = text + dark();
+    if (!colours.has(key)) {
+      let hash = 7;
+      for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) >>> 0;
+      const plain = ["none", "{}", "absent", "false", "Idle", "0"].includes(text);
+      colours.set(key, plain ? "transparent" : `hsl(${Math.floor(hash * 137.508) % 360} ${45 + hash % 25}% ${dark() ? 32 : 80}%)`);
+    }
+    return colours.get(key);
+  };
+
+  // ------------------------------------------------------------------ drawing
+  const x = (time) => LABEL + (time - from) / (to - from) * (canvas.clientWidth - LABEL);
+  const time = (px) => from + (px - LABEL) / (canvas.clientWidth - LABEL) * (to - from);
+  const fitted = (text, width) => {
+    const most = Math.floor(width / 6.2);
+    return text.length <= most ? text : most > 3 ? text.slice(0, most - 1) + "…" : "";
+  };
+  function draw() {
+    const width = canvas.clientWidth, ratio = devicePixelRatio || 1, ink = dark() ? "#e3e6ea" : "#1c2024";
+    const seen = Math.min(height, frame.clientHeight);
+    canvas.style.height = seen + "px";
+    canvas.width = width * ratio; canvas.height = seen * ratio;
+    pen.setTransform(ratio, 0, 0, ratio, 0, -above() * ratio);
+    pen.textBaseline = "middle"; pen.font = "11px system-ui, sans-serif";
+    grid(width, seen);
+    for (const lane of shown) if (lane.top + lane.height > above() && lane.top < above() + seen) drawLane(lane, width, ink);
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.fillStyle = dark() ? "#15181c" : "#fff"; pen.fillRect(0, 0, width, AXIS - 1);
+    axis(width, ink);
+    pen.fillStyle = "#d97706";
+    for (const at of hidden) { const px = x(steps[at][1]); if (px >= LABEL && px <= width) pen.fillRect(px, AXIS - 6, 1.5, 6); }
+    if (chosen !== null && chosen.time !== null) { pen.fillStyle = ink; pen.fillRect(x(chosen.time), AXIS, 1, seen - AXIS); }
+    byId("range").textContent = `${moment(from, 23)} to ${moment(to, 23)}.`;
+  }
+  const UNITS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 108e5, 216e5, 864e5, 6048e5];
+  function ticks(width) {
+    const unit = UNITS.find((u) => u / (to - from) * (width - LABEL) >= 90) || 31536e6, found = [];
+    for (let t = Math.ceil((data.begin + from) / unit) * unit - data.begin; t <= to; t += unit) found.push(t);
+    return [unit, found];
+  }
+  function grid(width, seen) {
+    pen.fillStyle = dark() ? "#2a3038" : "#eceff2";
+    for (const t of ticks(width)[1]) pen.fillRect(x(t), above(), 1, seen);
+  }
+  function axis(width, ink) {
+    const [unit, found] = ticks(width);
+    pen.fillStyle = ink; pen.font = "11px system-ui, sans-serif";
+    for (const t of found) pen.fillText(unit >= 864e5 ? moment(t, 10) : moment(t, unit < 1000 ? 23 : 19).slice(11), x(t) + 2, 9);
+  }
+  function drawLane(lane, width, ink) {
+    pen.fillStyle = ink; pen.font = "bold 11px system-ui, sans-serif";
+    pen.fillText(fitted(texts[lane.name], lane.marks ? LABEL - 8 : NAME), 4, lane.top + 7);
+    pen.font = "10px system-ui, sans-serif";
+    lane.bands.forEach((band, number) => drawBand(lane, band, lane.top + lane.marks + number * BAND, width, ink));
+    for (const state of [0, 1, 2]) {
+      pen.fillStyle = ["#b8bfc8", "#2563eb", "#dc2626"][state];
+      let last = -1;
+      for (const i of lane.events) {
+        const t = ev.time[i];
+        if (ev.state[i] !== state || t < from || t > to) continue;
+        const px = Math.floor(x(t));
+        if (px !== last) { pen.fillRect(px, lane.top + (state === 2 ? 0 : 2), state === 2 ? 3 : 1.5, state === 2 ? MARKS : MARKS - 4); last = px; }
+      }
+    }
+    pen.fillStyle = dark() ? "#343a42" : "#d9dde2"; pen.fillRect(0, lane.top + lane.height + GAP / 2, width, 1);
+  }
+  function drawBand(lane, band, y, width, ink) {
+    pen.fillStyle = dark() ? "#98a1ac" : "#6b7280";
+    pen.textAlign = "right"; pen.fillText(fitted(texts[band.name], LABEL - 14 - (lane.marks ? 16 : NAME)), LABEL - 6, y + 7); pen.textAlign = "left";
+    let last = -1;
+    for (const [begin, end, value] of band.segments) {
+      if (end < from || begin > to) continue;
+      const a = Math.max(LABEL, x(begin)), b = Math.min(width, x(end));
+      if (b - a < 0.5 && Math.floor(a) === last) continue;
+      last = Math.floor(a);
+      pen.fillStyle = colour(texts[value]); pen.fillRect(a, y, Math.max(1, b - a - 0.5), BAND - 2);
+      pen.fillStyle = ink;
+      if (b - a > 24) pen.fillText(fitted(texts[value], b - a - 4), a + 3, y + 7);
+    }
+  }
+
+  // ------------------------------------------------------------------ one event
+  const cell = (row, text, name) => { const td = row.insertCell(); td.textContent = text; if (name) td.className = name; return td; };
+  function choose(event, step) {
+    const all = event >= 0 ? stepsOf.get(event) || [] : [step];
+    if (step === undefined) step = all[0];
+    const t = event >= 0 ? ev.time[event] : steps[step][1];
+    chosen = { event, step, time: t };
+    byId("detail").hidden = false;
+    byId("detail-place").textContent = event >= 0 ? `${texts[ev.file[event]]}:${ev.line[event]}` : "no line tells of this step";
+    byId("detail-text").textContent = event >= 0 ? texts[ev.text[event]] : "";
+    byId("detail-text").hidden = event < 0;
+    byId("detail-read").textContent = event >= 0 ? `read as ${texts[ev.read[event]]}` + (t === null ? "" : `, ${moment(t, 23)}`) : `assumed to have happened at about ${moment(t, 23)}`;
+    byId("detail-action").textContent = all.length ? "action: " + all.map((at) => (steps[at][2] >= 0 ? texts[steps[at][2]] : "none, it agrees with the state") + of(steps[at][4])).join("; ") : "no part of the execution";
+    const table = byId("detail-changes"), state = byId("detail-state");
+    table.replaceChildren(); state.replaceChildren();
+    const before = new Map(), after = new Map();
+    for (const at of all) {
+      for (const [cell, value] of stateBefore(at)) if (!before.has(cell)) { before.set(cell, value); after.set(cell, value); }
+      const changes = steps[at][3];
+      for (let i = 0; i < changes.length; i += 3) {
+        after.set(changes[i], changes[i + 2]);
+        const row = table.insertRow();
+        cell(row, texts[changes[i]]); cell(row, texts[changes[i + 1]]); cell(row, "→"); cell(row, texts[changes[i + 2]], "after");
+      }
+    }
+    for (const [name, value] of after) {
+      const row = state.insertRow(), old = before.get(name);
+      if (old !== value) row.className = "changed";
+      cell(row, texts[name]); cell(row, old === undefined ? "" : texts[old]); cell(row, old === value ? "" : "→"); cell(row, old === value ? "" : texts[value], "after");
+    }
+    draw(); showRows();
+  }
+  const EVERY = 500, of = (past) => past.slice < 0 || !texts[past.slice] ? "" : ` in ${texts[past.slice]}`;
+  function stateBefore(at) {
+    const past = steps[at][4], own = at - past.first, kept = past.snapshots;
+    while (kept.length <= Math.floor(own / EVERY)) kept.push(applied(new Map(kept.at(-1)), past, (kept.length - 1) * EVERY, kept.length * EVERY));
+    const base = Math.floor(own / EVERY);
+    return applied(new Map(kept[base]), past, base * EVERY, own);
+  }
+  function applied(state, past, first, last) {
+    for (const step of past.steps.slice(first, last)) for (let c = 0; c < step[3].length; c += 3) state.set(step[3][c], step[3][c + 2]);
+    return state;
+  }
+  function nearest(px, y) {
+    if (y >= AXIS) y += above();
+    const lane = shown.find((l) => y >= l.top - 2 && y < l.top + l.height + GAP / 2);
+    if (y < AXIS) {
+      const step = hidden.reduce((best, at) => Math.abs(x(steps[at][1]) - px) < Math.abs((best === null ? 1e9 : x(steps[best][1])) - px) ? at : best, null);
+      if (step !== null && Math.abs(x(steps[step][1]) - px) < 8) return choose(-1, step);
+    }
+    if (!lane || !lane.events.length) return;
+    let best = null, gap = 9;
+    for (const i of lane.events) {
+      const d = Math.abs(x(ev.time[i]) - px) - ev.state[i] * 1.5;
+      if (d < gap) { gap = d; best = i; }
+    }
+    if (best !== null) choose(best);
+  }
+
+  // ------------------------------------------------------------------ moving about
+  function view(begin, end) {
+    const least = Math.min(span, 5), width = Math.min(span, Math.max(least, end - begin));
+    from = Math.max(0, Math.min(begin, span - width)); to = from + width;
+    requestAnimationFrame(draw);
+  }
+  const zoom = (factor, at) => view(at - (at - from) * factor, at + (to - at) * factor);
+  canvas.addEventListener("wheel", (e) => {
+    if (!e.ctrlKey && !e.metaKey && !e.shiftKey) return;
+    e.preventDefault();
+    const by = (e.deltaY || e.deltaX) / 800 * (to - from);
+    e.shiftKey ? view(from + by, to + by) : zoom(e.deltaY > 0 ? 1.25 : 0.8, time(e.offsetX));
+  }, { passive: false });
+  canvas.addEventListener("dblclick", (e) => zoom(0.4, time(e.offsetX)));
+  frame.addEventListener("scroll", () => requestAnimationFrame(draw));
+  byId("lane-filter").addEventListener("input", () => { place(); frame.scrollTop = 0; draw(); });
+  let drag = null;
+  canvas.addEventListener("pointerdown", (e) => { drag = { x: e.offsetX, from, to, moved: false }; canvas.setPointerCapture(e.pointerId); });
+  canvas.addEventListener("pointermove", (e) => {
+    if (!drag) return;
+    if (Math.abs(e.offsetX - drag.x) > 3) drag.moved = true;
+    const shift = (drag.x - e.offsetX) / (canvas.clientWidth - LABEL) * (drag.to - drag.from);
+    if (drag.moved) view(drag.from + shift, drag.to + shift);
+  });
+  canvas.addEventListener("pointerup", (e) => { if (drag && !drag.moved) nearest(e.offsetX, e.offsetY); drag = null; });
+  canvas.addEventListener("keydown", (e) => {
+    const move = { ArrowLeft: -0.1, ArrowRight: 0.1 }[e.key];
+    if (move) view(from + move * (to - from), to + move * (to - from));
+    else if (e.key === "+" || e.key === "-") zoom(e.key === "+" ? 0.8 : 1.25, (from + to) / 2);
+  });
+  document.querySelectorAll("[data-zoom]").forEach((b) => b.addEventListener("click", () => b.dataset.zoom === "all" ? view(0, span) : zoom(b.dataset.zoom === "in" ? 0.6 : 1.6, (from + to) / 2)));
+  const around = (t) => { if (t !== null && (t < from || t > to)) view(t - (to - from) / 2, t + (to - from) / 2); };
+  const follow = (by) => {
+    if (!chosen || chosen.step === undefined) return;
+    const at = chosen.step + by;
+    if (at < 0 || at >= steps.length) return;
+    choose(steps[at][0], at); around(chosen.time);
+  };
+  byId("previous").addEventListener("click", () => follow(-1));
+  byId("next").addEventListener("click", () => follow(1));
+  byId("close").addEventListener("click", () => { byId("detail").hidden = true; chosen = null; draw(); });
+  document.querySelectorAll("a.place").forEach((a) => a.addEventListener("click", (e) => {
+    e.preventDefault();
+    for (let i = 0; i < count; i++) if (String(ev.line[i]) === a.dataset.line && texts[ev.file[i]] === a.dataset.file) { choose(i); around(ev.time[i]); byId("timeline").scrollIntoView(); return; }
+  }));
+
+  // ------------------------------------------------------------------ the list: only the rows in view exist
+  const ROW = 22, rows = byId("rows"), body = byId("visible");
+  const order = Array.from({ length: count }, (_, i) => i).sort((a, b) => (ev.time[a] ?? -1) - (ev.time[b] ?? -1) || a - b);
+  let listed = order;
+  function filter() {
+    const wanted = byId("search").value.toLowerCase(), only = byId("only-used").checked;
+    const hits = wanted ? new Set(texts.flatMap((t, i) => t.toLowerCase().includes(wanted) ? [i] : [])) : null;
+    listed = order.filter((i) => (!only || ev.state[i] > 0) && (!hits || hits.has(ev.text[i]) || hits.has(ev.kind[i]) || hits.has(ev.file[i])));
+    byId("found").textContent = `${listed.length.toLocaleString("en")} of ${count.toLocaleString("en")}`;
+    rows.scrollTop = 0; showRows();
+  }
+  function showRows() {
+    byId("spacer").style.height = listed.length * ROW + "px";
+    const first = Math.max(0, Math.floor(rows.scrollTop / ROW) - 4);
+    body.style.top = first * ROW + "px";
+    body.replaceChildren();
+    for (const i of listed.slice(first, first + 26)) {
+      const row = body.insertRow();
+      row.className = `s${ev.state[i]}` + (chosen && chosen.event === i ? " chosen" : "");
+      cell(row, ev.time[i] === null ? "" : moment(ev.time[i], 23)); cell(row, ev.lane[i] < 0 ? "" : texts[lanes[ev.lane[i]].name]); cell(row, texts[ev.kind[i]]); cell(row, texts[ev.text[i]]);
+      row.addEventListener("click", () => { choose(i); around(ev.time[i]); });
+    }
+  }
+  rows.addEventListener("scroll", () => requestAnimationFrame(showRows));
+  byId("search").addEventListener("input", filter);
+  byId("only-used").addEventListener("change", filter);
+  addEventListener("resize", draw);
+  addEventListener("beforeprint", () => { frame.style.maxHeight = Math.min(height, 16000) + "px"; from = 0; to = span; draw(); });
+  addEventListener("afterprint", () => { frame.style.maxHeight = ""; draw(); });
+  place(); draw(); filter();
+  if (location.hash.startsWith("#event=")) { const i = Number(location.hash.slice(7)); if (i < count) choose(i); }
+})();

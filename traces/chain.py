@@ -1,0 +1,86 @@
+"""The execution of what is shared, as the slices see it: a row of states, and which of them a line of a slice can belong to.
+
+NOTE(windows): A line is written after what it reports. So what a line reports happened before every shared step that is later than the
+line for certain, by the clocks. Lines that one thread of a process writes tell more: such a thread writes, logs, and goes on, so that what the
+line reports lies between the shared lines of the same thread before and after it, whatever file they are in.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from assay.checker.verdict import State
+from assay.grammar.kernel import TracePlan
+from assay.traces.events import Event, ProcessRun
+from assay.traces.search.model import Model
+from assay.traces.search.path import Path
+
+Thread = tuple[ProcessRun, int]
+"""A process run, and the number of a group of events that one thread of it writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mate:
+    """A shared line of a thread: its time, and the positions before and after what it reports."""
+
+    time: float
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The states by position, without those that differ in nothing that slices read; when each began at the earliest."""
+
+    states: tuple[State, ...]
+    earliest: tuple[float, ...]
+    mates: dict[Thread, list[Mate]]
+    skew: int
+
+    def latest_at(self, time: float) -> int:
+        """The last position that can lie before a line of that time."""
+        return max(0, bisect_right(self.earliest, time + self.skew) - 1)
+
+    def between(self, thread: Thread, time: float) -> tuple[int, int]:
+        """The positions between the lines of a thread before and after a time."""
+        mates = self.mates.get(thread, [])
+        low = max((mate.after for mate in mates if mate.time < time), default=0)
+        high = min((mate.before for mate in mates if mate.time > time), default=len(self.states) - 1)
+        return low, max(low, high)
+
+
+def thread_of(event: Event, plan: TracePlan) -> Thread | None:
+    """The thread that wrote a line, where the clause says so."""
+    return next(((event.run, i) for i, kinds in enumerate(plan.threads) if event.kind in kinds), None)
+
+
+def chain(model: Model, path: Path, plan: TracePlan, seen: Iterable[int]) -> Chain:
+    """The chain of an accepted path; ``seen`` are the variables that slices read."""
+    kept = frozenset(seen)
+    blank = model.states[path.root.node.state]
+
+    def visible(state: State) -> State:
+        return tuple(value if i in kept else blank[i] for i, value in enumerate(state))
+
+    states, earliest = [visible(blank)], [float("-inf")]
+    mates: dict[Thread, list[Mate]] = defaultdict(list)
+    for move in path.moves():
+        time = earliest[-1] if move.item is None else max(earliest[-1], move.item.earliest)
+        for taken in move.hidden:
+            _extend(states, earliest, visible(model.states[taken.state]), earliest[-1])
+        before = len(states) - 1
+        for taken in move.taken:
+            _extend(states, earliest, visible(model.states[taken.state]), time)
+        thread = None if move.item is None else thread_of(move.item.observation.event, plan)
+        if move.item is not None and thread is not None:
+            mates[thread].append(Mate(move.item.time, before, len(states) - 1))
+    return Chain(tuple(states), tuple(earliest), dict(mates), plan.ordering.skew)
+
+
+def _extend(states: list[State], earliest: list[float], state: State, time: float) -> None:
+    if state != states[-1]:
+        states.append(state)
+        earliest.append(time)

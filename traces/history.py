@@ -1,0 +1,224 @@
+"""One slice of a log: the numbered writes that its lines state, in order, each an action of the model at some point of the shared execution.
+
+NOTE(writes): All lines that state one number state the outcome of one write. So the states in which a write can leave the slice are those
+that every line of it allows, and the numbers are the order of the writes. What else lines report is woven in by time, or later, as far as
+threads and clocks allow: what was sent once may be received at any later time.
+
+NOTE(earliest position): Nothing of a slice changes what is shared, so what can follow at some position of the shared execution can follow at any
+earlier one too, from the same state of the slice. Of all ways to one state of the slice only the one with the earliest position is kept:
+the memory is bounded by the states that may be true at once, not by the length of the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+from assay.traces.chain import Chain, thread_of
+from assay.traces.order import Item
+from assay.traces.search.model import Model, Taken
+from assay.traces.slicing import Split
+
+Own = tuple[Value, ...]
+"""The values of a slice's own variables."""
+
+HIDDEN_TRIED = 2
+"""How many steps that leave no line may come before a line of a slice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """The lines that state one number, by time."""
+
+    number: int
+    lines: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """Something else that a line reports; it cannot come after the write with the number ``before``."""
+
+    line: Item
+    before: int | None = None
+
+
+Entry = Write | Deed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trail:
+    """A state of the slice, the position that it needs at least, and how it was reached: the entry, hidden steps, and the entry's own."""
+
+    own: Own
+    position: int
+    before: Trail | None = None
+    entry: Entry | None = None
+    start: int = -1
+    hidden: tuple[Taken, ...] = ()
+    taken: tuple[Taken, ...] = ()
+
+    def backwards(self) -> Iterator[Trail]:
+        """This trail and those before it."""
+        trail: Trail | None = self
+        while trail is not None:
+            yield trail
+            trail = trail.before
+
+
+Frontier = tuple[Trail, ...]
+"""The ways that are left, the earliest of each state."""
+
+
+class History:
+    """The steps of one slice over a shared execution."""
+
+    def __init__(self, model: Model, split: Split, chain: Chain) -> None:
+        self.model = model
+        self.split = split
+        self.chain = chain
+        blank = model.states[model.initial[0]]
+        self.begin: Frontier = (Trail(tuple(blank[i] for i in split.own), 0),)
+
+    def number(self, own: Own, position: int) -> int:
+        """The state of the model with the slice's values, at a position of the shared execution."""
+        whole = list(self.chain.states[position])
+        for i, value in zip(self.split.own, own, strict=True):
+            whole[i] = value
+        return self.model.number(tuple(whole))
+
+    def own(self, state: int) -> Own:
+        """The slice's values in a state."""
+        whole = self.model.states[state]
+        return tuple(whole[i] for i in self.split.own)
+
+    def window(self, entry: Entry) -> tuple[int, int]:
+        """The positions at which an entry can have happened (see the notes on windows)."""
+        lines = entry.lines if isinstance(entry, Write) else (entry.line,)
+        low, high = 0, min((self.chain.latest_at(line.time) for line in lines), default=len(self.chain.states) - 1)
+        for line in announcing(lines):
+            thread = thread_of(line.observation.event, self.model.plan)
+            if thread is not None:
+                first, last = self.chain.between(thread, line.time)
+                low, high = max(low, first), min(high, last)
+        return low, max(low, high)
+
+    def advance(self, frontier: Frontier, entry: Entry) -> Frontier:
+        """The ways on with an entry; hidden steps only where there is none without."""
+        for hidden in range(HIDDEN_TRIED + 1):
+            best: dict[Own, Trail] = {}
+            for trail in frontier:
+                for onward in self._onward(trail, entry, hidden):
+                    known = best.get(onward.own)
+                    if known is None or onward.position < known.position:
+                        best[onward.own] = onward
+            if best:
+                return tuple(best.values())
+        return ()
+
+    def _onward(self, trail: Trail, entry: Entry, hidden: int) -> Iterator[Trail]:
+        for position, start in self.places(trail, entry):
+            for route, state in self._after_hidden(start, hidden):
+                for after, taken in self.outcomes(entry, state):
+                    yield Trail(self.own(after), position, trail, entry, state, route, taken)
+
+    def places(self, trail: Trail, entry: Entry) -> Iterator[tuple[int, int]]:
+        """The positions for an entry after a trail, with the state there; those that look alike once."""
+        low, high = self.window(entry)
+        seen: set[int] = set()
+        for position in range(max(trail.position, low), max(trail.position, high) + 1):
+            state = self.number(trail.own, position)
+            if state not in seen:
+                seen.add(state)
+                yield position, state
+
+    def _after_hidden(self, state: int, count: int) -> Iterator[tuple[tuple[Taken, ...], int]]:
+        if count == 0:
+            yield (), state
+            return
+        for taken in self.model.hidden(state):
+            for route, end in self._after_hidden(taken.state, count - 1):
+                yield (taken, *route), end
+
+    def outcomes(self, entry: Entry, state: int) -> Iterable[tuple[int, tuple[Taken, ...]]]:
+        """The states in which an entry can leave the slice, with the steps that it is."""
+        match entry:
+            case Deed(line):
+                return self.model.consume(line, state)
+            case Write(_, lines):
+                return self._written(lines, state).items()
+
+    def _written(self, lines: Sequence[Item], state: int) -> dict[int, tuple[Taken, ...]]:
+        acting = [line for line in lines if line.observation.pinned]
+        if acting:
+            found = dict(self.model.consume(acting[0], state))
+            for line in acting[1:]:
+                others = dict(self.model.consume(line, state)) if found else {}
+                found = {after: taken for after, taken in found.items() if after in others}
+        else:
+            found = {taken.state: (taken,) for taken in self.model.hidden(state)}
+        watching = [line for line in lines if not line.observation.pinned]
+        return {after: t for after, t in found.items() if all(self.model.consume(line, after) for line in watching)}
+
+    def agrees(self, line: Item, start: int, after: int) -> bool:
+        """Whether a line can be one of a write that led from one state to another."""
+        if line.observation.pinned:
+            return any(end == after for end, _ in self.model.consume(line, start))
+        return bool(self.model.consume(line, after))
+
+
+def announcing(lines: Sequence[Item]) -> Sequence[Item]:
+    """The lines that were written with what they report, not long after: those that are actions, or else the first."""
+    return [line for line in lines if line.observation.pinned] or lines[:1]
+
+
+def entries(model: Model, lines: Iterable[Item], late: float) -> list[Entry]:
+    """The entries of a slice in the order in which they are tried. A write may be as much older than its first line as ``late``."""
+    writes: dict[int, list[Item]] = {}
+    deeds: list[Item] = []
+    for line in lines:
+        number = number_of(model, line)
+        if number is None:
+            deeds.append(line)
+        else:
+            writes.setdefault(number, []).append(line)
+    ordered = [Write(n, tuple(sorted(writes[n], key=by_time))) for n in sorted(writes)]
+    slots: list[list[Deed]] = [[] for _ in range(len(ordered) + 1)]
+    for line in sorted(deeds, key=by_time):
+        last = next((i for i, write in enumerate(ordered) if _certainly_later(model, line, write, late)), len(ordered))
+        natural = next((i for i, write in enumerate(ordered[:last]) if write.lines[0].time > line.time), last)
+        slots[natural].append(Deed(line, ordered[last].number if last < len(ordered) else None))
+    found: list[Entry] = []
+    for i, slot in enumerate(slots):
+        found += slot
+        found += ordered[i : i + 1]
+    return found
+
+
+def number_of(model: Model, line: Item) -> int | None:
+    """The number of the write that a line states."""
+    at = line.observation.rule.at
+    value = None if at is None else model.value(at, line.observation.bound)
+    return value if isinstance(value, int) else None
+
+
+def by_time(line: Item) -> tuple[float, int]:
+    """The order of lines by their times, and then as they were read."""
+    return line.time, line.index
+
+
+def _certainly_later(model: Model, line: Item, write: Write, late: float) -> bool:
+    """Whether a write happened after what a line reports, by the thread or by the clock."""
+    thread = thread_of(line.observation.event, model.plan)
+    if write.lines[0].time - late > line.time + model.plan.ordering.skew:
+        return True
+    mates = (each for each in announcing(write.lines) if thread_of(each.observation.event, model.plan) == thread)
+    return thread is not None and any(each.time > line.time for each in mates)
+
+
+def at_field(rule: k.TraceRule) -> str | None:
+    """The field of an event that is its write's number."""
+    if isinstance(rule.at, k.Local):
+        return next((field.field for field in rule.fields if field.binder.name == rule.at.name), None)
+    return None

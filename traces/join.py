@@ -1,0 +1,147 @@
+"""The slices of a log joined on the one execution that was found for what they share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+from assay.traces.atoms import Writer
+from assay.traces.binding import Bound, Observation, bind
+from assay.traces.chain import Chain, chain
+from assay.traces.events import Event
+from assay.traces.history import Deed, History, Trail, Write
+from assay.traces.order import Item
+from assay.traces.replay import broken_properties
+from assay.traces.search.model import Model
+from assay.traces.search.path import Path
+from assay.traces.slice_blame import Blamer
+from assay.traces.slice_check import Findings, SliceCheck, check_slice
+from assay.traces.slicing import Split, read_variables
+from assay.traces.validation import ExecutedStep, Execution, Remark, SliceResult, TraceVerdict
+
+NUMBERS_SHOWN = 5
+"""How many of the numbers that no line states are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The answers about all slices, how their events were bound, and how many states were looked at."""
+
+    results: tuple[SliceResult, ...]
+    bound: Bound
+    visited: int
+
+
+class Joiner:
+    """Validates the slices of one log; what the model can do is computed once for all of them."""
+
+    def __init__(self, split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer) -> None:
+        self.split = split
+        self.plan = plan
+        self.model = Model(split.kernel, split.plan_of_slices(plan))
+        self.chain: Chain = chain(shared, path, plan, split.seen(plan))
+        self.blamer = Blamer(split.kernel, writer)
+        names = {split.kernel.variables[i].name for i in split.own}
+        self.properties = tuple(p for p in split.kernel.properties if _speaks_of(p, names))
+
+    def join(self, slices: Mapping[str, Sequence[Event]]) -> Joined:
+        """The answers, slice by slice."""
+        owners = {id(event): name for name, events in slices.items() for event in events}
+        bound = bind(self.model.plan, (e for events in slices.values() for e in events), self._applies)
+        observations: dict[str, list[Observation]] = {name: [] for name in slices}
+        for seen in bound.observations:
+            observations[owners[id(seen.event)]].append(seen)
+        results = tuple(self._slice(name, observations[name], slices[name]) for name in slices)
+        return Joined(results, bound, len(self.model.states))
+
+    def _applies(self, rule: k.TraceRule, values: Mapping[str, Value]) -> bool:
+        return rule.condition is None or self.model.holds(rule.condition, values)
+
+    def _slice(self, name: str, observations: Sequence[Observation], events: Sequence[Event]) -> SliceResult:
+        lines = [_item(number, seen) for number, seen in enumerate(observations)]
+        if not lines:
+            return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
+        history = History(self.model, self.split, self.chain)
+        since = self.split.slicing.since
+        started = since is None or any(event.kind == since for event in events)
+        found = check_slice(partial(SliceCheck, history, self.blamer, started=started), lines)
+        run = self._execution(history, found.trail)
+        properties = () if found.violations or found.missing else broken_properties(self.model, run, self.properties)
+        return SliceResult(
+            name,
+            _verdict(found),
+            _reason(found),
+            len({id(seen.event) for seen in observations}),
+            tuple(found.violations),
+            properties,
+            Counter(taken.action for trail in found.trail.backwards() for taken in trail.hidden),
+            run,
+            tuple(self._remarks(found.trail)),
+        )
+
+    def _execution(self, history: History, trail: Trail) -> Execution:
+        """The execution of a slice: a step for each write and deed, with what was assumed before it."""
+        steps: list[ExecutedStep] = []
+        trails = list(trail.backwards())[::-1]
+        for each in trails[1:]:
+            steps += [ExecutedStep(None, t.action, t.arguments, self.model.states[t.state]) for t in each.hidden]
+            line = _first(each)
+            event = None if line is None else line.observation.event
+            state = self.model.states[history.number(each.own, each.position)]
+            last = each.taken[-1] if each.taken else None
+            arguments = () if last is None else last.arguments
+            steps.append(ExecutedStep(event, None if last is None else last.action, arguments, state))
+        return Execution(self.model.states[history.number(trails[0].own, trails[0].position)], tuple(steps))
+
+    def _remarks(self, trail: Trail) -> Iterator[Remark]:
+        """The occurrences of actions that the clause reports."""
+        told = {each.action: each for each in self.plan.reported}
+        for each in list(trail.backwards())[::-1]:
+            line = _first(each)
+            for taken in (*each.hidden, *each.taken):
+                if taken.action in told and line is not None:
+                    yield Remark(told[taken.action].severity, told[taken.action].text, line.observation.event)
+
+
+def _item(number: int, seen: Observation) -> Item:
+    time = float(seen.event.record.time or 0)
+    return Item(number, seen, 0, number, time, time, time)
+
+
+def _first(trail: Trail) -> Item | None:
+    match trail.entry:
+        case Write(_, lines):
+            return next((line for line in lines if line.observation.pinned), lines[0] if lines else None)
+        case Deed(line):
+            return line
+        case None:
+            return None
+
+
+def _speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
+    return any(not read_variables(part.condition).isdisjoint(names) for part in prop.conjuncts)
+
+
+def _verdict(found: Findings) -> TraceVerdict:
+    if found.violations:
+        return TraceVerdict.INCONSISTENT
+    if found.missing or found.unplaced or found.begun is not None:
+        return TraceVerdict.INCONCLUSIVE
+    return TraceVerdict.CONSISTENT
+
+
+def _reason(found: Findings) -> str | None:
+    if found.missing:
+        shown = ", ".join(map(str, found.missing[:NUMBERS_SHOWN])) + (
+            ", …" if len(found.missing) > NUMBERS_SHOWN else ""
+        )
+        return f"no line tells of write {shown}"
+    if found.begun is not None:
+        return f"no line tells of its beginning, before {found.begun.observation.event.record.place}"
+    if found.unplaced:
+        return f"{found.unplaced[0].lines[0].observation.event.record.place} tells too little to go on from"
+    return None

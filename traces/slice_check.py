@@ -1,0 +1,280 @@
+"""One slice of a log against the model: its entries one after another, every mismatch explained, and the check goes on after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from assay.grammar import kernel as k
+from assay.traces.binding import Observation, changed, observe
+from assay.traces.history import Deed, Frontier, History, Trail, Write, at_field, entries, number_of
+from assay.traces.order import Item
+from assay.traces.slice_blame import Attempt, Blamer, disagreeing, states
+from assay.traces.validation import Violation
+
+TIES_TRIED = 6
+"""How many equally good explanations of a mismatch are tried on what follows."""
+
+LATE = 10_000.0
+"""How much older, in milliseconds, something may be than its line where the clause sets no bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """A line that disagrees with a write, the states before and after it, and the violation that says so."""
+
+    line: Item
+    start: int
+    after: int
+    violation: Violation
+
+
+@dataclass(slots=True)
+class Findings:
+    """What is known of a slice. ``missing`` are numbers that no line states; ``unplaced`` writes that nothing can be told of."""
+
+    trail: Trail
+    violations: list[Violation] = field(default_factory=list)
+    odd: list[Odd] = field(default_factory=list)
+    missing: list[int] = field(default_factory=list)
+    unplaced: list[Write] = field(default_factory=list)
+    begun: Item | None = None
+    """The first line of a slice of whose beginning no line tells."""
+
+
+class SliceCheck:
+    """The check of one slice. ``started`` says whether a line tells of its beginning."""
+
+    def __init__(self, history: History, blamer: Blamer, lines: Sequence[Item], *, started: bool) -> None:
+        bound = history.model.plan.ordering.commit_before_line
+        self.history = history
+        self.blamer = blamer
+        self.started = started
+        self.late = LATE if bound is None else float(bound)
+        self.lines = tuple(lines)
+        self.frontier: Frontier = history.begin
+        self.last: int | None = None
+        self.waiting: list[Deed] = []
+        self.before_last: Frontier = ()
+        self.latest: Write | None = None
+        self.found = Findings(history.begin[0])
+
+    def run(self) -> Findings:
+        """The whole check."""
+        misplaced = self._misplaced()
+        kept = [line for line in self.lines if line not in misplaced]
+        todo = entries(self.history.model, kept, LATE)
+        for at, entry in enumerate(todo):
+            match entry:
+                case Deed():
+                    self._deed(entry)
+                case Write():
+                    self._give_up(entry.number)
+                    self._write(entry, next((e for e in todo[at + 1 :] if isinstance(e, Write)), None))
+                    self._try_again()
+        self._give_up(None)
+        self.found.trail = self.frontier[0]
+        self._find_places(misplaced)
+        return self.found
+
+    # ------------------------------------------------------------------------------------------------------- deeds
+
+    def _deed(self, deed: Deed) -> None:
+        onward = self.history.advance(self.frontier, deed)
+        if onward:
+            self.frontier = onward
+        else:
+            self.waiting.append(deed)
+
+    def _try_again(self) -> None:
+        waiting, self.waiting = self.waiting, []
+        for deed in waiting:
+            self._deed(deed)
+
+    def _give_up(self, number: int | None) -> None:
+        """What can come no later is a mismatch."""
+        over = [d for d in self.waiting if number is None or (d.before is not None and d.before <= number)]
+        self.waiting = [deed for deed in self.waiting if deed not in over]
+        self.found.violations += [self.blamer.deed(self.history, self.frontier, deed) for deed in over]
+
+    # ------------------------------------------------------------------------------------------------------ writes
+
+    def _write(self, write: Write, following: Write | None) -> None:
+        expected = 0 if self.last is None else self.last + 1
+        unknown = self.last is None and not self.started
+        before = self.frontier
+        if unknown or write.number > expected:
+            self.found.begun = write.lines[0] if unknown else self.found.begun
+            self.found.missing += [] if unknown else range(expected, write.number)
+            onward = self._adopt(write)
+            if not onward:
+                self.found.unplaced.append(write)
+                return
+        else:
+            onward = self.history.advance(before, write) or self._explain(write, following)
+        self.frontier, self.before_last = onward, before
+        self.last, self.latest = write.number, write
+
+    def _adopt(self, write: Write) -> Frontier:
+        """The state that a write left, as the lines say that state it in full: what came before is not known."""
+        best: tuple[int, Trail, tuple[Item, ...]] | None = None
+        for trail in self.frontier:
+            position, start = next(iter(self.history.places(trail, write)))
+            for item in self._as_gap(write):
+                for after, taken in self.history.model.consume(item, start):
+                    odd = tuple(line for line in write.lines if not states(self.history, line, start, after))
+                    if best is None or len(odd) < best[0]:
+                        onward = Trail(self.history.own(after), position, trail, write, start, (), taken)
+                        best = len(odd), onward, odd
+        if best is None:
+            return ()
+        _, onward, odd = best
+        self._note_odd(odd, onward)
+        return (onward,)
+
+    def _as_gap(self, write: Write) -> Iterable[Item]:
+        """The lines of a write as rules for gaps read them."""
+        for rule in self.history.model.plan.rules:
+            if rule.event == k.GAP:
+                for line in write.lines:
+                    seen = observe(replace(line.observation.event, kind=k.GAP), rule, lambda _, __: True)
+                    if isinstance(seen, Observation):
+                        yield replace(line, observation=seen)
+
+    def _note_odd(self, odd: Iterable[Item], trail: Trail) -> None:
+        action = trail.taken[-1].action if trail.taken else "observe"
+        after = self.history.number(trail.own, trail.position)
+        for line in odd:
+            violation = self.blamer.disagreement(self.history, line, trail.start, after, action)
+            self.found.odd.append(Odd(line, trail.start, after, violation))
+            self.found.violations.append(violation)
+
+    def _explain(self, write: Write, following: Write | None) -> Frontier:
+        """The way on after a mismatch, which is noted."""
+        attempts = self.blamer.attempts(self.history, self.frontier, write)
+        earlier = self._without_latest(write)
+        if earlier is not None and (not attempts or attempts[0].cost >= len(earlier[1])):
+            trail, odd = earlier
+            self._note_odd(odd, trail.before or trail)
+            return (trail,)
+        if not attempts:
+            self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
+            return self._adopt(write) or self.frontier
+        best = self._most_promising(attempts, following)
+        self.found.violations += self.blamer.broken_guards(self.history, best, write)
+        self._note_odd(best.odd, best.trail)
+        return (best.trail,)
+
+    def _most_promising(self, attempts: Sequence[Attempt], following: Write | None) -> Attempt:
+        """Of the attempts with the fewest obstacles, one that lets the slice go on."""
+        ties = [attempt for attempt in attempts if attempt.cost == attempts[0].cost][:TIES_TRIED]
+        if following is not None:
+            for attempt in ties:
+                if self.history.advance((attempt.trail,), following):
+                    return attempt
+        return min(ties, key=lambda attempt: len(attempt.odd))
+
+    def _without_latest(self, write: Write) -> tuple[Trail, tuple[Item, ...]] | None:
+        """The way on if the write before was another than its lines say: a mistake is often noticed one write late."""
+        if self.latest is None or len(self.latest.lines) >= len(write.lines):
+            return None
+        free = self.history.advance(self.before_last, Write(self.latest.number, ()))
+        for trail in self.history.advance(free, write) if free else ():
+            middle = trail.before
+            if middle is None:
+                continue
+            after = self.history.number(middle.own, middle.position)
+            odd = tuple(line for line in self.latest.lines if not states(self.history, line, middle.start, after))
+            if odd:
+                return trail, odd
+        return None
+
+    # ----------------------------------------------------------------------------------- lines with a wrong number
+
+    def _misplaced(self) -> list[Item]:
+        """Lines that state a write before a lower one can have been made; the fewest whose removal leaves none."""
+        numbered = [
+            (number, line) for line in self.lines if (number := number_of(self.history.model, line)) is not None
+        ]
+        removed: list[Item] = []
+        while True:
+            conflicts = self._conflicts([(n, line) for n, line in numbered if line not in removed])
+            if not conflicts:
+                return removed
+            removed.append(max(conflicts, key=lambda each: (len(conflicts[each]), -each.index)))
+
+    def _conflicts(self, numbered: Sequence[tuple[int, Item]]) -> dict[Item, set[int]]:
+        """For each line, the lines that contradict it: of lower writes that are later for certain, or the other way round."""
+        first: dict[int, float] = {}
+        lines: dict[int, list[Item]] = {}
+        for number, line in numbered:
+            first[number] = min(first.get(number, line.time), line.time)
+            lines.setdefault(number, []).append(line)
+        slack = self.late + self.history.model.plan.ordering.skew
+        found: dict[Item, set[int]] = {}
+        highest = max(first.values(), default=0.0)
+        for number, line in numbered:
+            if highest - slack <= line.time:
+                continue
+            for lower in (n for n in first if n < number and first[n] - slack > line.time):
+                for other in lines[lower]:
+                    found.setdefault(line, set()).add(other.index)
+                    found.setdefault(other, set()).add(line.index)
+        return found
+
+    def _find_places(self, misplaced: Sequence[Item]) -> None:
+        """Where a line that disagrees, or cannot have its number, does belong."""
+        for line in misplaced:
+            start, after, _ = self._closest(line)
+            violation = self.blamer.disagreement(self.history, line, start, after, "observe")
+            self.found.violations.append(violation)
+            self.found.odd.append(Odd(line, start, after, violation))
+        for odd in tuple(self.found.odd):
+            if odd.line not in misplaced:
+                start, after, wrong = self._closest(odd.line)
+                if wrong < len(disagreeing(self.history, odd.line, odd.start, odd.after)):
+                    again = self.blamer.disagreement(self.history, odd.line, start, after, odd.violation.action)
+                    self.found.violations[self.found.violations.index(odd.violation)] = again
+        self.found.violations.sort(key=lambda violation: violation.event.record.time or 0)
+
+    def misnumbered(self, line: Item, number: int) -> Violation | None:
+        """What a line says against the write that it is of, under another number than its own."""
+        for trail in self.found.trail.backwards():
+            if isinstance(trail.entry, Write) and trail.entry.number == number:
+                after = self.history.number(trail.own, trail.position)
+                return self.blamer.disagreement(self.history, line, trail.start, after, "observe")
+        return None
+
+    def _closest(self, line: Item) -> tuple[int, int, int]:
+        """The write of the slice that a line says most nearly, and in how many points it does not."""
+        best = (self.history.number(self.found.trail.own, self.found.trail.position),) * 2
+        least = len(disagreeing(self.history, line, *best)) or 1
+        for trail in self.found.trail.backwards():
+            if isinstance(trail.entry, Write):
+                after = self.history.number(trail.own, trail.position)
+                wrong = len(disagreeing(self.history, line, trail.start, after))
+                if wrong < least:
+                    best, least = (trail.start, after), wrong
+        return (*best, least)
+
+
+def with_number(line: Item, number: int) -> Item | None:
+    """The line as if it stated another number."""
+    name = at_field(line.observation.rule)
+    return None if name is None else replace(line, observation=changed(line.observation, name, number, number))
+
+
+def check_slice(make: Callable[[Sequence[Item]], SliceCheck], lines: Sequence[Item]) -> Findings:
+    """The findings about a slice. Where a line with a wrong number would fill a gap, it is read as if it did."""
+    found = make(lines).run()
+    for number in tuple(found.missing):
+        for odd in found.odd:
+            moved = with_number(odd.line, number)
+            if moved is None:
+                continue
+            check = make([moved if line is odd.line else line for line in lines])
+            again = check.run()
+            if len(again.missing) < len(found.missing) and len(again.violations) < len(found.violations):
+                again.violations.append(check.misnumbered(odd.line, number) or odd.violation)
+                return again
+    return found

@@ -1,0 +1,80 @@
+"""Which events belong to which slice of a log: by the fields that name it, and by how often it began anew."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assay.grammar.kernel import Slicing
+from assay.traces.binding import EVERY_SLICE
+from assay.traces.events import Event
+
+Name = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SlicedEvents:
+    """The events of no slice, and those of each slice by its name: ``orders-0``, and ``orders-0#2`` when it was created again."""
+
+    shared: tuple[Event, ...]
+    slices: Mapping[str, tuple[Event, ...]]
+
+    @property
+    def all(self) -> list[Event]:
+        """All events, those of slices as their slices see them."""
+        return [*self.shared, *(event for events in self.slices.values() for event in events)]
+
+
+def sliced(slicing: Slicing, events: Sequence[Event]) -> SlicedEvents:
+    """The events by slice. One that names a whole group of slices, by the first fields alone, is an event of each of them."""
+    shared: list[Event] = []
+    named: dict[Name, list[Event]] = {}
+    of_groups: list[tuple[Name, Event]] = []
+    stands_for = slicing.sort.elements[0]
+    for event in events:
+        name = _name(slicing, event)
+        if not name:
+            shared.append(event)
+            continue
+        marked = replace(event, fields={**event.fields, EVERY_SLICE: stands_for})
+        if len(name) == len(slicing.fields):
+            named.setdefault(name, []).append(marked)
+        else:
+            of_groups.append((name, marked))
+    for group, event in of_groups:
+        for name, own in named.items():
+            if name[: len(group)] == group:
+                own.append(replace(event))
+    slices: dict[str, tuple[Event, ...]] = {}
+    for name in sorted(named, key=_natural):
+        for number, part in enumerate(_incarnations(slicing, named[name]), 1):
+            slices["-".join(name) + ("" if number == 1 else f"#{number}")] = tuple(part)
+    return SlicedEvents(tuple(shared), slices)
+
+
+def _name(slicing: Slicing, event: Event) -> Name:
+    """The values of the naming fields, as many of the first ones as the event has."""
+    found: list[str] = []
+    for field in slicing.fields:
+        value = event.fields.get(field)
+        if not isinstance(value, int | str):
+            break
+        found.append(str(value))
+    return tuple(found)
+
+
+def _natural(name: Name) -> tuple[tuple[bool, int, str], ...]:
+    return tuple((part.isdigit(), int(part) if part.isdigit() else 0, part) for part in name)
+
+
+def _incarnations(slicing: Slicing, events: Sequence[Event]) -> list[list[Event]]:
+    """The events of each time that the slice began anew, by the times of the lines that say so."""
+    starts = sorted({time for e in events if e.kind == slicing.since and (time := e.record.time) is not None})
+    parts: list[list[Event]] = [[] for _ in range(max(1, len(starts)))]
+    last = 0
+    for event in events:
+        time = event.record.time
+        last = last if time is None else max(0, bisect_right(starts, time) - 1)
+        parts[last].append(event)
+    return [part for part in parts if part]
