@@ -1,0 +1,177 @@
+"""An inductive invariant in the language: each excluded cube of bits becomes a statement about values, for all elements of symmetric sets.
+
+If a set of states is inductive, so is every image of it under a permutation of a symmetric set, and so are all of them together. Hence a
+statement that was found about two elements is made about every two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+from math import factorial, prod
+
+from assay.checker.evaluate.traverse import descendants
+from assay.checker.layout.universe import universe
+from assay.checker.print_kernel import print_expression
+from assay.checker.symbolic.ic3 import Cube
+from assay.checker.symbolic.leaves import Leaf, Term, leaves
+from assay.checker.symbolic.system import System, owned_bits
+from assay.checker.symbolic.terms import Rename
+from assay.grammar import kernel as k
+from assay.grammar import kernel_types as t
+from assay.grammar.values import Atom
+
+MOST_PERMUTATIONS = 1000
+"""Of more permutations than this, equal statements about different elements may not be recognised as such, and are all kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Statements that together hold initially, are kept by every step, and imply the property."""
+
+    conjuncts: tuple[k.Conjunct, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The statements as one writes them in a spec."""
+        return tuple(print_expression(each.condition) for each in self.conjuncts)
+
+
+def statements(system: System, cubes: Sequence[Cube]) -> list[k.Expr]:
+    """What it means that no state is in a cube; raises ``UnspeakableError`` where the language has no words for some bits."""
+    writer = _Writer(system)
+    found: dict[str, k.Expr] = {}
+    for cube in sorted(cubes, key=lambda each: (len(each), each)):
+        statement = writer.statement(cube)
+        found.setdefault(print_expression(statement), statement)
+    return list(found.values())
+
+
+class _Writer:
+    def __init__(self, system: System) -> None:
+        self._sorts = [sort for sort in system.kernel.sorts if sort.symmetric]
+        self._owned = owned_bits(system.layout)
+        self._leaf_of: dict[int, Leaf] = {}
+        for leaf in leaves(system.layout, system.kernel.variables):
+            for at in range(leaf.shift, leaf.shift + leaf.width):
+                self._leaf_of[at] = leaf
+        self._taken = _names_in(system.kernel)
+        self._permutations = self._all_permutations()
+
+    def _all_permutations(self) -> list[dict[Atom, Atom]]:
+        if prod(factorial(len(sort.elements)) for sort in self._sorts) > MOST_PERMUTATIONS:
+            return [{}]
+        atoms = [universe(t.AtomType(sort)).values for sort in self._sorts]
+        choices = [[dict(zip(those, order, strict=True)) for order in permutations(those)] for those in atoms]
+        return [{a: b for part in parts for a, b in part.items()} for parts in product(*choices)]  # type: ignore[misc]
+
+    def statement(self, cube: Cube) -> k.Expr:
+        """The statement, with the elements named so that equal ones look equal."""
+        conditions = self._conditions(cube)
+        names = {atom: k.Local(t.AtomType(sort), f"{atom.name}") for sort in self._sorts for atom in _atoms(sort)}
+        best = min(self._permutations, key=lambda order: self._key(conditions, names, order))
+        plain = {atom: names[best.get(atom, atom)] for atom in names}
+        parts = sorted((term(plain) for term in conditions), key=print_expression)
+        return self._quantified(parts, names)
+
+    def _key(self, conditions: list[Term], names: dict[Atom, k.Local], order: dict[Atom, Atom]) -> list[str]:
+        rename = {atom: names[order.get(atom, atom)] for atom in names}
+        return sorted(print_expression(term(rename)) for term in conditions)
+
+    def _conditions(self, cube: Cube) -> list[Term]:
+        fixed: dict[int, dict[int, bool]] = {}
+        for literal in cube:
+            at = self._owned[abs(literal) - 1]
+            leaf = self._leaf_of[at]
+            fixed.setdefault(leaf.shift, {})[at - leaf.shift] = literal > 0
+        return [self._condition(self._leaf_of[shift], bits) for shift, bits in sorted(fixed.items())]
+
+    @staticmethod
+    def _condition(leaf: Leaf, bits: dict[int, bool]) -> Term:
+        fits = [(all((code >> at & 1) == bit for at, bit in bits.items()), value) for code, value in leaf.options]
+        return leaf.says([value for fit, value in fits if fit], [value for fit, value in fits if not fit])
+
+    def _quantified(self, parts: list[k.Expr], names: Rename) -> k.Expr:
+        used = [each.name for part in parts for each in (part, *descendants(part)) if isinstance(each, k.Local)]
+        binders: list[tuple[t.Sort, k.Local, k.Local]] = []
+        for sort in self._sorts:
+            mine = [name for name in dict.fromkeys(used) if name in sort.elements]
+            fresh = [k.Local(t.AtomType(sort), self._fresh(sort, number)) for number in range(1, len(mine) + 1)]
+            known = {local.name: local for local in names.values() if local.name in mine}
+            binders += [(sort, known[name], new) for name, new in zip(mine, fresh, strict=True)]
+        replace = {(old.type, old.name): new for _, old, new in binders}
+        parts = [_substituted(part, replace) for part in parts]
+        distinct: list[k.Expr] = [
+            k.Equal(t.BOOL, a, b, negated=True)
+            for at, (sort, _, a) in enumerate(binders)
+            for other, _, b in binders[at + 1 :]
+            if sort == other
+        ]
+        body = _excluded([*distinct, *parts])
+        for sort, _, binder in reversed(binders):
+            body = k.Quantified(t.BOOL, "forall", binder, k.atom_domain(sort), body)
+        return body
+
+    def _fresh(self, sort: t.Sort, number: int) -> str:
+        stem = sort.name[0].lower() + sort.name[1:]
+        name = f"{stem}_{number}"
+        while name in self._taken:
+            name += "_"
+        return name
+
+
+def _atoms(sort: t.Sort) -> list[Atom]:
+    return [Atom(sort.name, at, name) for at, name in enumerate(sort.elements)]
+
+
+def _names_in(kernel: k.Kernel) -> set[str]:
+    names = {variable.name for variable in kernel.variables} | {action.name for action in kernel.actions}
+    return names | {element for sort in kernel.sorts for element in sort.elements}
+
+
+def _excluded(parts: Sequence[k.Expr]) -> k.Expr:
+    """That not all parts hold: as an implication whose conclusion is the last part denied."""
+    *premises, last = parts
+    denied = _denied(last)
+    if not premises:
+        return denied
+    premise = premises[0] if len(premises) == 1 else k.Logic(t.BOOL, "and", tuple(premises))
+    return k.Logic(t.BOOL, "implies", (premise, denied))
+
+
+def _denied(part: k.Expr) -> k.Expr:
+    match part:
+        case k.Equal(_, left, right, negated):
+            return k.Equal(t.BOOL, left, right, not negated)
+        case k.Member(_, item, collection, negated):
+            return k.Member(t.BOOL, item, collection, not negated)
+        case k.Not(_, operand):
+            return operand
+        case k.Compare(_, op, left, right):
+            opposite = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+            return k.Compare(t.BOOL, opposite[op], left, right)  # type: ignore[arg-type]
+        case _:
+            return k.Not(t.BOOL, part)
+
+
+def _substituted(expr: k.Expr, replace: dict[tuple[t.Type, str], k.Local]) -> k.Expr:
+    """The expression with bound variables replaced."""
+    from dataclasses import fields  # noqa: PLC0415 - its name is that of a part of records elsewhere here
+    from dataclasses import replace as with_parts  # noqa: PLC0415
+
+    if isinstance(expr, k.Local):
+        return replace.get((expr.type, expr.name), expr)
+
+    def changed(part: object) -> object:
+        if isinstance(part, k.Expr):
+            return _substituted(part, replace)
+        return tuple(map(changed, part)) if type(part) is tuple else part
+
+    parts = {f.name: changed(getattr(expr, f.name)) for f in fields(expr) if f.name not in {"type", "span"}}
+    return with_parts(expr, **parts)  # type: ignore[arg-type]
+
+
+def conjuncts(statements_: Iterable[k.Expr]) -> tuple[k.Conjunct, ...]:
+    """The statements, numbered."""
+    return tuple(k.Conjunct(f"c{number}", each) for number, each in enumerate(statements_, start=1))

@@ -1,0 +1,100 @@
+"""Whether properties are inductive together, asked of the gates; and if not, a state and a step that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from assay.checker.symbolic.gates import Gates
+from assay.checker.symbolic.incremental import GateSolver
+from assay.checker.symbolic.initial import is_initial
+from assay.checker.symbolic.system import System, encode_kernel
+from assay.checker.symbolic.unroll import Unrolling
+from assay.checker.verdict import State
+from assay.grammar import kernel as k
+
+STATEMENT = "statement "
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why statements are not inductive: the one that fails, in an initial state (``before`` is None) or after a step."""
+
+    failing: int
+    before: State | None
+    after: State
+
+
+class Induction:
+    """A kernel with statements about its states, of which any may be switched off."""
+
+    def __init__(
+        self,
+        kernel: k.Kernel,
+        statements: Sequence[k.Expr],
+        initial: Sequence[State],
+        expired: Callable[[], bool] = lambda: False,
+    ) -> None:
+        extra = tuple(
+            k.Property(f"{STATEMENT}{at}", "lemma", (k.Conjunct("", each),), None) for at, each in enumerate(statements)
+        )
+        self.system: System = encode_kernel(replace(kernel, properties=(*kernel.properties, *extra)))
+        self._gates = Gates()
+        state = self._gates.inputs(len(self.system.state))
+        self._frames = Unrolling(self.system, state, self._gates)
+        self._frames.extend()
+        self._solver = GateSolver(self._gates, expired)
+        for each in (*state, *self._frames.choice(0)):
+            self._solver.literal(each)
+        self._number = len(statements)
+        wanted = [self.system.question(f"{STATEMENT}{at}").wanted for at in range(self._number)]
+        self._holds = [-self._solver.literal(each) for each in self._frames.at(0, wanted)]
+        self._fails_after = [self._solver.literal(each) for each in self._frames.at(1, wanted)]
+        rows = sorted({self.system.row(each) for each in initial})
+        self._begins = self._solver.literal(is_initial(self._gates, state, rows))
+        self._canonical = self._solver.literal(self._frames.at(0, [self.system.canonical])[0])
+
+    def close(self) -> None:
+        """Free the solver."""
+        self._solver.close()
+
+    def failure(self, chosen: Sequence[int]) -> Failure | None:
+        """The first of the chosen statements that does not hold initially, or not after every step from a state with all of them."""
+        for at in chosen:
+            if self._solver.solve([self._canonical, self._begins, -self._holds[at]]):
+                return Failure(at, None, self._state(0))
+        together = [self._holds[at] for at in chosen]
+        for at in chosen:
+            if self._solver.solve([self._canonical, *together, self._fails_after[at]]):
+                return Failure(at, self._state(0), self._state(1))
+        return None
+
+    def implies(self, chosen: Sequence[int], question: str) -> bool:
+        """Whether no state with all of the chosen statements is what the question looks for."""
+        wanted = self._frames.at(0, [self.system.question(question).wanted])[0]
+        return not self._solver.solve(
+            [self._canonical, *(self._holds[at] for at in chosen), self._solver.literal(wanted)]
+        )
+
+    def excludes(self, chosen: Sequence[int], literal: int) -> bool:
+        """Whether no state with all of the chosen statements has a literal of the system."""
+        wanted = self._frames.at(0, [literal])[0]
+        return not self._solver.solve(
+            [self._canonical, *(self._holds[at] for at in chosen), self._solver.literal(wanted)]
+        )
+
+    def needed(self, question: str) -> list[int]:
+        """Few of the statements that are still inductive together and still imply the property; the long ones go first."""
+        kept = list(range(self._number))
+        for at in reversed(range(self._number)):
+            fewer = [each for each in kept if each != at]
+            if self.implies(fewer, question) and self.failure(fewer) is None:
+                kept = fewer
+        return kept
+
+    def _state(self, frame: int) -> State:
+        """The state of a frame in the last model; what the solver did not need to know of the inputs is zero."""
+        inputs = [*self._frames.frames[0], *self._frames.choice(0)]
+        values = self._solver.values([self._solver.literal(each) for each in inputs])
+        given = {each >> 1: -1 if value else 0 for each, value in zip(inputs, values, strict=True)}
+        return self.system.values([bit & 1 for bit in self._gates.evaluate(self._frames.frames[frame], given)])
