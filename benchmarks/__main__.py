@@ -1,4 +1,4 @@
-"""`python -m benchmarks native [MODEL]…`: one line of JSON for each measurement."""
+"""`python -m benchmarks native [GROUP]…`: one line of JSON for each measurement."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from benchmarks import native
 
 def main(arguments: list[str]) -> int:
     """Run the benchmarks named on the command line; the exit code."""
-    if arguments[:1] != ["native"]:
-        sys.stderr.write("usage: python -m benchmarks native [MODEL]...\n")
+    chosen = arguments[1:] or list(native.USUAL)
+    if arguments[:1] != ["native"] or not set(chosen) <= set(native.GROUPS):
+        sys.stderr.write(f"usage: python -m benchmarks native [{'|'.join(native.GROUPS)}]...\n")
         return 2
-    for line in native.lines(tuple(arguments[1:]) or native.MODELS):
-        sys.stdout.write(json.dumps(line) + "\n")
-        sys.stdout.flush()
+    for group in chosen:
+        for line in native.GROUPS[group]():
+            sys.stdout.write(json.dumps(line) + "\n")
+            sys.stdout.flush()
     return 0
 
 

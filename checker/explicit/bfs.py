@@ -76,7 +76,8 @@ class BlockSearch(Search):
     def __init__(self, model: Model, options: SearchOptions, compiled: Compiled) -> None:
         super().__init__(model, options)
         self.compiled = compiled
-        self.levels = Levels(compiled.layout.words, compiled.identity)
+        self._crew = Crew(options.threads)
+        self.levels = Levels(compiled.layout.words, compiled.identity, writer=self._crew.writer)
         self.rows = RowStore(compiled.layout, model, self.levels)
         self.store = self.rows  # type: ignore[assignment]
         self.findings = Findings(compiled, self.rows, self.watch, self._undefined, deadlock=self._deadlock)
@@ -85,7 +86,6 @@ class BlockSearch(Search):
         self._checkpoint = self._open_checkpoint()
         self.peak = self._base = taken()
         self._budget = options.memory or default_budget()
-        self._crew = Crew(options.threads)
         self._rounds = Rounds(compiled, self.levels, self._crew, self.keys, self.tally.decisive)
         self._table: Table | None = None
         self._place = 0
@@ -98,8 +98,8 @@ class BlockSearch(Search):
 
     def close(self) -> None:
         """Let go of threads and files."""
-        self._crew.close()
         self.levels.close()
+        self._crew.close()
         if self._checkpoint is not None:
             self._checkpoint.close()
 
@@ -216,8 +216,7 @@ class BlockSearch(Search):
             raise Stopped(self._no_room()) from None
         except MemoryError as error:
             raise Stopped(f"there is no room for more states in level {self.depth}: {error}") from None
-        except OSError as error:
-            self._whole = True
+        except OSError as error:  # what is missing from files is not known: no checkpoint speaks of it
             raise Stopped(self._not_written(error)) from None
         for lane in lanes:
             self.tally.add(lane)
@@ -266,7 +265,8 @@ class BlockSearch(Search):
         self._save()
 
     def _restore(self, checkpoint: Checkpoint, saved: Saved) -> None:
-        fresh, self.levels = self.levels, Levels(self.compiled.layout.words, self.compiled.identity)
+        words, identity = self.compiled.layout.words, self.compiled.identity
+        fresh, self.levels = self.levels, Levels(words, identity, writer=self._crew.writer)
         checkpoint.restore(self.levels, saved, list(fresh.every_row()))
         fresh.close()
         self.rows.levels = self._rounds.levels = self.levels
@@ -350,7 +350,7 @@ class BlockSearch(Search):
         if self.keys is Keys.ROWS and not self._is_exact_enough():
             self._use(Keys.PRINTS)
             try:
-                self._table = self._seen.narrowed(self._room())
+                self._table = self._rounds.narrowed(self._seen, self._room())
             except TableFullError:
                 raise Stopped(self._no_room()) from None
         elif self.keys is Keys.PRINTS and len(self.rows) > NARROW_LIMIT:

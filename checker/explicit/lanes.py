@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assay.checker.explicit.kernels import OWNERS, gather, partition, second_prints
+from assay.checker.explicit.kernels import OWNERS, RECENT, gather, partition, second_prints
 from assay.checker.explicit.level_file import Chunk
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.table import Batch, Keys
 from assay.checker.layout.context import NEVER, WORDS, Slot
 from assay.checker.layout.row import Rows
 
-ROOM = 1 << 15
+ROOM = 1 << 16
 """Candidates that a lane has room for at first."""
 
 Marks = npt.NDArray[np.uint8]
@@ -35,6 +35,7 @@ class Arena:
         self.order = np.empty((lanes, room), np.uint32)
         self.marks: Rows = np.empty((lanes, room), np.uint64)
         self.fresh: Marks = np.empty((lanes, room), np.uint8)
+        self.recent = np.empty((lanes, RECENT), np.int32)
         self.more: Rows = np.empty((lanes, room, 1), np.uint64) if keys is Keys.WIDE_PRINTS else self.rows
 
     @property
@@ -114,7 +115,10 @@ class Lane:
         arena, at = self.arena, self.at
         if arena.keys is Keys.WIDE_PRINTS:
             second_prints(arena.rows[at], self.count, arena.more[at])
-        partition(arena.prints[at], self.count, arena.offsets[at], arena.order[at], arena.marks[at])
+        partition(
+            arena.prints[at], arena.rows[at], self.count,
+            arena.offsets[at], arena.order[at], arena.marks[at], arena.fresh[at], arena.recent[at],
+        )  # fmt: skip
 
     def gather(self, stage: Chunk, at: int, new: int, number: int) -> None:
         """Stage the new candidates from position ``at`` on, and check the properties of states in them; the first has this number."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, wait
 from itertools import accumulate
 from os import SEEK_END
 from pathlib import Path
@@ -27,6 +29,8 @@ MOST = (1 << 32) - 1
 """The most states of one level: a predecessor is named in 32 bits."""
 FEW = 64
 """Files that are synchronised one by one."""
+AHEAD = 8
+"""Chunks that may wait to be written."""
 OPEN = 4
 """How many files are mapped at once."""
 
@@ -40,10 +44,10 @@ class Levels:
     """The states of a search by level, each with its predecessor and action.
 
     ``counts`` are the sizes of the finished levels. ``folder`` is where files go, at once; without it they go to a temporary folder when
-    the levels have outgrown memory, and ``close`` removes it.
+    the levels have outgrown memory, and ``close`` removes it. ``writer`` has one thread, that writes while others search.
     """
 
-    def __init__(self, words: int, identity: bytes, folder: Path | None = None, kept: int = KEPT) -> None:
+    def __init__(self, words: int, identity: bytes, kept: int = KEPT, writer: Executor | None = None) -> None:
         self.layout = ChunkLayout(words)
         self.counts: list[int] = []
         self.starts: list[int] = [0]
@@ -53,7 +57,7 @@ class Levels:
         """States of it that are still staged."""
         self.bits = 0
         self._identity = identity
-        self._folder = folder
+        self._folder: Path | None = None
         self._temporary: Path | None = None
         self._kept = kept
         self._bytes = 0
@@ -63,6 +67,8 @@ class Levels:
         self._maps: dict[int, Rows] = {}
         self._file: BinaryIO | None = None
         self._unsynced: list[Path] = []
+        self._writer = writer
+        self._writes: deque[Future[None]] = deque()
         self._stage = self._room(CHUNK)
 
     def __len__(self) -> int:
@@ -124,6 +130,7 @@ class Levels:
         count = self.size
         if self.staged:
             self._put(self._cut(0, self.staged))
+        self.drain()
         self._close_file()
         if count:
             self.counts.append(count)
@@ -139,7 +146,21 @@ class Levels:
             if self._bytes > self._kept:
                 self._spill()
             return
-        self._write(chunk, level)
+        self._later(self._write, chunk, level)
+
+    def _later(self, work: Callable[..., None], *arguments: object) -> None:
+        """Do work on the file of the last level, in order; in another thread if there is one. Raises what earlier work raised."""
+        if self._writer is None:
+            work(*arguments)
+            return
+        self._writes.append(self._writer.submit(work, *arguments))
+        while len(self._writes) > AHEAD or (self._writes and self._writes[0].done()):
+            self._writes.popleft().result()
+
+    def drain(self) -> None:
+        """Wait until everything is written; raises what that raised."""
+        while self._writes:
+            self._writes.popleft().result()
 
     def _write(self, words: Rows, level: int) -> None:
         """Append to the file of a level; raises ``OSError``."""
@@ -188,6 +209,7 @@ class Levels:
 
     def sync(self) -> None:
         """Wait until what was written since the last call is on the disk."""
+        self.drain()
         if len(self._unsynced) > FEW:
             os.sync()
         else:
@@ -206,6 +228,7 @@ class Levels:
 
     def close(self) -> None:
         """Let go of the files, and remove them if they are temporary."""
+        wait(self._writes)
         self._maps.clear()
         self._close_file()
         if self._temporary is not None:
@@ -225,6 +248,7 @@ class Levels:
 
     def _words(self, level: int) -> Rows:
         if level == len(self.counts):  # it grows: what is mapped would go out of date
+            self.drain()
             return map_words(self._path(level))
         if level not in self._maps:
             while len(self._maps) >= OPEN:

@@ -44,6 +44,8 @@ class Crew:
     def __init__(self, threads: int | None) -> None:
         self.threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self.writer = ThreadPoolExecutor(1) if self.threads > 1 else None
+        """One thread that does things in order, while others search."""
 
     def do(self, work: Callable[[T], object], items: Sequence[T], *, alone: bool = False) -> None:
         """Do the work on every item, in no order."""
@@ -55,8 +57,9 @@ class Crew:
 
     def close(self) -> None:
         """Send the threads home."""
-        if self._pool is not None:
-            self._pool.shutdown()
+        for pool in (self._pool, self.writer):
+            if pool is not None:
+                pool.shutdown()
 
 
 class Rounds:
@@ -145,6 +148,13 @@ class Rounds:
 
         self._crew.do(work, range(len(lanes)), alone=total < AMONG_THREADS)
         return stage, places
+
+    def narrowed(self, table: Table, budget: int) -> Table:
+        """A table of the same states under their fingerprints alone; raises ``TableFullError``."""
+        new = Table(1, budget)
+        sizes = new.sizes_for(table.counts)
+        self._crew.do(lambda part: new.narrow(table, *part, sizes), self._slices)
+        return new
 
     # ------------------------------------------------------------------------------------------------- refill
 

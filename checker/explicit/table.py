@@ -23,7 +23,7 @@ LOAD = 0.75
 """How full a part may be."""
 TIGHT = 0.93
 """How full it may be where memory is at its end."""
-GROWTH = 1.35
+GROWTH = 1.7
 """The factor by which a part grows: the smaller, the less room is empty, and the more often everything is moved."""
 FAST_GROWTH = 3.0
 SMALL = 8 << 20
@@ -133,12 +133,10 @@ class Table:
             batch.lanes, batch.offsets, batch.order, batch.marks, batch.more, batch.fresh, found,
         )  # fmt: skip
 
-    def narrowed(self, budget: int) -> Table:
-        """A table of the same states under their fingerprints alone."""
-        new = Table(1, budget)
-        new.grow(0, OWNERS, new.sizes_for(self.counts))
-        for owner in range(OWNERS):
-            source, base = owner * self.stride, owner * new.stride
-            move(self.slots, source, int(self.caps[owner]), self.step, new.slots, base, int(new.caps[owner]), 1)
-        new.counts[:] = self.counts
-        return new
+    def narrow(self, table: Table, first: int, last: int, sizes: Counts) -> None:
+        """Take over the fingerprints of the parts from ``first`` up to ``last`` of a table with longer keys, into parts of these sizes."""
+        self.grow(first, last, sizes)
+        for owner in range(first, last):
+            source, base = owner * table.stride, owner * self.stride
+            move(table.slots, source, int(table.caps[owner]), table.step, self.slots, base, int(self.caps[owner]), 1)
+        self.counts[first:last] = table.counts[first:last]

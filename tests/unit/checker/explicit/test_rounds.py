@@ -45,7 +45,7 @@ def test_the_counterexample_is_that_of_the_reference_engine(grid: Model) -> None
 
 def test_an_interrupted_search_leaves_no_files(grid: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("assay.checker.explicit.levels.Levels.__init__.__defaults__", (None, 4096))
+    monkeypatch.setattr("assay.checker.explicit.levels.Levels.__init__.__defaults__", (4096, None))
     asked = 0
 
     def again() -> bool:

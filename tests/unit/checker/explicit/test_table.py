@@ -26,7 +26,8 @@ def insert(table: Table, arena: Arena, keys: list[int], prints: list[int]) -> li
     arena.rows[0, :n, 0], arena.prints[0, :n] = keys, prints
     if arena.more is not arena.rows:
         arena.more[0, :n, 0] = keys
-    partition(arena.prints[0], n, arena.offsets[0], arena.order[0], arena.marks[0])
+    listed = (arena.offsets[0], arena.order[0], arena.marks[0], arena.fresh[0], arena.recent[0])
+    partition(arena.prints[0], arena.rows[0], n, *listed)
     batch = arena.batch(1)
     table.grow(0, OWNERS, table.sizes_for(batch.incoming()))
     found = np.zeros(1, np.int64)
@@ -77,7 +78,8 @@ def test_whole_rows_go_over_into_fingerprints() -> None:
     table, arena = Table(2, 64 << 20), Arena(1, 1, Keys.ROWS)
     seen = list(range(30_000))
     insert(table, arena, seen, list(map(spread, seen)))
-    narrow = table.narrowed(64 << 20)
+    narrow = Table(1, 64 << 20)
+    narrow.narrow(table, 0, OWNERS, narrow.sizes_for(table.counts))
     assert len(narrow) == 30_000
     assert not insert(narrow, Arena(1, 1, Keys.PRINTS), seen, list(map(spread, seen)))
 
