@@ -91,7 +91,7 @@ def test_an_engine_says_what_the_head_of_the_spec_says(name: str, engine: Engine
 def test_a_wrong_spec_is_refused_at_the_place_that_its_head_says(name: str) -> None:
     with pytest.raises(UnusableSpecError) as caught:
         kernel_of(name)
-    assert [f"error {each.code} at {each.span.line - 1}" for each in caught.value.diagnostics] == expected(name).answers
+    assert [f"error {each.code} at {each.span.line}" for each in caught.value.diagnostics] == expected(name).answers
 
 
 def comparable() -> Iterator[Case]:
