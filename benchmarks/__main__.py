@@ -1,23 +1,30 @@
-"""`python -m benchmarks native [GROUP]…`: one line of JSON for each measurement."""
+"""`python -m benchmarks NAME [ARGUMENT]…`: runs the benchmark in the module of that name; one line of JSON for each measurement.
+
+A module has `ARGUMENTS`, what may follow its name, and `lines(arguments)`, which raises ValueError where they do not fit.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 
-from benchmarks import native
+NAMES = ("native", "tlc")
 
 
 def main(arguments: list[str]) -> int:
-    """Run the benchmarks named on the command line; the exit code."""
-    chosen = arguments[1:] or list(native.USUAL)
-    if arguments[:1] != ["native"] or not set(chosen) <= set(native.GROUPS):
-        sys.stderr.write(f"usage: python -m benchmarks native [{'|'.join(native.GROUPS)}]...\n")
-        return 2
-    for group in chosen:
-        for line in native.GROUPS[group]():
+    """Run the benchmark named on the command line; the exit code."""
+    try:
+        name = arguments[0] if arguments and arguments[0] in NAMES else None
+        if name is None:
+            raise ValueError(f"there are the benchmarks {', '.join(NAMES)}")
+        benchmark = import_module(f"benchmarks.{name}")
+        for line in benchmark.lines(arguments[1:]):
             sys.stdout.write(json.dumps(line) + "\n")
             sys.stdout.flush()
+    except ValueError as problem:
+        sys.stderr.write(f"usage: python -m benchmarks NAME [ARGUMENT]...\n{problem}\n")
+        return 2
     return 0
 
 

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import factorial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -114,6 +114,14 @@ GROUPS: dict[str, Callable[[], Iterator[Line]]] = {
     "speed": speed, "threads": threads, "command": command, "memory": memory, "large": large,
 }  # fmt: skip
 USUAL = ("speed", "threads", "command", "memory")
+
+
+def lines(arguments: Sequence[str]) -> Iterator[Line]:
+    """The lines of some groups of measurements, of the usual ones if none is named; raises ValueError where there is no such group."""
+    if unknown := set(arguments) - set(GROUPS):
+        raise ValueError(f"no group {', '.join(sorted(unknown))}; groups: {', '.join(GROUPS)}")
+    for group in arguments or USUAL:
+        yield from GROUPS[group]()
 
 
 def _compiled(model: str, folder: Path) -> tuple[Kernel, Compiled, float]:

@@ -159,7 +159,8 @@ def element_names(param: syntax.Param, value: syntax.Expr, diagnostics: Diagnost
     match value:
         case syntax.IntLit(count) if 1 <= count <= LARGEST_SET:
             return tuple(syntax.Name(name, span=value.span) for name in generated_names(param.name.text, count))
-        case syntax.IntLit(count):
+        case syntax.IntLit() | syntax.SetDisplay(()):
+            count = value.value if isinstance(value, syntax.IntLit) else 0
             limit = f"a set parameter has from 1 to {LARGEST_SET} elements"
             diagnostics.error("E311", value.span, f"`{param.name.text}` cannot have {count} elements", limit)
             return None

@@ -130,7 +130,7 @@ def elaborate_shows(unit: Unit, diagnostics: Diagnostics) -> tuple[kernel.Expr, 
 def accepted_bounds(
     lists: Iterable[syntax.AcceptBounds], bounds: Iterable[str], variables: Iterable[str], diagnostics: Diagnostics
 ) -> frozenset[str]:
-    """The labels of accepted bounds; the name of a variable stands for its capacity, as `capacity of` it does."""
+    """The labels of accepted bounds; the name of a variable, with or without `capacity of`, stands for its capacity."""
     labels, capacities = set(bounds), set(variables)
     found: set[str] = set()
     for path in (path for accepted in lists for path in accepted.labels):

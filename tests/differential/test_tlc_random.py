@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from assay.checker.check import check
 from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.outcome import Stuck
 from assay.checker.evaluate.scope import Frame
 from assay.checker.evaluate.undefined import Undefined
 from assay.checker.options import SearchOptions
-from assay.checker.reference.bfs import Search
-from assay.checker.verdict import Outcome, PropertyResult, State
+from assay.checker.verdict import State
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import SpecError
 
-from .joined import Seen, survey
 from .random_kernel import random_kernel
+from .tlc_case import Case, agree, case_about
 
 OPTIONS = SearchOptions(max_states=400, keep_going=True)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A kernel with what the reference engine says: states by level, cuts by label, and what it found violated (or reached)."""
-
-    seed: int
-    kernel: k.Kernel
-    levels: Counter[int]
-    bounds: Counter[str]
-    false: set[str]
-    dead: bool
-
-    def differs(self, seen: Seen) -> str | None:
-        """How TLC's answer differs, if it does."""
-        mine = (self.levels, self.bounds, self.false, self.dead)
-        other = (seen.levels, seen.bounds, seen.false, seen.dead)
-        return None if mine == other else f"seed {self.seed}: the reference engine says {mine}, TLC {other}"
 
 
 def cases(wanted: int, first: int, depth: int = 3) -> list[Case]:
@@ -60,23 +39,10 @@ def case_of(seed: int, depth: int) -> Case | None:
     """The case of a seed, unless its search is cut short, or something undefined is met by assay or by TLC alone."""
     kernel = without_idle_steps(random_kernel(Random(seed), depth))
     try:
-        results = {result.name: result for result in check(kernel, OPTIONS).properties}
-        search = Search(Model(kernel), OPTIONS)
-        search.run()
+        case = case_about(f"seed {seed}", kernel, OPTIONS)
     except SpecError:
         return None
-    is_defined = results["defined"].outcome is not Outcome.VIOLATED
-    if search.stopped or not is_defined or meets_the_undefined(kernel, search.store.states):
-        return None
-    levels = Counter(len(search.store.trace(number)) for number in range(len(search.store)))
-    false = {name for name, result in results.items() if is_false(result)}
-    dead = results["deadlock"].outcome is Outcome.VIOLATED
-    return Case(seed, kernel, levels, search.bounds, false - {"deadlock"}, dead)
-
-
-def is_false(result: PropertyResult) -> bool:
-    """Whether what the module says of the property is false somewhere: of a reachable, that it is never reached."""
-    return result.outcome is (Outcome.HOLDS if result.kind == "reachable" else Outcome.VIOLATED)
+    return None if case is None or meets_the_undefined(kernel, case.states) else case
 
 
 def without_idle_steps(kernel: k.Kernel) -> k.Kernel:
@@ -114,13 +80,6 @@ def meets_the_undefined(kernel: k.Kernel, states: list[State]) -> bool:
 
 def is_looked_at(statement: k.Statement) -> bool:
     return isinstance(statement, k.Let | k.Pick) or (isinstance(statement, k.Guard) and statement.kind == "when")
-
-
-def agree(found: list[Case], folder: Path) -> None:
-    """Assert that TLC says of all cases what the reference engine says."""
-    seen, answer = survey([case.kernel for case in found], folder)
-    assert answer.is_complete, f"seeds {[case.seed for case in found]}\n{answer.error}"
-    assert not [difference for case, each in zip(found, seen, strict=True) if (difference := case.differs(each))]
 
 
 def test_tlc_agrees_on_random_kernels(tmp_path: Path) -> None:
