@@ -33,7 +33,8 @@ class SearchOptions:
     trusted without it); None selects all. A search ends after the first level with a violation unless ``keep_going``; with ``violations`` of
     more than one, so many states or steps are looked for that violate one property, as far as the search went. ``max_depth`` and
     ``max_states`` are looked at between levels, ``timeout`` (seconds) and ``interrupted`` between states. ``threads`` of the engines that
-    use several (None: one a processor) change how long it takes and nothing else.
+    use several (None: one a processor) change how long it takes and nothing else. With ``symmetry`` one state stands for all that differ from it
+    by a permutation of the elements of `symmetric` parameters.
     """
 
     properties: frozenset[str] | None = None
@@ -43,6 +44,7 @@ class SearchOptions:
     check_deadlock: bool = True
     keep_going: bool = False
     violations: int = 1
+    symmetry: bool = False
     threads: int | None = None
     progress: Callable[[Progress], None] = _silent
     interrupted: Callable[[], bool] = _never

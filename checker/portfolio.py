@@ -16,6 +16,7 @@ from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.watch import DEADLOCK
+from assay.checker.symmetry.reduction import reduction_of
 from assay.checker.verdict import Report
 from assay.grammar.diagnostics import Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
@@ -40,10 +41,12 @@ def check(
 ) -> Answer:
     """Check with an engine; ``auto`` is the native one if every construct compiles, else the reference one.
 
-    Raises ``SpecError`` if the engine that was asked for by name does not support a construct, or as the reference engine does.
+    Raises ``SpecError`` if the engine that was asked for by name does not support a construct, or as the reference engine does, also where a
+    symmetry was asked for that does not hold.
     """
     chosen = options or SearchOptions()
     reference.refuse_unknown_names(kernel, chosen)
+    reduction_of(kernel, chosen)
     if engine == "reference":
         return Answer(reference.check(kernel, chosen, sources))
     try:
@@ -62,7 +65,13 @@ def check(
 
 def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:
     """The compiled code of a kernel, with the properties that are selected; raises ``UnsupportedError`` or ``SpecError``."""
-    text = program(kernel, options.properties, deadlock=options.check_deadlock and options.selects(DEADLOCK))
+    reduction = reduction_of(kernel, options)
+    text = program(
+        kernel,
+        options.properties,
+        deadlock=options.check_deadlock and options.selects(DEADLOCK),
+        group=None if reduction is None else reduction.group,
+    )
     return Compiled(
         Machine(text, cache),
         text.layout,

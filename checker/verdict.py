@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
+from assay.checker.symmetry.group import Group
 from assay.grammar.diagnostics import Span
 from assay.grammar.kernel import Kernel
 from assay.grammar.values import Value
@@ -194,6 +195,7 @@ class Report:
     """The answer of an engine about a kernel.
 
     ``stopped`` says why the search did not reach its end, if it did not; ``up_to_depth`` how many levels it was asked for, and saw all of.
+    Under a ``group`` of permutations the statistics, bounds and coverage count orbits of states, each by one state that stands for it.
     """
 
     kernel: Kernel
@@ -205,6 +207,7 @@ class Report:
     stopped: str | None = None
     interrupted: bool = False
     up_to_depth: int | None = None
+    group: Group | None = None
 
     @property
     def unaccepted_bounds(self) -> dict[str, int]:

@@ -236,6 +236,13 @@ ENGINES = (
         "`assay export --to tla` writes what TLA+ can say and TLC can check. A property, scenario or trace clause for which that is not so is "
         "left out, with a warning that says why; anything else of the kind is an error, and nothing is written.",
     ),
+    Code(
+        "E809",
+        "not symmetric",
+        "With `--symmetry on` one state stands for all that differ from it by a permutation of the elements of `symmetric` parameters. That is "
+        "sound only where nothing in the system or in the properties that are checked tells these elements apart, and not for temporal properties. "
+        "Search without it, or select other properties with `--property`.",
+    ),
 )
 
 TABLE: tuple[Code, ...] = (*SYNTAX, *NAMES, *TYPES, *MODULES, *STATEMENTS, *PROPERTIES, *INPUT_FILES, *LOGS, *ENGINES)

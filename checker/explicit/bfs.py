@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.outcome import Successor
 from assay.checker.explicit.machine import Machine
 from assay.checker.explicit.probe import Probe, Sizes
 from assay.checker.explicit.store import Candidates, EnginesDisagreeError, RowStore
@@ -23,7 +24,10 @@ from assay.checker.layout.context import NEVER, WORDS, Slot
 from assay.checker.layout.row import RowLayout, Rows
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
+from assay.checker.reference.store import Link
 from assay.checker.reference.watch import DEADLOCK, DEFINED, Finding
+from assay.checker.symmetry.reduction import Reduction
+from assay.checker.verdict import State
 
 BLOCK = 4096
 """How many states are expanded at once."""
@@ -123,8 +127,10 @@ class BlockSearch(Search):
     found, counted and told is the same for any number of threads.
     """
 
-    def __init__(self, model: Model, options: SearchOptions, compiled: Compiled) -> None:
-        super().__init__(model, options)
+    def __init__(
+        self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None = None
+    ) -> None:
+        super().__init__(model, options, reduction)
         self.compiled = compiled
         self.rows = RowStore(compiled.layout, compiled.machine, model)
         self.store = self.rows  # type: ignore[assignment]
@@ -257,9 +263,25 @@ class BlockSearch(Search):
         for at, position in enumerate(lane.found_steps.tolist()):
             if self._is_new("step", at, position):
                 number = first + int(lane.candidates.parents[position])
-                state, after = self.rows[number], self.compiled.layout.unpack(lane.candidates.rows[position])
-                self.watch.see_step(number, state, self.rows.step(state, after))
+                self._look_at_step(number, self.compiled.layout.unpack(lane.candidates.rows[position]))
                 self._require(self.compiled.steps[at // 2], at)
+
+    def _look_at_step(self, number: int, after: State) -> None:
+        """Look at the step to a state; under reduction at all steps to states for which it stands."""
+        state = self.rows[number]
+        if self.reduction is None:
+            self.watch.see_step(number, state, self.rows.step(state, after))
+            return
+        for action, arguments, outcome in self.rows.outcomes(state):
+            if isinstance(outcome, Successor) and self.canonical(outcome.state) == after:
+                self.watch.see_step(number, state, Link(action, arguments, outcome.picks).step(outcome.state))
+
+    def canonical(self, state: State) -> State:
+        """The state that stands for a state in the store, by compiled code."""
+        if self.reduction is None:
+            return state
+        row = self.compiled.layout.pack(state).reshape(1, -1)
+        return self.compiled.layout.unpack(self.compiled.machine.canonical(row)[0])
 
     def _look_at_states(self, lane: Lane) -> None:
         for position, at in sorted((position, at) for at, position in enumerate(lane.found_states.tolist())):

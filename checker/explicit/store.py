@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.checker.evaluate.action import ActionMeaning, Arguments
-from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.model import Model, outcomes
 from assay.checker.evaluate.outcome import Outcome, Picks, Stuck, Successor
 from assay.checker.explicit.machine import Machine
 from assay.checker.explicit.table import find, insert, rehash
@@ -136,10 +136,7 @@ class RowStore:
 
     def outcomes(self, state: State) -> Iterator[tuple[ActionMeaning, Arguments, Outcome]]:
         """Everything that the reference evaluator says can happen in a state."""
-        for action in self.model.steps:
-            for arguments in action.instances:
-                for outcome in action.outcomes(state, arguments):
-                    yield action, arguments, outcome
+        return outcomes(self.model, state)
 
     def step(self, state: State, after: State) -> Step:
         """The first step of the reference evaluator from one state to another."""
@@ -159,12 +156,19 @@ class RowStore:
             f"compiled code finds something undefined where the reference evaluator does not: {state}"
         )
 
-    def trace(self, number: int, *more: Step) -> Trace:
-        """The path to a state, every step of it made by the reference evaluator, and further steps after it."""
+    def path(self, number: int) -> list[State]:
+        """The states on the way to a state, the first one initial."""
+        return [self[each] for each in self._path(number)]
+
+    def _path(self, number: int) -> list[int]:
         path = [number]
         while (parent := int(self.parents[path[-1]])) != NO_PARENT:
             path.append(parent)
-        path.reverse()
+        return path[::-1]
+
+    def trace(self, number: int, *more: Step) -> Trace:
+        """The path to a state, every step of it made by the reference evaluator, and further steps after it."""
+        path = self._path(number)
         states = [self[each] for each in path]
         steps = [Step(None, (), self._picks[path[0]], states[0])]
         steps.extend(self.step(before, after) for before, after in pairwise(states))

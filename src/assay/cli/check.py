@@ -73,6 +73,13 @@ class Destination:
     metavar="N",
     help="Show up to N violations of each property; more than one implies --continue.",
 )
+@click.option(
+    "--symmetry",
+    type=click.Choice(["on", "off"]),
+    default="off",
+    show_default=True,
+    help="Let one state stand for all that differ by a permutation of `symmetric` elements.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
 @click.option(
@@ -94,6 +101,7 @@ def check(
     no_deadlock: bool,
     keep_going: bool,
     violations: int,
+    symmetry: str,
     as_json: bool,
     junit: Path | None,
     trace_out: Path | None,
@@ -114,6 +122,7 @@ def check(
         check_deadlock=not no_deadlock,
         keep_going=keep_going or violations > 1,
         violations=violations,
+        symmetry=symmetry == "on",
     )
     return tell(loaded, search(loaded, limits, engine), Destination(spec, as_json, junit, trace_out))
 

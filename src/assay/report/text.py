@@ -56,7 +56,9 @@ def verdict_word(report: Report) -> str:
 def statistics_line(report: Report) -> Line:
     """The sizes of the search in one line."""
     s = report.statistics
-    sizes = f"{plural(s.distinct, 'distinct state')}, {s.generated:,} generated, depth {s.depth}"
+    names = "" if report.group is None else f" under permutations of {', '.join(x.name for x in report.group.sorts)}"
+    counted = "distinct state" if report.group is None else "orbit"
+    sizes = f"{plural(s.distinct, counted)}{names}, {s.generated:,} generated, depth {s.depth}"
     chance = f", probability of a state missed below {s.collision:.1e}" if s.collision else ""
     return Line(f"{sizes}, {s.seconds:.1f} s, engine {report.engine}{chance}", Tone.FAINT)
 
