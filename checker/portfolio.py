@@ -45,22 +45,33 @@ def check(
     symmetry was asked for that does not hold.
     """
     chosen = options or SearchOptions()
-    reference.refuse_unknown_names(kernel, chosen)
-    reduction_of(kernel, chosen)
+    compiled, declined = compile_or_decline(kernel, chosen, engine, cache)
+    if compiled is None:
+        return Answer(reference.check(kernel, chosen, sources), declined)
+    return Answer(explicit.check(kernel, compiled, chosen, sources))
+
+
+def compile_or_decline(
+    kernel: Kernel, options: SearchOptions, engine: Engine, cache: Path | None = None
+) -> tuple[Compiled | None, Diagnostic | None]:
+    """The compiled code that an engine runs; without it the reference engine runs, because it was asked for or for the reason given.
+
+    Raises ``SpecError`` as ``check`` does.
+    """
+    reference.refuse_unknown_names(kernel, options)
+    reduction_of(kernel, options)
     if engine == "reference":
-        return Answer(reference.check(kernel, chosen, sources))
+        return None, None
     try:
         with deep_recursion(kernel):
-            compiled = compile_kernel(kernel, chosen, cache)
+            return compile_kernel(kernel, options, cache), None
     except UnsupportedError as error:
         declined: tuple[Diagnostic, ...] = (error.diagnostic,)
     except SpecError as error:
         declined = error.diagnostics
-    else:
-        return Answer(explicit.check(kernel, compiled, chosen, sources))
     if engine == "native":
         raise SpecError(declined)
-    return Answer(reference.check(kernel, chosen, sources), declined[0])
+    return None, declined[0]
 
 
 def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:

@@ -95,19 +95,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("objects")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=16, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40))
 def test_a_reduced_search_gives_the_answers_of_the_whole_one(folder: Path, seed: int) -> None:
     agree(random_kernel(Random(seed), symmetric=True), folder)
 
 
 @pytest.mark.slow
-@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.integers(2, 4))
 def test_many_reduced_searches_give_the_answers_of_the_whole_ones(folder: Path, seed: int, depth: int) -> None:
     agree(random_kernel(Random(seed), depth, symmetric=True), folder)
 
 
 def test_many_random_symmetric_kernels_are_searched_whole(folder: Path) -> None:
-    whole = [agree(random_kernel(Random(seed), symmetric=True), folder) for seed in range(20)]
-    assert sum(whole) >= 8
+    whole = [agree(random_kernel(Random(seed), symmetric=True), folder) for seed in range(8)]
+    assert sum(whole) >= 3

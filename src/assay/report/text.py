@@ -38,14 +38,18 @@ GLUE = "\N{NO-BREAK SPACE}"
 
 def report_lines(report: Report) -> list[Line]:
     """The whole answer."""
+    remarks = _stopped(report) or coverage_lines(report)
+    return [*findings_lines(report), *remarks, Line(""), statistics_line(report)]
+
+
+def findings_lines(report: Report) -> list[Line]:
+    """The verdict, each property, what is known of the violated ones, and the bounds."""
     lines = [_verdict(report), *model_lines(report.kernel), Line("")]
     lines += _property_table(report)
     for result in report.properties:
         if found := list(property_lines(report.kernel, result)):
             lines += [Line(""), *found]
-    lines += _bounds(report)
-    lines += _stopped(report) or coverage_lines(report)
-    return [*lines, Line(""), statistics_line(report)]
+    return [*lines, *_bounds(report)]
 
 
 def verdict_word(report: Report) -> str:
