@@ -14,6 +14,7 @@ from assay.checker.reference.bfs import Search
 from assay.checker.reference.results import Answers
 from assay.checker.reference.scenario import check_scenario
 from assay.checker.reference.watch import DEADLOCK, DEFINED
+from assay.checker.symmetry.reduction import Reduction, reduction_of
 from assay.checker.verdict import Outcome, PropertyResult, Report, Statistics
 from assay.grammar.diagnostics import Diagnostic, Note, SpecError
 from assay.grammar.kernel import Kernel
@@ -31,11 +32,12 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
     chosen = options or SearchOptions()
     texts = sources or {}
     refuse_unknown_names(kernel, chosen)
+    reduction = reduction_of(kernel, chosen)
     with deep_recursion(kernel):
-        model = Model(kernel)
-        search = Search(model, chosen)
+        model = searched_model(kernel, reduction)
+        search = Search(model, chosen, reduction)
         search.run()
-        results = [*Answers(search, texts).all(), *scenarios(model, search, texts)]
+        results = [*Answers(search, texts).all(), *scenarios(search, texts)]
         empty = empty_quantifiers(list(kernel.properties), search.watch.evaluated, search.watch.nonempty, texts)
     statistics = Statistics(len(search.store), search.generated, search.depth, search.seconds)
     covered = coverage(model.steps, search.taken, search.fresh, empty)
@@ -49,11 +51,18 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
         search.stopped,
         search.interrupted,
         search.up_to_depth,
+        group=None if reduction is None else reduction.group,
     )
 
 
-def scenarios(model: Model, search: Search, sources: Sources) -> Iterator[PropertyResult]:
-    """The answers about the selected scenarios; after an interruption they are not run."""
+def searched_model(kernel: Kernel, reduction: Reduction | None) -> Model:
+    """The model that a search runs: under reduction its quantifiers are strict."""
+    return Model(kernel) if reduction is None else Model(kernel, strict=reduction.group.names)
+
+
+def scenarios(search: Search, sources: Sources) -> Iterator[PropertyResult]:
+    """The answers about the selected scenarios, which run unreduced; after an interruption they are not run."""
+    model = search.model if search.reduction is None else Model(search.model.kernel)
     for scenario in model.kernel.scenarios:
         if not search.options.selects(scenario.name):
             continue

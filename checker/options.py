@@ -54,7 +54,8 @@ class SearchOptions:
     trusted without it); None selects all. A search ends after the first level with a violation unless ``keep_going``; with ``violations`` of
     more than one, so many states or steps are looked for that violate one property, as far as the search went. ``max_depth`` and
     ``max_states`` are looked at between levels, ``timeout`` (seconds) and ``interrupted`` between states. ``threads`` of the engines that
-    use several (None: one a processor) change how long it takes and nothing else.
+    use several (None: one a processor) change how long it takes and nothing else. With ``symmetry`` one state stands for all that differ from it
+    by a permutation of the elements of `symmetric` parameters.
 
     The native engine alone heeds the rest. ``memory`` is its budget in bytes (None: a share of what is free). ``fingerprints`` says what
     tells states apart: whole rows, 64 or 128 bits, or one after the other as the states become many (``auto``). It writes a checkpoint
@@ -68,6 +69,7 @@ class SearchOptions:
     check_deadlock: bool = True
     keep_going: bool = False
     violations: int = 1
+    symmetry: bool = False
     threads: int | None = None
     memory: int | None = None
     fingerprints: Fingerprints = "auto"

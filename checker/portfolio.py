@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +20,7 @@ from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.watch import DEADLOCK
 from assay.checker.symbolic import bmc
+from assay.checker.symmetry.reduction import reduction_of
 from assay.checker.verdict import Report
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
@@ -44,56 +46,59 @@ def check(
 ) -> Answer:
     """Check with an engine; ``auto`` is the native one if every construct compiles, else the reference one.
 
-    Raises ``SpecError`` if the engine that was asked for by name does not support a construct, or as the reference engine does.
+    Raises ``SpecError`` if the engine that was asked for by name does not support a construct, or as the reference engine does, also where a
+    symmetry was asked for that does not hold.
     """
     chosen = options or SearchOptions()
-    reference.refuse_unknown_names(kernel, chosen)
-    if engine == "reference":
-        _refuse_native_options(chosen, ())
-        return Answer(reference.check(kernel, chosen, sources))
     if engine == "bmc":
+        reference.refuse_unknown_names(kernel, chosen)
+        _refuse_options(chosen, "bmc", (), {"a symmetry": chosen.symmetry})
         return Answer(bmc.check(kernel, chosen, sources))
+    compiled, declined = compile_or_decline(kernel, chosen, engine, cache)
+    if compiled is None:
+        return Answer(reference.check(kernel, chosen, sources), declined)
+    return Answer(explicit.check(kernel, compiled, chosen, sources))
+
+
+def compile_or_decline(
+    kernel: Kernel, options: SearchOptions, engine: Engine, cache: Path | None = None
+) -> tuple[Compiled | None, Diagnostic | None]:
+    """The compiled code that an engine runs; without it the reference engine runs, because it was asked for or for the reason given.
+
+    Raises ``SpecError`` as ``check`` does.
+    """
+    reference.refuse_unknown_names(kernel, options)
+    reduction_of(kernel, options)
+    if engine == "reference":
+        _refuse_options(options, "reference", ())
+        return None, None
     try:
         with deep_recursion(kernel):
-            compiled = compile_kernel(kernel, chosen, cache)
+            return compile_kernel(kernel, options, cache), None
     except UnsupportedError as error:
         declined: tuple[Diagnostic, ...] = (error.diagnostic,)
     except SpecError as error:
         declined = error.diagnostics
-    else:
-        return Answer(explicit.check(kernel, compiled, chosen, sources))
     if engine == "native":
         raise SpecError(declined)
-    _refuse_native_options(chosen, declined)
-    return Answer(reference.check(kernel, chosen, sources), declined[0])
+    _refuse_options(options, "reference", declined)
+    return None, declined[0]
 
 
-def _refuse_native_options(options: SearchOptions, declined: tuple[Diagnostic, ...]) -> None:
-    """Raise ``SpecError`` if something was asked for that the reference engine does not do."""
+def _refuse_options(
+    options: SearchOptions, engine: str, declined: tuple[Diagnostic, ...], more: Mapping[str, bool] | None = None
+) -> None:
+    """Raise ``SpecError`` if something was asked for that this engine does not do: what the native one alone does, and ``more``."""
     asked = {
         "a checkpoint": options.checkpoint is not None,
         "a memory budget": options.memory is not None,
         "a choice of fingerprints": options.fingerprints != "auto",
+        **(more or {}),
     }
     problems = [
-        Diagnostic(NATIVE_ONLY, NOWHERE, f"the reference engine has no use for {name}")
+        Diagnostic(NATIVE_ONLY, NOWHERE, f"the {engine} engine has no use for {name}")
         for name, wanted in asked.items()
         if wanted
     ]
     if problems:
         raise SpecError((*problems, *declined))
-
-
-def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:
-    """The compiled code of a kernel, with the properties that are selected; raises ``UnsupportedError`` or ``SpecError``."""
-    text = program(kernel, options.properties, deadlock=options.check_deadlock and options.selects(DEADLOCK))
-    return Compiled(
-        Machine(text, cache),
-        text.layout,
-        text.hits,
-        tuple((action, label) for action, _, label in (each.partition("\0") for each in text.guards)),
-        tuple(each.name for each in text.states),
-        tuple(each.name for each in text.steps),
-        len(kernel.next),
-        sha256(f"{LAYOUT_VERSION}\n{text.text}".encode()).digest(),
-    )

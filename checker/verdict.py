@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from pathlib import Path
 
+from assay.checker.symmetry.group import Group
 from assay.grammar.diagnostics import Span
 from assay.grammar.kernel import Kernel
 from assay.grammar.values import Value
@@ -212,6 +213,7 @@ class Report:
 
     ``stopped`` says why the search did not reach its end, if it did not; ``up_to_depth`` how many levels it was asked for, and saw all of.
     ``checkpoint`` is the folder from which a stopped search can be resumed, if there is one.
+    Under a ``group`` of permutations the statistics, bounds and coverage count orbits of states, each by one state that stands for it.
     """
 
     kernel: Kernel
@@ -224,6 +226,7 @@ class Report:
     interrupted: bool = False
     up_to_depth: int | None = None
     checkpoint: Path | None = None
+    group: Group | None = None
 
     @property
     def unaccepted_bounds(self) -> dict[str, int]:

@@ -245,6 +245,13 @@ ENGINES = (
         "left out, with a warning that says why; anything else of the kind is an error, and nothing is written.",
     ),
     Code(
+        "E809",
+        "not symmetric",
+        "With `--symmetry on` one state stands for all that differ from it by a permutation of the elements of `symmetric` parameters. That is "
+        "sound only where nothing in the system or in the properties that are checked tells these elements apart, and not for temporal properties. "
+        "Search without it, or select other properties with `--property`.",
+    ),
+    Code(
         "E824",
         "not supported by the symbolic engines",
         "The symbolic engines (`--engine bmc`, `assay prove`) translate a spec to conditions over the bits of a state. The message says which "

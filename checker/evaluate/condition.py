@@ -6,6 +6,7 @@ from typing import Any, assert_never
 
 from assay.checker.evaluate.families import Condition
 from assay.checker.evaluate.listing import listing
+from assay.checker.evaluate.mentions import mentions
 from assay.checker.evaluate.scope import Frame, Meaning, Scope
 from assay.grammar import kernel as k
 from assay.grammar.kernel_types import AtomType, BagType
@@ -98,6 +99,7 @@ def _quantified(node: k.Quantified, scope: Scope) -> Meaning:
     stop: bool = node.kind == "exists"
     go_on = not stop
     evaluated, nonempty, identity = scope.evaluated, scope.nonempty, id(node)
+    strict = mentions(node.binder.type, scope.strict)
 
     def quantified(frame: Frame) -> bool:
         values = elements(frame)
@@ -105,12 +107,15 @@ def _quantified(node: k.Quantified, scope: Scope) -> Meaning:
             evaluated.add(identity)
             if values:
                 nonempty.add(identity)
+        result = go_on
         for value in values:
             frame.locals[name] = value
             holds: bool = body(frame)
             if holds is stop:
-                return stop
-        return go_on
+                result = stop
+                if not strict:
+                    break
+        return result
 
     return quantified
 

@@ -25,9 +25,10 @@ from assay.grammar.values import Value
 ONLY_TEMPORAL = "E803"
 
 
-def scope_of(variables: tuple[k.Variable, ...]) -> Scope:
+def scope_of(variables: tuple[k.Variable, ...], strict: frozenset[str] = frozenset()) -> Scope:
     """The scope in which expressions over these state variables get their meaning."""
-    return Scope({variable.name: position for position, variable in enumerate(variables)}, meaning)
+    positions = {variable.name: position for position, variable in enumerate(variables)}
+    return Scope(positions, meaning, strict=strict)
 
 
 def evaluate(

@@ -35,7 +35,8 @@ class Scope:
     """What is known while an expression is given its meaning.
 
     ``positions`` maps state variables to their place in the state. ``nonempty`` collects the ``id`` of every quantifier whose domain
-    was seen to have an element, and ``evaluated`` of every one that was evaluated at all; both are None where nobody asks.
+    was seen to have an element, and ``evaluated`` of every one that was evaluated at all; both are None where nobody asks. A quantifier
+    over elements of the sorts named in ``strict`` is undefined if its body is for any of them, in whatever order they come.
     """
 
     positions: Mapping[str, int]
@@ -43,6 +44,7 @@ class Scope:
     old: bool = False
     evaluated: set[int] | None = None
     nonempty: set[int] | None = None
+    strict: frozenset[str] = frozenset()
 
     def meaning(self, expr: Expr) -> Meaning:
         """The meaning of an expression in this scope."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.outcome import Successor
 from assay.checker.explicit.checkpoint import Checkpoint, Saved
 from assay.checker.explicit.findings import Findings
 from assay.checker.explicit.lanes import Counts, Lane, Marks
@@ -26,7 +27,9 @@ from assay.checker.explicit.table import Keys, Table, TableFullError
 from assay.checker.layout.row import Rows
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
+from assay.checker.reference.store import Link
 from assay.checker.reference.watch import Finding
+from assay.checker.symmetry.reduction import Reduction
 from assay.checker.verdict import Effort, State, Statistics
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 
@@ -73,14 +76,18 @@ def new_tally(compiled: Compiled) -> Tally:
 class BlockSearch(Search):
     """A search like the reference one, by compiled code, with all processors. ``close`` it when its states are not needed any more."""
 
-    def __init__(self, model: Model, options: SearchOptions, compiled: Compiled) -> None:
-        super().__init__(model, options)
+    def __init__(
+        self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None = None
+    ) -> None:
+        super().__init__(model, options, reduction)
         self.compiled = compiled
         self._crew = Crew(options.threads)
         self.levels = Levels(compiled.layout.words, compiled.identity, writer=self._crew.writer)
         self.rows = RowStore(compiled.layout, model, self.levels)
         self.store = self.rows  # type: ignore[assignment]
-        self.findings = Findings(compiled, self.rows, self.watch, self._undefined, deadlock=self._deadlock)
+        self.findings = Findings(
+            compiled, self.rows, self.watch, self._undefined, self._see_step, deadlock=self._deadlock
+        )
         self.tally = new_tally(compiled)
         self.keys = Keys.ROWS if options.fingerprints == "auto" else Keys(options.fingerprints)
         self._checkpoint = self._open_checkpoint()
@@ -226,6 +233,23 @@ class BlockSearch(Search):
 
     def _undefined(self, number: int, state: State) -> None:
         self._stuck(number, *self.rows.stuck(state))
+
+    def _see_step(self, number: int, after: State) -> None:
+        """Look at the step to a state; under reduction at all steps to states for which it stands."""
+        state = self.rows[number]
+        if self.reduction is None:
+            self.watch.see_step(number, state, self.rows.step(state, after))
+            return
+        for action, arguments, outcome in self.rows.outcomes(state):
+            if isinstance(outcome, Successor) and self.canonical(outcome.state) == after:
+                self.watch.see_step(number, state, Link(action, arguments, outcome.picks).step(outcome.state))
+
+    def canonical(self, state: State) -> State:
+        """The state that stands for a state in the store, by compiled code."""
+        if self.reduction is None:
+            return state
+        row = self.compiled.layout.pack(state).reshape(1, -1)
+        return self.compiled.layout.unpack(self.compiled.machine.canonical(row)[0])
 
     def offenders(self, name: str, first: int) -> Iterator[Finding]:
         """As in the reference search, looked for by compiled code."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from assay.checker.check import scenarios
+from assay.checker.check import scenarios, searched_model
 from assay.checker.coverage import coverage
 from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.evaluate.model import Model
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.quantifiers import always_empty
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.results import Answers
+from assay.checker.symmetry.reduction import reduction_of
 from assay.checker.verdict import Report
 from assay.grammar.kernel import Kernel
 
@@ -28,11 +28,12 @@ def check(
     Quantifiers over domains that are always empty are looked for as ``quantifiers`` says, when the search has come to its end.
     """
     chosen, texts = options or SearchOptions(), sources or {}
+    reduction = reduction_of(kernel, chosen)
     with deep_recursion(kernel):
-        model = Model(kernel)
-        with closing(BlockSearch(model, chosen, compiled)) as search:
+        model = searched_model(kernel, reduction)
+        with closing(BlockSearch(model, chosen, compiled, reduction)) as search:
             search.run()
-            results = [*Answers(search, texts).all(), *scenarios(model, search, texts)]
+            results = [*Answers(search, texts).all(), *scenarios(search, texts)]
             complete = search.stopped is None and search.up_to_depth is None and not search.interrupted
             empty = always_empty(model, search.rows, chosen, texts) if complete else ()
     statistics = search.statistics()
@@ -50,4 +51,5 @@ def check(
         search.interrupted,
         search.up_to_depth,
         checkpoint,
+        None if reduction is None else reduction.group,
     )

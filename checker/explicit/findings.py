@@ -40,7 +40,7 @@ class Event:
 
 
 class Findings:
-    """The events of a search. ``note_stuck`` and ``see_dead`` say what is undefined in a state, and that it is a deadlock."""
+    """The events of a search. ``note_stuck`` says what is undefined in a state, ``see_step`` what is violated on a step to another."""
 
     def __init__(
         self,
@@ -48,6 +48,7 @@ class Findings:
         store: RowStore,
         watch: Watch,
         note_stuck: Callable[[int, State], None],
+        see_step: Callable[[int, State], None],
         *,
         deadlock: bool,
     ) -> None:
@@ -55,6 +56,7 @@ class Findings:
         self._store = store
         self._watch = watch
         self._note_stuck = note_stuck
+        self._see_step = see_step
         self._deadlock = deadlock
         self._noted: dict[tuple[str, int], Event] = {}
         self._unseen: list[Event] = []
@@ -111,7 +113,7 @@ class Findings:
                     self._look_at_dead(event, state)
             case "step":
                 after = self._store.layout.unpack(np.array(event.row, np.uint64))
-                self._watch.see_step(event.number, state, self._store.step(state, after))
+                self._see_step(event.number, after)
                 self._require(self._compiled.steps[event.at // 2], event.at)
             case _:
                 self._watch.see_state(event.number, state)

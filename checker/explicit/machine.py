@@ -20,6 +20,9 @@ class Machine(Protocol):
     def prints(self, rows: Rows) -> Rows:
         """The fingerprints of rows."""
 
+    def canonical(self, rows: Rows) -> Rows:
+        """The rows that stand for rows; asked only of code that was compiled with a symmetry."""
+
 
 @dataclass(frozen=True, slots=True)
 class Compiled:

@@ -137,12 +137,16 @@ class Probe:
             begin += 1
 
 
-def offending(compiled: Compiled, name: str, rows: Rows) -> Iterator[int]:
-    """The positions of all rows in which, or on a step from which, a property is violated."""
-    sizes = Sizes(
+def sizes_of(compiled: Compiled) -> Sizes:
+    """How long the arrays are that the code fills."""
+    return Sizes(
         compiled.layout.words, len(compiled.hits), len(compiled.guards), len(compiled.states), len(compiled.steps)
     )
-    probe = Probe(compiled.machine, sizes)
+
+
+def offending(compiled: Compiled, name: str, rows: Rows) -> Iterator[int]:
+    """The positions of all rows in which, or on a step from which, a property is violated."""
+    probe = Probe(compiled.machine, sizes_of(compiled))
     if name == DEADLOCK:
         return probe.all_dead(rows)
     if name in compiled.steps:

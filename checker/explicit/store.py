@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from assay.checker.evaluate.action import ActionMeaning, Arguments
-from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.model import Model, outcomes
 from assay.checker.evaluate.outcome import Outcome, Picks, Stuck, Successor
 from assay.checker.explicit.levels import Levels
 from assay.checker.layout.row import RowLayout
@@ -63,10 +63,7 @@ class RowStore:
 
     def outcomes(self, state: State) -> Iterator[tuple[ActionMeaning, Arguments, Outcome]]:
         """Everything that the reference evaluator says can happen in a state."""
-        for action in self.model.steps:
-            for arguments in action.instances:
-                for outcome in action.outcomes(state, arguments):
-                    yield action, arguments, outcome
+        return outcomes(self.model, state)
 
     def step(self, state: State, after: State) -> Step:
         """The first step of the reference evaluator from one state to another."""
@@ -86,9 +83,13 @@ class RowStore:
             f"compiled code finds something undefined where the reference evaluator does not: {state}"
         )
 
+    def path(self, number: int) -> list[State]:
+        """The states on the way to a state, the first one initial."""
+        return [self.layout.unpack(np.asarray(row)) for row in self.levels.path(number)]
+
     def trace(self, number: int, *more: Step) -> Trace:
         """The path to a state, every step of it made by the reference evaluator, and further steps after it."""
-        states = [self.layout.unpack(np.asarray(row)) for row in self.levels.path(number)]
+        states = self.path(number)
         steps = [self._first(states[0])]
         steps.extend(self.step(before, after) for before, after in pairwise(states))
         return Trace((*steps, *more))

@@ -118,6 +118,8 @@ class Machine:
         self._inspect = self._function("inspect", None, pointer, pointer, number, number)
         self._prints = self._function("prints", None, pointer, number, pointer)
 
+        self._canonical = self._function("canonical_rows", None, pointer, number) if program.symmetric else None
+
     def _function(self, name: str, result: Any, *arguments: Any) -> Any:
         return ctypes.CFUNCTYPE(result, *arguments)(self._engine.get_function_address(name))
 
@@ -134,4 +136,11 @@ class Machine:
         """The fingerprints of rows."""
         result = np.zeros(len(rows), np.uint64)
         self._prints(rows.ctypes.data, len(rows), result.ctypes.data)
+        return result
+
+    def canonical(self, rows: Rows) -> Rows:
+        """The rows that stand for rows: themselves, where the program was made without a symmetry."""
+        result = rows.copy()
+        if self._canonical is not None:
+            self._canonical(result.ctypes.data, len(result))
         return result

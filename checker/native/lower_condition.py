@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from assay.checker.evaluate.families import Condition
+from assay.checker.evaluate.mentions import mentions
 from assay.checker.native import number as n
 from assay.checker.native.code import FALSE, TRUE, Code, Scalar
 from assay.checker.native.elements import Powerset, Whole, choice, choices_of, elements, positions, two_masks
@@ -118,8 +119,11 @@ def _quantified(node: k.Quantified, lowering: Lowering) -> Scalar:
     if isinstance(domain, Whole | Powerset) or (
         isinstance(domain, Mask) and elements(domain) > lowering.unrolling.elements
     ):
-        return _looped(node, domain, lowering, stop=stop)
+        looped = _looped_strict if mentions(node.binder.type, lowering.strict) else _looped
+        return looped(node, domain, lowering, stop=stop)
     items = bunch(code, domain)
+    if mentions(node.binder.type, lowering.strict):
+        return _strict(node, items, lowering, stop=stop)
     if not items.ordered and len(items.items) > 1:
         return _unordered(node, items, lowering, stop=stop)
     going = TRUE
@@ -151,6 +155,33 @@ def _unordered(node: k.Quantified, items: Bunch, lowering: Lowering, *, stop: bo
             lowering.fail_if(code.both(fails, code.invert(code.any_of(earlier))))
     found = code.any_of([decides for decides, _ in decided])
     return found if stop else code.invert(found)
+
+
+def _strict(node: k.Quantified, items: Bunch, lowering: Lowering, *, stop: bool) -> Scalar:
+    """The same, undefined if the body is for any item."""
+    code, found = lowering.code, FALSE
+    for there, item in items.items:
+        lowering.bound[node.binder.name] = item
+        value = lowering.under(there, lambda: lowering.flag(node.body))
+        found = code.either(found, code.both(there, value if stop else code.invert(value)))
+    return found if stop else code.invert(found)
+
+
+def _looped_strict(node: k.Quantified, domain: Mask | Whole | Powerset, lowering: Lowering, *, stop: bool) -> Scalar:
+    """The same as two loops: one for an element without a value, and one for an element that decides."""
+    code = lowering.code
+
+    def body(position: Scalar) -> tuple[Scalar, Scalar]:
+        lowering.bound[node.binder.name] = choice(code, domain, position)
+        return lowering.apart(lambda: lowering.flag(node.body))
+
+    def decides(position: Scalar) -> tuple[Scalar, Scalar]:
+        value = body(position)[0]
+        return (value if stop else code.invert(value)), FALSE
+
+    lowering.fail_if(search(code, positions(domain), lambda position: (body(position)[1], FALSE))[0])
+    decided, _ = search(code, positions(domain), decides)
+    return decided if stop else code.invert(decided)
 
 
 def _looped(node: k.Quantified, domain: Mask | Whole | Powerset, lowering: Lowering, *, stop: bool) -> Scalar:

@@ -40,12 +40,21 @@ class State:
 
 
 class Lowering:
-    """The translation of the expressions of one function. ``now`` is None where no state may be read (``init``)."""
+    """The translation of the expressions of one function. ``now`` is None where no state may be read (``init``).
+
+    ``strict`` names sorts as in ``evaluate.scope``.
+    """
 
     def __init__(
-        self, code: Code, now: State | None, before: State | None = None, unrolling: Unrolling = UNROLLED
+        self,
+        code: Code,
+        now: State | None,
+        before: State | None = None,
+        unrolling: Unrolling = UNROLLED,
+        strict: frozenset[str] = frozenset(),
     ) -> None:
         self.code = code
+        self.strict = strict
         self.unrolling = unrolling
         self.now = now
         self.before = before

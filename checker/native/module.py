@@ -9,10 +9,12 @@ from assay.checker.layout.context import Slot
 from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, row_layout
 from assay.checker.native.code import TRUE, Code, Scalar, word
 from assay.checker.native.lowering import Lowering, State
+from assay.checker.native.orbits import canonical_functions
 from assay.checker.native.runtime import Runtime
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.native.write_action import ActionWriter, Labels
 from assay.checker.native.writing import Writing, written
+from assay.checker.symmetry.group import Group
 from assay.grammar import kernel as k
 
 GENERATOR_VERSION = 3
@@ -35,10 +37,13 @@ class Program:
     guards: tuple[str, ...]
     states: tuple[k.Property, ...]
     steps: tuple[k.Property, ...]
+    symmetric: bool = False
 
 
-def program(kernel: k.Kernel, properties: frozenset[str] | None = None, *, deadlock: bool = True) -> Program:
-    """The module of a kernel that checks the selected properties (None: all).
+def program(
+    kernel: k.Kernel, properties: frozenset[str] | None = None, *, deadlock: bool = True, group: Group | None = None
+) -> Program:
+    """The module of a kernel that checks the selected properties (None: all), its successors representatives under a group if one is given.
 
     Raises ``UnsupportedError`` for the first construct that cannot be compiled, ``SpecError`` if a variable does not fit a row.
     """
@@ -54,17 +59,19 @@ def program(kernel: k.Kernel, properties: frozenset[str] | None = None, *, deadl
             partial(_steps, kernel, layout, steps),
             partial(_states, kernel, layout, states),
             partial(_stop, kernel, layout, deadlock=deadlock),
-        ]
+        ],
+        frozenset() if group is None else group.names,
     )
     fixed = [
         _prelude(layout.words),
-        _emit(layout.words, bool(steps)),
+        _emit(layout.words, bool(steps), symmetric=group is not None),
         _expand(len(kernel.next), layout.words),
         _over_rows("inspect", "states", layout.words),
         _prints(layout.words),
     ]
-    text = "\n".join([*fixed, *functions])
-    return Program(text, layout, tuple(hits.positions), tuple(guards.positions), states, steps)
+    orbits = [] if group is None else canonical_functions(kernel, layout, group)
+    text = "\n".join([*fixed, *orbits, *functions])
+    return Program(text, layout, tuple(hits.positions), tuple(guards.positions), states, steps, group is not None)
 
 
 def _action(
@@ -105,7 +112,8 @@ def _folded(code: Code, value: Scalar, by: int) -> Scalar:
     return code.fresh(64, f"xor {folded.typed}, {value.text}")
 
 
-def _emit(words: int, has_steps: bool) -> str:
+def _emit(words: int, has_steps: bool, *, symmetric: bool) -> str:
+    """Hand on a successor. Properties of steps see it as it is; what is stored, and its fingerprint, is its representative."""
     code = Code()
     runtime = Runtime(code)
     count, capacity = runtime.get(Slot.COUNT), runtime.get(Slot.CAPACITY)
@@ -125,17 +133,23 @@ def _emit(words: int, has_steps: bool) -> str:
     for slot, value in ((Slot.PARENTS, runtime.get(Slot.CURRENT)), (Slot.ACTIONS, Scalar(64, "%action"))):
         address = code.fresh(64, f"getelementptr i32, ptr {runtime.array(slot)}, {count.typed}")
         code.do(f"store {code.resize(value, 32).typed}, ptr {address.text}")
-    arguments = ", ".join(value.typed for value in new)
-    mark = code.fresh(64, f"call i64 @print({arguments})")
-    address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(Slot.PRINTS)}, {count.typed}")
-    code.do(f"store {mark.typed}, ptr {address.text}")
     if has_steps:
         code.do(f"call void @steps(ptr %context, ptr %row, ptr {first.text}, {count.typed})")
+    if symmetric:
+        code.do(f"call void @canonical(ptr {first.text})")
+        new = runtime.load_row(words, first.text).words
+    _store_print(code, runtime, new, count)
     runtime.put(Slot.COUNT, code.fresh(64, f"add {count.typed}, 1"))
     code.jump(done)
     code.label(done)
     parameters = ", ".join(f"i64 %w{at}" for at in range(words))
     return _function("internal void @emit", f"ptr %context, ptr %row, i64 %action, {parameters}", code, "ret void")
+
+
+def _store_print(code: Code, runtime: Runtime, row: list[Scalar], at: Scalar) -> None:
+    mark = code.fresh(64, f"call i64 @print({', '.join(value.typed for value in row)})")
+    address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(Slot.PRINTS)}, {at.typed}")
+    code.do(f"store {mark.typed}, ptr {address.text}")
 
 
 def _function(head: str, parameters: str, code: Code, last: str) -> str:
@@ -164,7 +178,7 @@ def _steps(kernel: k.Kernel, layout: RowLayout, steps: tuple[k.Property, ...], w
     runtime = Runtime(code)
     before = State(runtime.load_row(layout.words), layout, kernel.variables)
     now = State(runtime.load_row(layout.words, "%new"), layout, kernel.variables)
-    lowering = Lowering(code, now, before, writing.unrolling)
+    lowering = Lowering(code, now, before, writing.unrolling, writing.strict)
     _read_all(kernel, now, before)
     for at, prop in enumerate(steps):
         _find(prop, lowering, runtime, Slot.STEPS, at, Scalar(64, "%here"))
@@ -183,7 +197,7 @@ def _states(kernel: k.Kernel, layout: RowLayout, states: tuple[k.Property, ...],
     runtime = Runtime(code)
     state = State(runtime.load_row(layout.words), layout, kernel.variables)
     _read_all(kernel, state)
-    lowering = Lowering(code, state, unrolling=writing.unrolling)
+    lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
     for at, prop in enumerate(states):
         with code.scope():
             _find(prop, lowering, runtime, Slot.STATES, at, Scalar(64, "%here"))
@@ -197,7 +211,7 @@ def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bo
     if deadlock:
         state = State(runtime.load_row(layout.words), layout, kernel.variables)
         _read_all(kernel, state)
-        lowering = Lowering(code, state, unrolling=writing.unrolling)
+        lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
         going, troubled = TRUE, code.invert(TRUE)
         for each in kernel.terminal:
             value, undefined = lowering.apart(lambda each=each: lowering.flag(each.condition))  # type: ignore[misc]

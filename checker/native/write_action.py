@@ -71,7 +71,7 @@ class ActionWriter:
         self.state = State(row, layout, kernel.variables)
         for variable in kernel.variables:
             self.state.read(variable.name)
-        self.lowering = Lowering(self.code, self.state, unrolling=writing.unrolling)
+        self.lowering = Lowering(self.code, self.state, unrolling=writing.unrolling, strict=writing.strict)
 
     def write(self, number: int) -> str:
         """The text of the function ``@action_<number>``."""

@@ -18,38 +18,39 @@ TOTAL = 70_000
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How a function is written: what is unrolled, and the most instructions that it may take."""
+    """How a function is written: what is unrolled, the most instructions that it may take, and over what quantifiers are strict."""
 
     unrolling: Unrolling = LEVELS[0]
     limit: int = LINES
+    strict: frozenset[str] = frozenset()
 
 
 Writer = Callable[[Writing], str]
 """Writes a function; raises ``TooLongError`` where it takes too many instructions."""
 
 
-def written(writers: Sequence[Writer]) -> list[str]:
+def written(writers: Sequence[Writer], strict: frozenset[str] = frozenset()) -> list[str]:
     """The texts of functions: as fast code as can be, within the limits; where they do not suffice, ``TooLongError``."""
-    parts = [_write(writer, 0) for writer in writers]
+    parts = [_write(writer, 0, strict) for writer in writers]
     while sum(map(_length, parts)) > TOTAL:
         longest = max(
             (at for at, part in enumerate(parts) if part[1] < LAST), key=lambda at: _length(parts[at]), default=None
         )
         if longest is None:
             break
-        text, level = _write(writers[longest], parts[longest][1] + 1)
+        text, level = _write(writers[longest], parts[longest][1] + 1, strict)
         parts[longest] = (min(text, parts[longest][0], key=len), level)
     return [text for text, _ in parts]
 
 
-def _write(writer: Writer, level: int) -> tuple[str, int]:
+def _write(writer: Writer, level: int, strict: frozenset[str]) -> tuple[str, int]:
     """The text of a function from some level on, and the level."""
     for at in range(level, LAST):
         try:
-            return writer(Writing(LEVELS[at], SOFT)), at
+            return writer(Writing(LEVELS[at], SOFT, strict)), at
         except TooLongError:
             continue
-    return writer(Writing(LEVELS[LAST], LINES)), LAST
+    return writer(Writing(LEVELS[LAST], LINES, strict)), LAST
 
 
 def _length(part: tuple[str, int]) -> int:

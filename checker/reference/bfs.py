@@ -12,14 +12,16 @@ from collections import Counter
 from collections.abc import Iterator
 
 from assay.checker.evaluate.action import ActionMeaning, Arguments
-from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Cut, Outcome, Stuck, Successor
+from assay.checker.evaluate.model import Model, outcomes
+from assay.checker.evaluate.outcome import Cut, Stuck, Successor
 from assay.checker.evaluate.scope import Frame
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.instance import show_instance
 from assay.checker.reference.store import Link, Store
-from assay.checker.reference.watch import DEADLOCK, Finding, Watch
-from assay.checker.verdict import State
+from assay.checker.reference.unreduce import replayed
+from assay.checker.reference.watch import DEADLOCK, DEFINED, Finding, Watch
+from assay.checker.symmetry.reduction import Reduction
+from assay.checker.verdict import State, Step, Trace
 
 TELL_EVERY = 256
 
@@ -37,11 +39,13 @@ class Search:
 
     ``stopped`` says why the search did not see every reachable state, if it did not; where it was to see the first levels only, and did,
     ``up_to_depth`` is their number. ``bounds`` counts cut instances by label over all
-    distinct states that were expanded; ``taken`` and ``fresh`` count by action the steps and those that found a new state.
+    distinct states that were expanded; ``taken`` and ``fresh`` count by action the steps and those that found a new state. With a
+    ``reduction`` the store holds representatives, and the model is one whose quantifiers are strict (NOTE(symmetry)).
     """
 
-    def __init__(self, model: Model, options: SearchOptions) -> None:
+    def __init__(self, model: Model, options: SearchOptions, reduction: Reduction | None = None) -> None:
         self.model = model
+        self.reduction = reduction
         self.options = options
         self.watch = Watch(model, options)
         self.store = Store()
@@ -69,6 +73,7 @@ class Search:
             self._find_initial()
             self._levels()
             self._tell()
+            self._refuse_undefined()
         except DepthReached:
             self.up_to_depth = self.depth
         except Stopped as reason:
@@ -85,8 +90,9 @@ class Search:
             match outcome:
                 case Successor(picks, state):
                     self.generated += 1
-                    if state not in self.store:
-                        self._see(state, -1, picks)
+                    representative = self.canonical(state)
+                    if representative not in self.store:
+                        self._see(representative, -1, picks)
                 case Cut(_, label):
                     self.bounds[label] += 1
                 case Stuck(_, message, span):
@@ -110,7 +116,14 @@ class Search:
                 self.depth += 1
             self._tell()
 
+    def _refuse_undefined(self) -> None:
+        if self.reduction is not None and DEFINED in self.watch.found:
+            raise Stopped(
+                "something is undefined, and then a state does not stand for others (search without `--symmetry`)"
+            )
+
     def _decide_to_stop(self) -> None:
+        self._refuse_undefined()
         if self.watch.violated and not self.options.keep_going:
             raise Stopped(self._violation())
         most_levels, most_states = self.options.max_depth, self.options.max_states
@@ -157,9 +170,20 @@ class Search:
         self.taken[name] += 1
         if self.watch.transitions:
             self.watch.see_step(number, state, link.step(after))
-        if after not in self.store:
+        representative = self.canonical(after)
+        if representative not in self.store:
             self.fresh[name] += 1
-            self._see(after, number, link)
+            self._see(representative, number, link)
+
+    def canonical(self, state: State) -> State:
+        """The state that stands for a state in the store."""
+        return state if self.reduction is None else self.reduction.canonical(state)
+
+    def trace(self, number: int, *more: Step) -> Trace:
+        """A run to a state, and further steps after it."""
+        if self.reduction is None:
+            return self.store.trace(number, *more)
+        return replayed(self, self.reduction, self.store.path(number), more)
 
     def _stuck(self, number: int, action: ActionMeaning, arguments: Arguments, stuck: Stuck) -> None:
         subject = f"the action `{show_instance(action.node, arguments, stuck.picks)}`"
@@ -189,14 +213,6 @@ class Search:
                 if finding is not None:
                     return finding
         return None
-
-
-def outcomes(model: Model, state: State) -> Iterator[tuple[ActionMeaning, Arguments, Outcome]]:
-    """Everything that can happen in a state, in the order of the model."""
-    for action in model.steps:
-        for arguments in action.instances:
-            for outcome in action.outcomes(state, arguments):
-                yield action, arguments, outcome
 
 
 def _enumerate(names: list[str]) -> str:

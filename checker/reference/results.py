@@ -10,10 +10,13 @@ from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search
 from assay.checker.reference.blocked import blocked_actions
 from assay.checker.reference.smaller import fewest_changes
+from assay.checker.reference.unreduce import confirmed
 from assay.checker.reference.watch import DEADLOCK, DEFINED, Finding
 from assay.checker.verdict import Explanation, Outcome, PropertyResult, Trace, Violation
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import NOWHERE
+
+IN_SOME_ORDER = "a quantifier is undefined for some elements and decided by others (search without `--symmetry`)"
 
 
 class Answers:
@@ -37,10 +40,16 @@ class Answers:
         if finding is None:
             outcome, reason = self._not_violated()
             return PropertyResult(DEFINED, DEFINED, outcome, NOWHERE, reason)
+        trace = self._trace(finding)
+        if self._search.reduction is not None and trace is not None:
+            found = confirmed(self._search.reduction, finding, trace)
+            if found is None:
+                return PropertyResult(DEFINED, DEFINED, Outcome.UNKNOWN, finding.span or NOWHERE, IN_SOME_ORDER)
+            finding, trace = found
         span = finding.span or NOWHERE
         why = Explanation(finding.subject or DEFINED, span, (), (), finding.undefined)
         reason = f"{finding.undefined}, in {finding.subject}"
-        return PropertyResult(DEFINED, DEFINED, Outcome.VIOLATED, span, reason, self._trace(finding), why)
+        return PropertyResult(DEFINED, DEFINED, Outcome.VIOLATED, span, reason, trace, why)
 
     def _deadlock(self) -> PropertyResult:
         finding = self._search.watch.found.get(DEADLOCK)
@@ -150,7 +159,7 @@ class Answers:
         if finding.state < 0:
             return None
         more = () if finding.step is None else (finding.step,)
-        trace = self._search.store.trace(finding.state, *more)
+        trace = self._search.trace(finding.state, *more)
         return fewest_changes(self._search.model, trace, pinned=finding.step is not None)
 
     def _explanation(self, finding: Finding) -> Explanation | None:

@@ -53,6 +53,14 @@ class Store:
         self._numbers[state] = number
         return number
 
+    def path(self, number: int) -> list[State]:
+        """The states on the way to a state, the first one initial."""
+        states: list[State] = []
+        while number >= 0:
+            states.append(self.states[number])
+            number = self._parents[number]
+        return states[::-1]
+
     def trace(self, number: int, *more: Step) -> Trace:
         """The path to a state, and further steps after it."""
         steps: list[Step] = []

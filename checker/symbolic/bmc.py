@@ -51,7 +51,7 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
         model = Model(kernel)
         search = BoundedSearch(model, chosen, system)
         search.run()
-        results = [*Answers(search, texts).all(), *scenarios(model, search, texts)]
+        results = [*Answers(search, texts).all(), *scenarios(search, texts)]
     sizes = Statistics(len(search.store), search.generated, search.depth, search.seconds)
     covered = coverage(model.steps, search.taken, search.fresh, ())
     return Report(kernel, ENGINE, tuple(results), sizes, {}, covered, search.stopped, search.interrupted)

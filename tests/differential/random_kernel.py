@@ -12,7 +12,7 @@ from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.values import Atom
 
-NODE = t.Sort("Node", ("a", "b", "c"), symmetric=False)
+NODE = t.Sort("Node", ("a", "b", "c"), symmetric=True)
 ATOM = t.AtomType(NODE)
 SMALL = t.RangeType(0, 2)
 SHIFTED = t.RangeType(-1, 3)
@@ -42,11 +42,13 @@ TYPES: tuple[t.Type, ...] = (
 class Maker:
     """Makes expressions; ``scope`` are the bound variables, ``variables`` the state that may be read.
 
-    What is ``wild`` is often undefined, which ends a search soon; what is not reaches more states.
+    What is ``wild`` is often undefined, which ends a search soon; what is not reaches more states. With ``symmetric`` nothing tells elements apart:
+    none is named, and none is less than another.
     """
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, *, symmetric: bool = False) -> None:
         self.random = random
+        self.symmetric = symmetric
         self.wild = 1.0 if random.random() < 0.4 else 0.04
         self.variables: list[k.Variable] = []
         self.scope: list[k.Local] = []
@@ -157,6 +159,9 @@ class Maker:
                 return self.condition(depth)
             case t.RangeType() | t.IntType():
                 return self.number(type_, depth)
+            case t.AtomType() if self.symmetric:
+                stored = [k.StateVar(v.type, v.name) for v in self.variables if v.type == ATOM]
+                return self.random.choice([*stored, *(x for x in self.scope if x.type == ATOM)])
             case t.AtomType(sort):
                 at = self.random.randrange(len(sort.elements))
                 return k.Const(ATOM, Atom(sort.name, at, sort.elements[at]))
@@ -298,7 +303,7 @@ class Maker:
             of = self.random.choice(TYPES)
             return k.Equal(t.BOOL, self.expr(of, depth), self.expr(of, depth), self.random.random() < 0.4)
         if pick == 6:
-            of = self.random.choice([SMALL, ATOM, SHIFTED])
+            of = self.random.choice([SMALL, SHIFTED] if self.symmetric else [SMALL, ATOM, SHIFTED])
             return k.Compare(
                 t.BOOL, self.random.choice(["<", "<=", ">", ">="]), self.expr(of, depth), self.expr(of, depth)
             )
@@ -404,19 +409,19 @@ class Maker:
         return k.Pick(binder, domain)
 
 
-def initial(type_: t.Type) -> k.Expr:
-    """A first value."""
+def initial(type_: t.Type, some: k.Expr | None = None) -> k.Expr:
+    """A first value; ``some`` is the element in it, by default the first one."""
     match type_:
         case t.BoolType():
             return k.Const(t.BOOL, False)
         case t.RangeType(low):
             return k.Const(t.INT, max(0, low))
         case t.AtomType(sort):
-            return k.Const(type_, Atom(sort.name, 0, sort.elements[0]))
+            return some or k.Const(type_, Atom(sort.name, 0, sort.elements[0]))
         case t.EnumType(_, variants):
             return k.MakeVariant(type_, variants[0].name, ())
         case t.RecordType(_, fields):
-            return k.MakeRecord(type_, tuple(initial(f.type) for f in fields))
+            return k.MakeRecord(type_, tuple(initial(f.type, some) for f in fields))
         case t.OptionType():
             return k.Const(type_, None)
         case t.SetType():
@@ -428,27 +433,33 @@ def initial(type_: t.Type) -> k.Expr:
         case t.MapType(key, value, _, partial):
             if partial:
                 return k.MakeMap(type_, ())
-            return k.Tabulate(type_, k.Local(key, f"i{id(type_)}"), k.TypeDomain(t.SetType(key), key), initial(value))
+            return k.Tabulate(
+                type_, k.Local(key, f"i{id(type_)}"), k.TypeDomain(t.SetType(key), key), initial(value, some)
+            )
         case _:
             raise AssertionError(type_)
 
 
-def _begin(random: Random, variable: k.Variable) -> list[k.Statement]:
+def _begin(random: Random, variable: k.Variable, some: k.Expr | None) -> list[k.Statement]:
     """One first value, or any of a small type."""
     of = variable.type
-    if cardinality(of) > 12 or random.random() < 0.4:
-        return [k.Assign(f"i{variable.name}", variable.name, (), initial(of), of)]
+    if cardinality(of) > 12 or (random.random() < 0.4 and (some is None or of != ATOM)):
+        return [k.Assign(f"i{variable.name}", variable.name, (), initial(of, some), of)]
     binder = k.Local(of, f"first_{variable.name}")
     pick = k.Pick(binder, k.TypeDomain(t.SetType(of), of))
     return [pick, k.Assign(f"i{variable.name}", variable.name, (), binder, of)]
 
 
-def random_kernel(random: Random, depth: int = 3) -> k.Kernel:
-    """A kernel with up to four variables, three actions and three properties."""
-    maker = Maker(random)
-    maker.variables = [k.Variable(f"v{at}", random.choice(TYPES), ghost=False) for at in range(random.randint(2, 4))]
+def random_kernel(random: Random, depth: int = 3, *, symmetric: bool = False) -> k.Kernel:
+    """A kernel with up to four variables, three actions and three properties; if ``symmetric``, one that tells no elements apart."""
+    maker = Maker(random, symmetric=symmetric)
+    types = [random.choice(TYPES) for _ in range(random.randint(2, 4))]
+    if symmetric:
+        types[0] = ATOM
+    maker.variables = [k.Variable(f"v{at}", of, ghost=False) for at, of in enumerate(types)]
     variables = tuple(maker.variables)
-    body = tuple(chain.from_iterable(_begin(random, v) for v in variables))
+    some = k.Local(ATOM, "first_v0") if symmetric else None
+    body = tuple(chain.from_iterable(_begin(random, v, some) for v in variables))
     actions = tuple(maker.action(f"act{at}", depth) for at in range(random.randint(1, 4)))
     properties = []
     for at, kind in enumerate(random.choices(["invariant", "reachable", "transition", "lemma"], k=random.randrange(4))):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
 from assay.checker import portfolio
+from assay.checker.itf import trace_to_itf
 from assay.checker.options import Fingerprints, SearchOptions
 from assay.checker.portfolio import Answer, Engine
 from assay.checker.saved_trace import trace_to_json
@@ -36,6 +38,7 @@ class Destination:
     as_json: bool
     junit: Path | None
     trace_out: Path | None
+    itf: Path | None
 
 
 @click.command()
@@ -107,6 +110,13 @@ class Destination:
     metavar="N",
     help="Show up to N violations of each property; more than one implies --continue.",
 )
+@click.option(
+    "--symmetry",
+    type=click.Choice(["on", "off"]),
+    default="off",
+    show_default=True,
+    help="Let one state stand for all that differ by a permutation of `symmetric` elements.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
 @click.option(
@@ -114,6 +124,12 @@ class Destination:
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Also save the first counterexample, for `assay replay`.",
+)
+@click.option(
+    "--itf",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also write the first counterexample in the Informal Trace Format of Apalache.",
 )
 def check(
     spec: str,
@@ -133,9 +149,11 @@ def check(
     no_deadlock: bool,
     keep_going: bool,
     violations: int,
+    symmetry: str,
     as_json: bool,
     junit: Path | None,
     trace_out: Path | None,
+    itf: Path | None,
 ) -> int:
     """Check all properties of SPEC: a file, or the name of a bundled spec such as `kafka/controller`.
 
@@ -160,8 +178,9 @@ def check(
         check_deadlock=not no_deadlock,
         keep_going=keep_going or violations > 1,
         violations=violations,
+        symmetry=symmetry == "on",
     )
-    return tell(loaded, search(loaded, limits, engine), Destination(spec, as_json, junit, trace_out))
+    return tell(loaded, search(loaded, limits, engine), Destination(spec, as_json, junit, trace_out, itf))
 
 
 def search(loaded: Loaded, limits: SearchOptions, engine: Engine = "auto") -> Answer:
@@ -173,7 +192,7 @@ def search(loaded: Loaded, limits: SearchOptions, engine: Engine = "auto") -> An
 
 def tell(loaded: Loaded, answer: Answer, destination: Destination) -> int:
     """Print the answer and write the files asked for."""
-    problems = _write_files(loaded, answer.report, destination)
+    problems = write_files(loaded, answer.report, destination)
     declined = [] if answer.declined is None else [replace(answer.declined, severity=Severity.WARNING)]
     remarks = [*loaded.diagnostics, *declined, *problems]
     complain_about(remarks, loaded.sources)
@@ -185,21 +204,38 @@ def tell(loaded: Loaded, answer: Answer, destination: Destination) -> int:
     return worst([answer.report.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])
 
 
-def _write_files(loaded: Loaded, report: Report, destination: Destination) -> list[Diagnostic]:
+def write_files(loaded: Loaded, report: Report, destination: Destination) -> list[Diagnostic]:
+    """Write the result files that were asked for; what could not be written."""
     problems: list[Diagnostic] = []
     if destination.junit is not None:
         problems += write_result(destination.junit, junit_of_report(report))
     if destination.trace_out is not None:
         problems += _save(loaded, report, destination.spec, destination.trace_out)
+    if destination.itf is not None:
+        problems += _save_itf(loaded, report, destination.spec, destination.itf)
     return problems
 
 
 def _save(loaded: Loaded, report: Report, spec: str, path: Path) -> list[Diagnostic]:
     found = counterexample(report)
     if found is None or found.trace is None:
-        complain([Line(f"no counterexample was found, and {path} was not written", Tone.WARN)])
-        return []
-    data = trace_to_json(found.trace, loaded.kernel, spec, found.name, loaded.overrides)
+        return _not_found(path)
+    return _write_json(path, trace_to_json(found.trace, loaded.kernel, spec, found.name, loaded.overrides))
+
+
+def _save_itf(loaded: Loaded, report: Report, spec: str, path: Path) -> list[Diagnostic]:
+    found = counterexample(report)
+    if found is None or found.trace is None:
+        return _not_found(path)
+    return _write_json(path, trace_to_itf(found.trace, loaded.kernel, spec, found.name))
+
+
+def _not_found(path: Path) -> list[Diagnostic]:
+    complain([Line(f"no counterexample was found, and {path} was not written", Tone.WARN)])
+    return []
+
+
+def _write_json(path: Path, data: dict[str, Any]) -> list[Diagnostic]:
     return write_result(path, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
 
 

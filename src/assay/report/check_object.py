@@ -35,6 +35,7 @@ def report_object(report: Report) -> dict[str, Any]:
         "verdict": verdict_word(report),
         **model_object(report.kernel),
         "properties": [property_object(report.kernel, result) for result in report.properties],
+        **_symmetry(report),
         "states": {"distinct": s.distinct, "generated": s.generated, "depth": s.depth, "collision": s.collision},
         "bounds": dict(report.bounds),
         "coverage": coverage_object(report),
@@ -58,6 +59,14 @@ def effort_object(sizes: Statistics, effort: Effort) -> dict[str, Any]:
         "table_load": round(effort.load, 4),
         "disk": effort.disk,
     }
+
+
+def _symmetry(report: Report) -> dict[str, Any]:
+    """What a state stands for, where it is not for itself alone."""
+    if report.group is None:
+        return {}
+    names = [sort.name for sort in report.group.sorts]
+    return {"symmetry": {"parameters": names, "permutations": report.group.order}}
 
 
 def model_object(kernel: Kernel) -> dict[str, Any]:

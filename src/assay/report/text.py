@@ -38,14 +38,18 @@ GLUE = "\N{NO-BREAK SPACE}"
 
 def report_lines(report: Report) -> list[Line]:
     """The whole answer."""
+    remarks = _stopped(report) or coverage_lines(report)
+    return [*findings_lines(report), *remarks, Line(""), statistics_line(report)]
+
+
+def findings_lines(report: Report) -> list[Line]:
+    """The verdict, each property, what is known of the violated ones, and the bounds."""
     lines = [_verdict(report), *model_lines(report.kernel), Line("")]
     lines += _property_table(report)
     for result in report.properties:
         if found := list(property_lines(report.kernel, result)):
             lines += [Line(""), *found]
-    lines += _bounds(report)
-    lines += _stopped(report) or coverage_lines(report)
-    return [*lines, Line(""), statistics_line(report)]
+    return [*lines, *_bounds(report)]
 
 
 def verdict_word(report: Report) -> str:
@@ -56,7 +60,9 @@ def verdict_word(report: Report) -> str:
 def statistics_line(report: Report) -> Line:
     """The sizes of the search in one line."""
     s = report.statistics
-    sizes = f"{plural(s.distinct, 'distinct state')}, {s.generated:,} generated, depth {s.depth}"
+    names = "" if report.group is None else f" under permutations of {', '.join(x.name for x in report.group.sorts)}"
+    counted = "distinct state" if report.group is None else "orbit"
+    sizes = f"{plural(s.distinct, counted)}{names}, {s.generated:,} generated, depth {s.depth}"
     chance = f", probability of a state missed below {s.collision:.1e}" if s.collision else ""
     return Line(f"{sizes}, {s.seconds:.1f} s, engine {report.engine}{chance}", Tone.FAINT)
 

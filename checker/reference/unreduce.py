@@ -1,0 +1,78 @@
+"""Runs of the system itself, from paths over states that stand for others."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from assay.checker.evaluate.model import Model, outcomes
+from assay.checker.evaluate.outcome import Stuck, Successor
+from assay.checker.evaluate.scope import Frame
+from assay.checker.evaluate.undefined import Undefined
+from assay.checker.reference.instance import show_instance
+from assay.checker.reference.store import Link
+from assay.checker.reference.watch import Finding
+from assay.checker.symmetry.reduction import Reduction
+from assay.checker.verdict import State, Step, Trace
+
+
+class Reduced(Protocol):
+    """What is needed of a search: its model, and which state stands for a state."""
+
+    model: Model
+
+    def canonical(self, state: State) -> State:
+        """The state that stands for a state."""
+
+
+def replayed(search: Reduced, reduction: Reduction, path: list[State], more: tuple[Step, ...]) -> Trace:
+    """A run through the orbits of the states of a path that ends in the last of these states, and further steps from there."""
+    steps = [_initial(search, path[0])]
+    for representative in path[1:]:
+        steps.append(_onward(search, steps[-1].state, representative))
+    run = reduction.ending_in(steps, path[-1])
+    return Trace((*run.steps, *more))
+
+
+def confirmed(reduction: Reduction, finding: Finding, run: Trace) -> tuple[Finding, Trace] | None:
+    """A finding that something is undefined as it is without reduction, in some state of the orbit, with the run to it; None if it is in none."""
+    model = Model(reduction.kernel)
+    for by in reduction.group:
+        steps = tuple(reduction.step(step, by) for step in run.steps)
+        before = steps[-2].state if finding.step is not None else ()
+        found = _undefined(model, steps[-1].state, before)
+        if found is not None:
+            return found, Trace(steps)
+    return None
+
+
+def _undefined(model: Model, state: State, before: State) -> Finding | None:
+    """What is undefined in a state, or on the step to it, in the order in which a search looks."""
+    if not before:
+        for action, arguments, outcome in outcomes(model, state):
+            if isinstance(outcome, Stuck):
+                subject = f"the action `{show_instance(action.node, arguments, outcome.picks)}`"
+                return Finding(0, undefined=outcome.message, span=outcome.span, subject=subject)
+    kinds = {"transition"} if before else {"invariant", "lemma", "reachable"}
+    named = [(f"{p.kind} `{p.name}`", p.conjuncts) for p in model.kernel.properties if p.kind in kinds]
+    if not before:
+        named += [(f"terminal `{each.label}`", (each,)) for each in model.kernel.terminal]
+    for subject, conjuncts in named:
+        try:
+            all(model.meaning(each.condition)(Frame(state, before)) for each in conjuncts)
+        except Undefined as undefined:
+            return Finding(0, undefined=undefined.message, span=undefined.span, subject=subject)
+    return None
+
+
+def _initial(search: Reduced, representative: State) -> Step:
+    for outcome in search.model.init.outcomes():
+        if isinstance(outcome, Successor) and search.canonical(outcome.state) == representative:
+            return Step(None, (), outcome.picks, outcome.state)
+    raise AssertionError("no initial state of that orbit")
+
+
+def _onward(search: Reduced, state: State, representative: State) -> Step:
+    for action, arguments, outcome in outcomes(search.model, state):
+        if isinstance(outcome, Successor) and search.canonical(outcome.state) == representative:
+            return Link(action, arguments, outcome.picks).step(outcome.state)
+    raise AssertionError("no step into that orbit")
