@@ -102,3 +102,24 @@ def _refuse_options(
     ]
     if problems:
         raise SpecError((*problems, *declined))
+
+
+def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:
+    """The compiled code of a kernel, with the properties that are selected; raises ``UnsupportedError`` or ``SpecError``."""
+    reduction = reduction_of(kernel, options)
+    text = program(
+        kernel,
+        options.properties,
+        deadlock=options.check_deadlock and options.selects(DEADLOCK),
+        group=None if reduction is None else reduction.group,
+    )
+    return Compiled(
+        Machine(text, cache),
+        text.layout,
+        text.hits,
+        tuple((action, label) for action, _, label in (each.partition("\0") for each in text.guards)),
+        tuple(each.name for each in text.states),
+        tuple(each.name for each in text.steps),
+        len(kernel.next),
+        sha256(f"{LAYOUT_VERSION}\n{text.text}".encode()).digest(),
+    )
