@@ -33,8 +33,8 @@ from assay.checker.symmetry.reduction import Reduction
 from assay.checker.verdict import Effort, State, Statistics
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 
-EXACT_BYTES = 96 << 20
-"""Whole rows are compared while rows and fingerprints together take no more: 4,194,304 states of two words."""
+EXACT_BYTES = 48 << 20
+"""Whole rows are compared while rows and fingerprints together take no more: 2,097,152 states of two words."""
 NARROW_LIMIT = 100_000_000
 """Beyond this many states, fingerprints of 64 bits are too likely to collide."""
 OWN = 64 << 20

@@ -169,35 +169,43 @@ def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
 @compiled
 def move(source: Any, start: int, old: int, old_step: int, slots: Any, base: int, cap: int, step: int) -> None:  # noqa: PLR0913, PLR0917
     """Put the first ``step`` words of each of ``old`` used slots into another part of ``cap`` slots, all of which differ."""
-    for i in range(old):
-        place = start + i * old_step
-        mark = source[place]
-        if mark != 0:
-            at = home(mark, cap)
-            while slots[base + at * step] != 0:
-                at += 1
-                if at == cap:
-                    at = 0
-            for w in range(step):
-                slots[base + at * step + w] = source[place + w]
+    used = np.empty(old, np.int64)
+    n = 0
+    for i in range(old):  # without a branch on what is used, which no processor can foretell
+        used[n] = start + i * old_step
+        n += source[start + i * old_step] != 0
+    for k in range(n):
+        place = used[k]
+        at = home(source[place], cap)
+        while slots[base + at * step] != 0:
+            at += 1
+            if at == cap:
+                at = 0
+        for w in range(step):
+            slots[base + at * step + w] = source[place + w]
 
 
 @compiled
 def gather(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
-    rows: Any, parents: Any, actions: Any, fresh: Any, n: int, first: int,
+    rows: Any, parents: Any, actions: Any, fresh: Any, n: int, first: int, kept: Any,
     out_rows: Any, out_parents: Any, out_actions: Any, at: int, taken: Any, found: Any,
 ) -> None:  # fmt: skip
-    """Append the new candidates of a lane from ``at`` on; ``first`` is the place in its level of the block's first state."""
-    for i in range(n):
-        action = np.int64(actions[i])
-        taken[action] += 1
-        if fresh[i]:
-            for w in range(rows.shape[1]):
-                out_rows[at, w] = rows[i, w]
-            out_parents[at] = first + np.int64(parents[i])
-            out_actions[at] = action
-            found[action] += 1
-            at += 1
+    """Append the new candidates of a lane from ``at`` on; ``first`` is the place in its level of the block's first state.
+
+    ``kept`` is room for as many numbers as there are candidates.
+    """
+    size = 0
+    for i in range(n):  # likewise without a branch on what is new
+        taken[np.int64(actions[i])] += 1
+        kept[size] = i
+        size += fresh[i] != 0
+    for k in range(size):
+        new = np.int64(kept[k])
+        for w in range(rows.shape[1]):
+            out_rows[at + k, w] = rows[new, w]
+        out_parents[at + k] = first + np.int64(parents[new])
+        out_actions[at + k] = actions[new]
+        found[np.int64(actions[new])] += 1
 
 
 @compiled

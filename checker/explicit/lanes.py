@@ -125,7 +125,7 @@ class Lane:
         arena, lane = self.arena, self.at
         self.taken[:] = self.fresh[:] = 0
         gather(
-            arena.rows[lane], arena.parents[lane], arena.actions[lane], arena.fresh[lane], self.count, self.first,
+            arena.rows[lane], arena.parents[lane], arena.actions[lane], arena.fresh[lane], self.count, self.first, arena.order[lane],
             stage.rows, stage.parents, stage.actions, at, self.taken, self.fresh,
         )  # fmt: skip
         self.machine.inspect(self.context, stage.rows[at : at + new], number)

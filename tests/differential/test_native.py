@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -36,9 +37,9 @@ def essence(report: Report) -> dict[str, object]:
     }
 
 
-def agree(kernel: Kernel, folder: Path, *, keep_going: bool) -> bool:
+def agree(kernel: Kernel, folder: Path, *, keep_going: bool, threads: int = 1) -> bool:
     """Assert that both engines say the same; whether the native one supports the kernel."""
-    options = SearchOptions(max_states=400, keep_going=keep_going)
+    options = SearchOptions(max_states=400, keep_going=keep_going, threads=threads)
     try:
         with deep_recursion(kernel):
             compiled = compile_kernel(kernel, options, folder)
@@ -46,6 +47,15 @@ def agree(kernel: Kernel, folder: Path, *, keep_going: bool) -> bool:
         return False
     assert essence(explicit(kernel, compiled, options)) == essence(reference(kernel, options))
     return True
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _share_everything() -> Iterator[None]:
+    """Threads share even small rounds, and lanes overflow."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("assay.checker.explicit.rounds.AMONG_THREADS", 0)
+        patch.setattr("assay.checker.explicit.lanes.ROOM", 64)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +66,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.booleans())
 def test_engines_agree_on_random_kernels(folder: Path, seed: int, keep_going: bool) -> None:
-    agree(random_kernel(Random(seed)), folder, keep_going=keep_going)
+    agree(random_kernel(Random(seed)), folder, keep_going=keep_going, threads=1 + seed % 3)
 
 
 @pytest.mark.slow
 @settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.booleans(), st.integers(2, 4))
 def test_engines_agree_on_many_random_kernels(folder: Path, seed: int, keep_going: bool, depth: int) -> None:
-    agree(random_kernel(Random(seed), depth), folder, keep_going=keep_going)
+    agree(random_kernel(Random(seed), depth), folder, keep_going=keep_going, threads=1 + seed % 3)
 
 
 def test_most_random_kernels_are_supported(folder: Path) -> None:
