@@ -16,15 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Successor
 from assay.checker.explicit.machine import Machine
-from assay.checker.explicit.probe import Probe, Sizes
+from assay.checker.explicit.orbits import representative, see_steps
+from assay.checker.explicit.probe import offenders
 from assay.checker.explicit.store import Candidates, EnginesDisagreeError, RowStore
 from assay.checker.layout.context import NEVER, WORDS, Slot
 from assay.checker.layout.row import RowLayout, Rows
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
-from assay.checker.reference.store import Link
 from assay.checker.reference.watch import DEADLOCK, DEFINED, Finding
 from assay.checker.symmetry.reduction import Reduction
 from assay.checker.verdict import State
@@ -49,19 +48,6 @@ class Compiled:
     guards: tuple[tuple[str, str], ...]
     states: tuple[str, ...]
     steps: tuple[str, ...]
-
-    @property
-    def sizes(self) -> Sizes:
-        """How long the arrays are that the code fills."""
-        return Sizes(self.layout.words, len(self.hits), len(self.guards), len(self.states), len(self.steps))
-
-    def offending(self, probe: Probe, name: str, rows: Rows) -> Iterator[int]:
-        """The positions of all rows in which, or on a step from which, a property is violated."""
-        if name == DEADLOCK:
-            return probe.all_dead(rows)
-        if name in self.steps:
-            return probe.all_false_steps(rows, self.steps.index(name))
-        return probe.all_decided(rows, self.states.index(name))
 
 
 class Lane:
@@ -221,16 +207,7 @@ class BlockSearch(Search):
 
     def offenders(self, name: str, first: int) -> Iterator[Finding]:
         """As in the reference search, looked for by compiled code."""
-        probe = Probe(self.compiled.machine, self.compiled.sizes)
-        for begin in range(first + 1, len(self.rows), BLOCK):
-            rows = self.rows.block(begin, min(len(self.rows), begin + BLOCK))
-            for at in self.compiled.offending(probe, name, rows):
-                finding = self._offence(name, begin + at, self.rows[begin + at])
-                if finding is None:
-                    raise EnginesDisagreeError(
-                        f"compiled code finds `{name}` violated where the reference evaluator does not"
-                    )
-                yield finding
+        return offenders(self, self.compiled, self.rows, name, first)
 
     # ---------------------------------------------------------------------------------------------- findings
 
@@ -263,25 +240,12 @@ class BlockSearch(Search):
         for at, position in enumerate(lane.found_steps.tolist()):
             if self._is_new("step", at, position):
                 number = first + int(lane.candidates.parents[position])
-                self._look_at_step(number, self.compiled.layout.unpack(lane.candidates.rows[position]))
+                see_steps(self, self.rows, number, self.compiled.layout.unpack(lane.candidates.rows[position]))
                 self._require(self.compiled.steps[at // 2], at)
-
-    def _look_at_step(self, number: int, after: State) -> None:
-        """Look at the step to a state; under reduction at all steps to states for which it stands."""
-        state = self.rows[number]
-        if self.reduction is None:
-            self.watch.see_step(number, state, self.rows.step(state, after))
-            return
-        for action, arguments, outcome in self.rows.outcomes(state):
-            if isinstance(outcome, Successor) and self.canonical(outcome.state) == after:
-                self.watch.see_step(number, state, Link(action, arguments, outcome.picks).step(outcome.state))
 
     def canonical(self, state: State) -> State:
         """The state that stands for a state in the store, by compiled code."""
-        if self.reduction is None:
-            return state
-        row = self.compiled.layout.pack(state).reshape(1, -1)
-        return self.compiled.layout.unpack(self.compiled.machine.canonical(row)[0])
+        return state if self.reduction is None else representative(self.compiled, state)
 
     def _look_at_states(self, lane: Lane) -> None:
         for position, at in sorted((position, at) for at, position in enumerate(lane.found_states.tolist())):

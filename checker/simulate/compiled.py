@@ -21,7 +21,7 @@ class CompiledCrowd:
     def __init__(self, model: Model, compiled: Compiled) -> None:
         self._model = model
         self._compiled = compiled
-        self._probe = Probe(compiled.machine, compiled.sizes)
+        self._probe = Probe(compiled)
         self._found: Successors | None = None
 
     def place(self, states: list[State]) -> Rows:
