@@ -177,8 +177,7 @@ class Probe:
 def offenders(search: Offending, compiled: Named, store: RowStore, name: str, first: int) -> Iterator[Finding]:
     """Where else a property is violated: states with a number above ``first``, found by compiled code and looked at by the reference evaluator."""
     probe = Probe(compiled)
-    for begin in range(first + 1, len(store), BLOCK):
-        rows = store.block(begin, min(len(store), begin + BLOCK))
+    for begin, rows in store.blocks(first + 1, BLOCK):
         for at in probe.offending(name, rows):
             finding = search.offence(name, begin + at, store[begin + at])
             if finding is None:

@@ -88,9 +88,10 @@ class RowStore:
     def __getitem__(self, number: int) -> State:
         return self.layout.unpack(self.rows[number])
 
-    def block(self, first: int, end: int) -> Rows:
-        """The rows of the states with these numbers."""
-        return self.rows[first:end]
+    def blocks(self, first: int, size: int) -> Iterator[tuple[int, Rows]]:
+        """The rows of the states from a number on, up to so many at a time, each time with the number of the first."""
+        for begin in range(first, self.count, size):
+            yield begin, self.rows[begin : min(self.count, begin + size)]
 
     def __contains__(self, state: State) -> bool:
         row = self.layout.pack(state).reshape(1, -1)
