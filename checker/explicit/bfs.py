@@ -13,21 +13,20 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Successor
 from assay.checker.explicit.checkpoint import Checkpoint, Saved
 from assay.checker.explicit.findings import Findings
 from assay.checker.explicit.lanes import Counts, Lane, Marks
 from assay.checker.explicit.levels import Levels
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.memory import default_budget, taken
-from assay.checker.explicit.probe import offending
+from assay.checker.explicit.orbits import representative, see_steps
+from assay.checker.explicit.probe import offenders
 from assay.checker.explicit.rounds import Crew, Rounds
-from assay.checker.explicit.store import EnginesDisagreeError, RowStore
+from assay.checker.explicit.store import RowStore
 from assay.checker.explicit.table import Keys, Table, TableFullError
 from assay.checker.layout.row import Rows
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
-from assay.checker.reference.store import Link
 from assay.checker.reference.watch import Finding
 from assay.checker.symmetry.reduction import Reduction
 from assay.checker.verdict import Effort, State, Statistics
@@ -235,35 +234,15 @@ class BlockSearch(Search):
         self._stuck(number, *self.rows.stuck(state))
 
     def _see_step(self, number: int, after: State) -> None:
-        """Look at the step to a state; under reduction at all steps to states for which it stands."""
-        state = self.rows[number]
-        if self.reduction is None:
-            self.watch.see_step(number, state, self.rows.step(state, after))
-            return
-        for action, arguments, outcome in self.rows.outcomes(state):
-            if isinstance(outcome, Successor) and self.canonical(outcome.state) == after:
-                self.watch.see_step(number, state, Link(action, arguments, outcome.picks).step(outcome.state))
+        see_steps(self, self.rows, number, after)
 
     def canonical(self, state: State) -> State:
         """The state that stands for a state in the store, by compiled code."""
-        if self.reduction is None:
-            return state
-        row = self.compiled.layout.pack(state).reshape(1, -1)
-        return self.compiled.layout.unpack(self.compiled.machine.canonical(row)[0])
+        return state if self.reduction is None else representative(self.compiled, state)
 
     def offenders(self, name: str, first: int) -> Iterator[Finding]:
         """As in the reference search, looked for by compiled code."""
-        number = 0
-        for rows in self.levels.every_row():
-            begin = max(0, first + 1 - number)
-            for at in offending(self.compiled, name, rows[begin:]):
-                found = number + begin + at
-                finding = self._offence(name, found, self.rows[found])
-                if finding is None:
-                    text = f"compiled code finds `{name}` violated where the reference evaluator does not"
-                    raise EnginesDisagreeError(text)
-                yield finding
-            number += len(rows)
+        return offenders(self, self.compiled, self.rows, name, first)
 
     # ------------------------------------------------------------------------------------------ checkpoint
 

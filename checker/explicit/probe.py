@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.checker.explicit.machine import Compiled, Machine
+from assay.checker.explicit.machine import Machine
+from assay.checker.explicit.store import EnginesDisagreeError, RowStore
 from assay.checker.layout.context import NEVER, WORDS, Slot
-from assay.checker.layout.row import Rows
-from assay.checker.reference.watch import DEADLOCK
+from assay.checker.layout.row import RowLayout, Rows
+from assay.checker.reference.watch import DEADLOCK, Finding
+from assay.checker.verdict import State
 
+BLOCK = 4096
+"""How many states are looked at with one call."""
 ROOM = 1 << 12
 """Successors that there is room for at first."""
 
 Words32 = npt.NDArray[np.uint32]
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """The lengths of the arrays that compiled code fills: its actions, bounds, guards, and properties of states and of steps."""
-
-    words: int
-    hits: int
-    guards: int
-    states: int
-    steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +33,41 @@ class Successors:
     actions: Words32
 
 
+class Named(Protocol):
+    """Compiled code with the names behind its arrays."""
+
+    @property
+    def machine(self) -> Machine:
+        """The code."""
+
+    @property
+    def layout(self) -> RowLayout:
+        """The layout of its rows."""
+
+    @property
+    def hits(self) -> tuple[str, ...]:
+        """Bounds."""
+
+    @property
+    def guards(self) -> tuple[tuple[str, str], ...]:
+        """Guards, as action and label."""
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Properties of states."""
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Properties of steps."""
+
+
+class Offending(Protocol):
+    """What is needed of a search to look for more violations."""
+
+    def offence(self, name: str, number: int, state: State) -> Finding | None:
+        """How a state violates a property, by the reference evaluator."""
+
+
 class Probe:
     """A context for compiled code, with its own arrays. One thread at a time may use it.
 
@@ -46,13 +75,13 @@ class Probe:
     way on, and where a terminal condition has no value then; ``NEVER`` if there are none. ``hits`` and ``decisive`` add up over calls.
     """
 
-    def __init__(self, machine: Machine, sizes: Sizes) -> None:
-        self._machine = machine
-        self._sizes = sizes
-        self.hits: Rows = np.zeros(max(1, sizes.hits), np.uint64)
-        self.decisive = np.zeros(max(1, sizes.guards), np.uint8)
-        self._found_states: Rows = np.full(max(1, 2 * sizes.states), NEVER, np.uint64)
-        self._found_steps: Rows = np.full(max(1, 2 * sizes.steps), NEVER, np.uint64)
+    def __init__(self, compiled: Named) -> None:
+        self._compiled = compiled
+        self._machine = compiled.machine
+        self.hits: Rows = np.zeros(max(1, len(compiled.hits)), np.uint64)
+        self.decisive = np.zeros(max(1, len(compiled.guards)), np.uint8)
+        self._found_states: Rows = np.full(max(1, 2 * len(compiled.states)), NEVER, np.uint64)
+        self._found_steps: Rows = np.full(max(1, 2 * len(compiled.steps)), NEVER, np.uint64)
         self._context: Rows = np.zeros(WORDS, np.uint64)
         for slot, array in (
             (Slot.HITS, self.hits), (Slot.DECISIVE, self.decisive), (Slot.STATES, self._found_states), (Slot.STEPS, self._found_steps),
@@ -61,7 +90,7 @@ class Probe:
         self._make_room(ROOM)
 
     def _make_room(self, room: int) -> None:
-        self._rows: Rows = np.empty((room, self._sizes.words), np.uint64)
+        self._rows: Rows = np.empty((room, self._compiled.layout.words), np.uint64)
         self._prints: Rows = np.empty(room, np.uint64)
         self._parents: Words32 = np.empty(room, np.uint32)
         self._actions: Words32 = np.empty(room, np.uint32)
@@ -102,6 +131,14 @@ class Probe:
 
     # ---------------------------------------------------------------------------------------- in many rows
 
+    def offending(self, name: str, rows: Rows) -> Iterator[int]:
+        """The positions of all rows in which, or on a step from which, a property is violated."""
+        if name == DEADLOCK:
+            return self.all_dead(rows)
+        if name in self._compiled.steps:
+            return self.all_false_steps(rows, self._compiled.steps.index(name))
+        return self.all_decided(rows, self._compiled.states.index(name))
+
     def all_decided(self, rows: Rows, at: int) -> Iterator[int]:
         """The positions of all rows that decide the property of states in place ``at``."""
         begin = 0
@@ -137,18 +174,14 @@ class Probe:
             begin += 1
 
 
-def sizes_of(compiled: Compiled) -> Sizes:
-    """How long the arrays are that the code fills."""
-    return Sizes(
-        compiled.layout.words, len(compiled.hits), len(compiled.guards), len(compiled.states), len(compiled.steps)
-    )
-
-
-def offending(compiled: Compiled, name: str, rows: Rows) -> Iterator[int]:
-    """The positions of all rows in which, or on a step from which, a property is violated."""
-    probe = Probe(compiled.machine, sizes_of(compiled))
-    if name == DEADLOCK:
-        return probe.all_dead(rows)
-    if name in compiled.steps:
-        return probe.all_false_steps(rows, compiled.steps.index(name))
-    return probe.all_decided(rows, compiled.states.index(name))
+def offenders(search: Offending, compiled: Named, store: RowStore, name: str, first: int) -> Iterator[Finding]:
+    """Where else a property is violated: states with a number above ``first``, found by compiled code and looked at by the reference evaluator."""
+    probe = Probe(compiled)
+    for begin, rows in store.blocks(first + 1, BLOCK):
+        for at in probe.offending(name, rows):
+            finding = search.offence(name, begin + at, store[begin + at])
+            if finding is None:
+                raise EnginesDisagreeError(
+                    f"compiled code finds `{name}` violated where the reference evaluator does not"
+                )
+            yield finding

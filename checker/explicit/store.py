@@ -12,7 +12,7 @@ from assay.checker.evaluate.action import ActionMeaning, Arguments
 from assay.checker.evaluate.model import Model, outcomes
 from assay.checker.evaluate.outcome import Outcome, Picks, Stuck, Successor
 from assay.checker.explicit.levels import Levels
-from assay.checker.layout.row import RowLayout
+from assay.checker.layout.row import RowLayout, Rows
 from assay.checker.reference.store import Link
 from assay.checker.verdict import State, Step, Trace
 
@@ -40,6 +40,14 @@ class RowStore:
 
     def __getitem__(self, number: int) -> State:
         return self.layout.unpack(self.levels.row(*self.levels.place(number)))
+
+    def blocks(self, first: int, size: int) -> Iterator[tuple[int, Rows]]:
+        """The rows of the states from a number on, up to so many at a time, each time with the number of the first."""
+        number = 0
+        for rows in self.levels.every_row():
+            for begin in range(max(0, first - number), len(rows), size):
+                yield number + begin, rows[begin : begin + size]
+            number += len(rows)
 
     def __contains__(self, state: State) -> bool:
         """Whether it was added as an initial state."""

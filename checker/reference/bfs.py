@@ -196,11 +196,12 @@ class Search:
     def offenders(self, name: str, first: int) -> Iterator[Finding]:
         """Where else a violated property is violated: states with a number above ``first``, in their order, one finding for each."""
         for number in range(first + 1, len(self.store)):
-            finding = self._offence(name, number, self.store.states[number])
+            finding = self.offence(name, number, self.store.states[number])
             if finding is not None:
                 yield finding
 
-    def _offence(self, name: str, number: int, state: State) -> Finding | None:
+    def offence(self, name: str, number: int, state: State) -> Finding | None:
+        """How a state, or a step from it, violates a property; None if it does not."""
         if name == DEADLOCK:
             dead = next(outcomes(self.model, state), None) is None and not self.watch.is_terminal(number, state)
             return Finding(number) if dead else None

@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.checker.evaluate.model import Model
 from assay.checker.explicit.machine import Compiled
-from assay.checker.explicit.probe import Probe, Successors, sizes_of
+from assay.checker.explicit.probe import Probe, Successors
 from assay.checker.layout.context import NEVER, Slot
 from assay.checker.layout.row import Rows
 from assay.checker.simulate.crowd import Notice, Positions
@@ -21,7 +21,7 @@ class CompiledCrowd:
     def __init__(self, model: Model, compiled: Compiled) -> None:
         self._model = model
         self._compiled = compiled
-        self._probe = Probe(compiled.machine, sizes_of(compiled))
+        self._probe = Probe(compiled)
         self._found: Successors | None = None
 
     def place(self, states: list[State]) -> Rows:

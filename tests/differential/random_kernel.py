@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import chain
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 from assay.checker.evaluate.domain import cardinality
@@ -14,6 +15,8 @@ from assay.grammar.values import Atom
 
 NODE = t.Sort("Node", ("a", "b", "c"), symmetric=True)
 ATOM = t.AtomType(NODE)
+SITE = t.Sort("Site", ("x", "y"), symmetric=True)
+AT = t.AtomType(SITE)
 SMALL = t.RangeType(0, 2)
 SHIFTED = t.RangeType(-1, 3)
 MODE = t.EnumType(
@@ -26,6 +29,9 @@ MODE = t.EnumType(
 )
 PAIR = t.RecordType("Pair", (t.FieldType("left", SMALL), t.FieldType("right", t.BOOL)))
 DEEP = t.RecordType("Deep", (t.FieldType("at", t.OptionType(ATOM)), t.FieldType("seen", t.SetType(ATOM))))
+LONG = t.RecordType(
+    "Long", (t.FieldType("id", t.RangeType(0, 1 << 30)), t.FieldType("log", t.SeqType(t.RangeType(0, 1 << 15), 3)))
+)
 WIDE = t.RangeType(0, 99)
 LARGE = t.RangeType(-2, 68)
 TYPES: tuple[t.Type, ...] = (
@@ -36,7 +42,10 @@ TYPES: tuple[t.Type, ...] = (
     t.MapType(ATOM, SMALL, 2, partial=True), t.MapType(WIDE, ATOM, 2, partial=True), t.MapType(t.BOOL, t.SetType(ATOM)),
     t.SetType(LARGE), t.SeqType(LARGE, 9), t.MapType(LARGE, t.BOOL), t.MapType(MODE, ATOM),
     t.SeqType(ATOM, 2), t.SeqType(PAIR, 2), t.BagType(ATOM, 2), t.BagType(WIDE, 2),
+    AT, t.SetType(AT), t.MapType(ATOM, AT), t.MapType(AT, t.SetType(ATOM)), t.OptionType(AT), t.SetType(LONG, 2), t.SeqType(LONG, 2),
+    t.MapType(ATOM, t.SeqType(SMALL, 2)), t.MapType(AT, DEEP), t.MapType(ATOM, MODE), t.BagType(DEEP, 2), t.MapType(DEEP, t.BOOL, 2, partial=True),
 )  # fmt: skip
+SETS = tuple(x for x in TYPES if isinstance(x, t.SetType))
 
 
 class Maker:
@@ -160,11 +169,11 @@ class Maker:
             case t.RangeType() | t.IntType():
                 return self.number(type_, depth)
             case t.AtomType() if self.symmetric:
-                stored = [k.StateVar(v.type, v.name) for v in self.variables if v.type == ATOM]
-                return self.random.choice([*stored, *(x for x in self.scope if x.type == ATOM)])
+                stored = [k.StateVar(v.type, v.name) for v in self.variables if v.type == type_]
+                return self.random.choice([*stored, *(x for x in self.scope if x.type == type_)])
             case t.AtomType(sort):
                 at = self.random.randrange(len(sort.elements))
-                return k.Const(ATOM, Atom(sort.name, at, sort.elements[at]))
+                return k.Const(type_, Atom(sort.name, at, sort.elements[at]))
             case t.EnumType(_, variants):
                 chosen = self.random.choice(variants)
                 return k.MakeVariant(type_, chosen.name, tuple(self.checked(f.type, depth) for f in chosen.fields))
@@ -253,24 +262,43 @@ class Maker:
         return k.MakeSet(type_, (self.expr(type_.item, depth),))
 
     def image(self, type_: t.SetType, item: t.Type, depth: int) -> k.Expr:
-        binder = self.local(ATOM)
-        domain = self.expr(t.SetType(ATOM), depth)
-        self.scope.append(binder)
+        generators = []
+        for _ in range(self.random.randint(1, 2)):
+            of: t.SetType = self.random.choice([t.SetType(ATOM), t.SetType(AT), t.SetType(SMALL)])
+            binder = self.local(of.item)
+            generators.append(k.Generator(binder, self.domain(of, depth)))
+            self.scope.append(binder)
         condition = self.expr(t.BOOL, depth) if self.random.random() < 0.5 else None
         element = self.expr(item, depth)
-        self.scope.pop()
-        return k.Image(type_, element, (k.Generator(binder, domain),), condition)
+        del self.scope[-len(generators) :]
+        return k.Image(type_, element, tuple(generators), condition)
+
+    def domain(self, of: t.SetType, depth: int) -> k.Expr:
+        """A set to range over, in one of the forms that are never made as values."""
+        chance = self.random.random()
+        if chance < 0.3 and cardinality(of.item) <= 12:
+            return k.TypeDomain(t.SetType(of.item), of.item)
+        if chance < 0.5 and isinstance(of.item, t.RangeType):
+            return k.Interval(of, self.expr(SMALL, depth), self.expr(SHIFTED, depth))
+        if chance < 0.5 and isinstance(of.item, t.SetType) and of.item.item in {ATOM, AT}:
+            return k.Subsets(of, self.expr(of.item, depth))
+        return self.expr(of, depth)
 
     def map(self, type_: t.MapType, depth: int) -> k.Expr:
+        if type_.partial and depth > 0 and type_.key == ATOM and self.random.random() < 0.3:
+            return self.tabulate(type_, self.expr(t.SetType(ATOM), depth), depth)
         if type_.partial:
             entries = [
                 (self.key(type_.key, depth), self.checked(type_.value, depth)) for _ in range(self.random.randrange(3))
             ]
             return k.MakeMap(type_, tuple(entries))
+        return self.tabulate(type_, k.TypeDomain(t.SetType(type_.key), type_.key), depth)
+
+    def tabulate(self, type_: t.MapType, domain: k.Expr, depth: int) -> k.Expr:
         binder = self.local(type_.key)
         value = self.within(binder, type_.value, depth)
         value = k.Checked(type_.value, value) if isinstance(type_.value, t.RangeType) else value
-        return k.Tabulate(type_, binder, k.TypeDomain(t.SetType(type_.key), type_.key), value)
+        return k.Tabulate(type_, binder, domain, value)
 
     def sequence(self, type_: t.SeqType, item: t.Type, depth: int) -> k.Expr:
         if depth > 0 and self.random.random() < 0.3:
@@ -324,9 +352,9 @@ class Maker:
         return k.IsSome(t.BOOL, self.expr(t.OptionType(ATOM), depth))
 
     def quantified(self, depth: int) -> k.Expr:
-        of = self.random.choice([x for x in TYPES if isinstance(x, t.SetType)])
+        of = self.random.choice(SETS)
         binder = self.local(of.item)
-        domain = self.expr(of, depth)
+        domain = self.domain(of, depth)
         return k.Quantified(
             t.BOOL, self.random.choice(["forall", "exists"]), binder, domain, self.within(binder, t.BOOL, depth)
         )
@@ -344,6 +372,13 @@ class Maker:
                     pass
                 case t.MapType(key, value):
                     path = (k.AtKey(self.key(key, depth)),)
+                    if isinstance(value, t.RecordType) and self.random.random() < 0.6:
+                        at = self.random.randrange(len(value.fields))
+                        part = value.fields[at].type
+                        return k.Assign(label, variable.name, (*path, k.AtField(at)), self.expr(part, depth), part)
+                    if isinstance(value, t.SeqType) and self.random.random() < 0.3:
+                        inner = (*path, k.AtKey(self.integer(depth)))
+                        return k.Assign(label, variable.name, inner, self.expr(value.item, depth), value.item)
                     return k.Assign(label, variable.name, path, self.expr(value, depth), value)
                 case t.SeqType(item):
                     return k.Assign(label, variable.name, (k.AtKey(self.integer(depth)),), self.expr(item, depth), item)
@@ -357,31 +392,47 @@ class Maker:
         return k.Assign(label, variable.name, (), self.expr(of, depth), of)
 
     def updates(self, variables: list[k.Variable], depth: int) -> list[k.Statement]:
-        body: list[k.Statement] = []
-        for variable in variables:
-            pick = self.random.random()
-            if pick < 0.6:
-                body.append(self.assign(variable, depth))
-            elif pick < 0.85:
-                condition = self.expr(t.BOOL, depth)
-                body.append(k.If(condition, (self.assign(variable, depth),), (self.assign(variable, depth),)))
-            else:
-                binder = self.local(ATOM)
-                domain = self.expr(t.SetType(ATOM), depth)
-                self.scope.append(binder)
-                body.append(k.For(binder, domain, (self.assign(variable, depth),)))
-                self.scope.pop()
-        return body
+        return [each for variable in variables for each in self.update(variable, depth, 2)]
+
+    def update(self, variable: k.Variable, depth: int, nesting: int) -> list[k.Statement]:
+        """Statements that may assign to a variable: plainly, under a condition, or for each element of a set."""
+        pick = self.random.random() if nesting else 0.0
+        if pick < 0.55:
+            return [self.assign(variable, depth)]
+        if pick < 0.65:
+            of = self.random.choice(TYPES)
+            binder = self.local(of)
+            value = self.expr(of, depth)
+            return [k.Let(binder, value), *self.inside(binder, variable, depth, nesting)]
+        if pick < 0.85:
+            condition = self.expr(t.BOOL, depth)
+            then = tuple(self.update(variable, depth, nesting - 1))
+            otherwise = tuple(self.update(variable, depth, nesting - 1)) if self.random.random() < 0.7 else ()
+            return [k.If(condition, then, otherwise)]
+        of = self.random.choice([t.SetType(ATOM), t.SetType(AT), t.SetType(SMALL), t.SetType(PAIR), t.SetType(WIDE, 2)])
+        binder = self.local(of.item)
+        domain = self.domain(of, depth)
+        return [k.For(binder, domain, tuple(self.inside(binder, variable, depth, nesting)))]
+
+    def inside(self, binder: k.Local, variable: k.Variable, depth: int, nesting: int) -> list[k.Statement]:
+        self.scope.append(binder)
+        try:
+            return self.update(variable, depth, nesting - 1)
+        finally:
+            self.scope.pop()
 
     def action(self, name: str, depth: int) -> k.Action:
         self.scope = []
         parameters = []
         for _ in range(self.random.randrange(3)):
-            of = self.random.choice([ATOM, SMALL, t.BOOL, t.OptionType(ATOM)])
+            of = self.random.choice([ATOM, AT, SMALL, t.BOOL, t.OptionType(ATOM)])
             if self.random.random() < 0.1:
                 of = self.random.choice([WIDE, MODE, PAIR, t.SetType(ATOM)])
             binder = self.local(of)
-            parameters.append(k.Parameter(binder, k.TypeDomain(t.SetType(of), of)))
+            domain: k.Expr = k.TypeDomain(t.SetType(of), of)
+            if of == SMALL and self.random.random() < 0.3:
+                domain = k.MakeSet(t.SetType(SMALL), tuple(k.Const(t.INT, n) for n in self.random.sample(range(3), 2)))
+            parameters.append(k.Parameter(binder, domain))
         self.scope = [parameter.binder for parameter in parameters]
         body: list[k.Statement] = []
         body.extend(self.prefix(depth) for _ in range(self.random.randrange(4)))
@@ -404,20 +455,20 @@ class Maker:
             self.scope.append(binder)
             return k.Let(binder, value)
         binder = self.local(of.item)
-        domain = self.expr(of, depth)
+        domain = self.domain(of, depth)
         self.scope.append(binder)
         return k.Pick(binder, domain)
 
 
-def initial(type_: t.Type, some: k.Expr | None = None) -> k.Expr:
-    """A first value; ``some`` is the element in it, by default the first one."""
+def initial(type_: t.Type, some: Mapping[t.Type, k.Expr] = MappingProxyType({})) -> k.Expr:
+    """A first value; ``some`` are the elements in it by their types, by default the first ones."""
     match type_:
         case t.BoolType():
             return k.Const(t.BOOL, False)
         case t.RangeType(low):
             return k.Const(t.INT, max(0, low))
         case t.AtomType(sort):
-            return some or k.Const(type_, Atom(sort.name, 0, sort.elements[0]))
+            return some.get(type_) or k.Const(type_, Atom(sort.name, 0, sort.elements[0]))
         case t.EnumType(_, variants):
             return k.MakeVariant(type_, variants[0].name, ())
         case t.RecordType(_, fields):
@@ -440,10 +491,10 @@ def initial(type_: t.Type, some: k.Expr | None = None) -> k.Expr:
             raise AssertionError(type_)
 
 
-def _begin(random: Random, variable: k.Variable, some: k.Expr | None) -> list[k.Statement]:
+def _begin(random: Random, variable: k.Variable, some: Mapping[t.Type, k.Expr]) -> list[k.Statement]:
     """One first value, or any of a small type."""
     of = variable.type
-    if cardinality(of) > 12 or (random.random() < 0.4 and (some is None or of != ATOM)):
+    if cardinality(of) > 12 or (of not in some and random.random() < 0.4):
         return [k.Assign(f"i{variable.name}", variable.name, (), initial(of, some), of)]
     binder = k.Local(of, f"first_{variable.name}")
     pick = k.Pick(binder, k.TypeDomain(t.SetType(of), of))
@@ -455,11 +506,15 @@ def random_kernel(random: Random, depth: int = 3, *, symmetric: bool = False) ->
     maker = Maker(random, symmetric=symmetric)
     types = [random.choice(TYPES) for _ in range(random.randint(2, 4))]
     if symmetric:
-        types[0] = ATOM
+        types[:2] = [ATOM, AT]
     maker.variables = [k.Variable(f"v{at}", of, ghost=False) for at, of in enumerate(types)]
     variables = tuple(maker.variables)
-    some = k.Local(ATOM, "first_v0") if symmetric else None
+    some: dict[t.Type, k.Expr] = {ATOM: k.Local(ATOM, "first_v0"), AT: k.Local(AT, "first_v1")} if symmetric else {}
     body = tuple(chain.from_iterable(_begin(random, v, some) for v in variables))
+    conditions = tuple(
+        k.Guard(random.choice(["when", "bound"]), f"start{at}", maker.expr(t.BOOL, 2))
+        for at in range(random.randrange(2))
+    )
     actions = tuple(maker.action(f"act{at}", depth) for at in range(random.randint(1, 4)))
     properties = []
     for at, kind in enumerate(random.choices(["invariant", "reachable", "transition", "lemma"], k=random.randrange(4))):
@@ -472,6 +527,6 @@ def random_kernel(random: Random, depth: int = 3, *, symmetric: bool = False) ->
         properties.append(k.Property(f"p{at}", kind, conjuncts, None))  # type: ignore[arg-type]
     terminal = (k.Conjunct("end", maker.expr(t.BOOL, depth)),) if random.random() < 0.5 else ()
     return k.Kernel(
-        "random", None, (NODE,), (), variables, k.Init(body, ()), actions, tuple(a.name for a in actions), tuple(properties),
+        "random", None, (NODE, SITE), (), variables, k.Init(body, conditions if random.random() < 0.3 else ()), actions, tuple(a.name for a in actions), tuple(properties),
         terminal, (), frozenset(), (), (),
     )  # fmt: skip
