@@ -130,15 +130,15 @@ def elaborate_shows(unit: Unit, diagnostics: Diagnostics) -> tuple[kernel.Expr, 
 def accepted_bounds(
     lists: Iterable[syntax.AcceptBounds], bounds: Iterable[str], variables: Iterable[str], diagnostics: Diagnostics
 ) -> frozenset[str]:
-    """The labels of accepted bounds; the name of a variable stands for its capacity."""
+    """The labels of accepted bounds; the name of a variable stands for its capacity, as `capacity of` it does."""
     labels, capacities = set(bounds), set(variables)
     found: set[str] = set()
     for path in (path for accepted in lists for path in accepted.labels):
         name = str(path)
         if name in labels:
             found.add(name)
-        elif name in capacities:
-            found.add(f"capacity of {name}")
+        elif name.removeprefix("capacity of ") in capacities:
+            found.add(f"capacity of {name.removeprefix('capacity of ')}")
         else:
             guess = did_you_mean(name, labels | capacities)
             known = (

@@ -28,6 +28,12 @@ COMMAND_LINE = (
         "no such diagnostic code",
         "Codes look like `E001`. Every message of assay shows the code it belongs to, and docs/errors.md lists all of them.",
     ),
+    Code(
+        "E905",
+        "mutants of a spec that does not hold",
+        "`assay mutate` asks which properties notice a mistake, so there must be none to begin with, and the search must have come to its end. "
+        "`assay check` with the same options shows what is wrong. Bounds may be hit.",
+    ),
 )
 
 ALL_CODES: dict[str, Code] = CODES | {code.code: code for code in COMMAND_LINE}

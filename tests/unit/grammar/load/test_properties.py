@@ -91,6 +91,10 @@ def test_accepted_bounds_are_labels_or_variables_with_a_capacity(kernel_of: Kern
     assert kernel_of(text, model="m").accepted_bounds == {"far", "capacity of last"}
 
 
+def test_a_capacity_is_accepted_under_the_name_by_which_it_is_reported(kernel_of: KernelOf) -> None:
+    assert kernel_of(SPEC + "accept bounds: capacity of last\n").accepted_bounds == {"capacity of last"}
+
+
 @pytest.mark.parametrize("text", ["accept bounds: fax\n", "accept bounds: x\n", "model m:\n    accept bounds: near\n"])
 def test_an_unknown_bound_is_not_accepted(codes_of: CodesOf, text: str) -> None:
     assert codes_of(SPEC + text) == ["E502"]

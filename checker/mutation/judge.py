@@ -1,0 +1,172 @@
+"""Judging mutants: each is checked as the spec itself is, and what the spec satisfies and the mutant does not has killed it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+
+from assay.checker import portfolio
+from assay.checker.mutation.changes import Change, changes
+from assay.checker.mutation.mutant import Mutant, mutants, mutated
+from assay.checker.mutation.remarks import explanation
+from assay.checker.options import SearchOptions
+from assay.checker.print_kernel import Sources
+from assay.checker.verdict import ExitCode, Outcome, Report, worst
+from assay.grammar import kernel as k
+
+SMALL = 2_000
+"""A search of no more states than about this is quicker by direct evaluation than by compiling the mutant first."""
+
+COMPARABLE = 5_000
+"""Models of at most this many states are compared with their mutants change by change."""
+
+
+class Fate(Enum):
+    """What became of a mutant."""
+
+    KILLED = "killed"
+    EQUIVALENT = "equivalent"
+    """The model has the same states and the same changes of state, so that no property of states or steps can notice."""
+    EXPLAINED = "explained"
+    SURVIVED = "survived"
+    UNDECIDED = "undecided"
+    """A limit was reached before anything was violated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A mutant, its fate, the properties that killed it, and what explains it or kept it from being decided."""
+
+    mutant: Mutant
+    fate: Fate
+    killers: tuple[str, ...] = ()
+    remark: str | None = None
+
+    @property
+    def stale(self) -> bool:
+        """Whether the spec says why the mutant survives, which it does not."""
+        return self.fate is Fate.KILLED and self.remark is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """The judgements of all mutants of a spec that was checked first. ``interrupted`` says that some were not judged."""
+
+    original: Report
+    judged: tuple[Judgement, ...]
+    interrupted: bool = False
+
+    def of(self, *fates: Fate) -> tuple[Judgement, ...]:
+        """The judgements with one of these fates."""
+        return tuple(each for each in self.judged if each.fate in fates)
+
+    @property
+    def score(self) -> float | None:
+        """Killed mutants among those that are no equivalents; None if there are none."""
+        candidates = len(self.judged) - len(self.of(Fate.EQUIVALENT))
+        return len(self.of(Fate.KILLED)) / candidates if candidates else None
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """1 if a mutant survived unexplained or an explanation is wrong, 3 if one is undecided, 4 if there were none."""
+        return worst(self._codes())
+
+    def _codes(self) -> Iterator[ExitCode]:
+        if self.interrupted:
+            yield ExitCode.INTERRUPTED
+        if self.of(Fate.SURVIVED) or any(each.stale for each in self.judged):
+            yield ExitCode.VIOLATED
+        if self.of(Fate.UNDECIDED):
+            yield ExitCode.INCONCLUSIVE
+        if not self.judged:
+            yield ExitCode.VACUOUS
+
+
+def judge(
+    kernel: k.Kernel,
+    sources: Sources,
+    original: Report,
+    files: frozenset[str],
+    options: SearchOptions,
+    tell: Callable[[int, int], None],
+) -> Mutation:
+    """Judge every mutant of lines in ``files``. ``original`` is a whole search of the kernel in which nothing was violated.
+
+    ``options`` limits each search; ``tell`` hears how many of how many mutants have been judged. Compiled mutants are not kept.
+    """
+    found = mutants(kernel, sources, files)
+    judged: list[Judgement] = []
+    with tempfile.TemporaryDirectory(prefix="assay-mutants-") as folder:
+        comparable = original.statistics.distinct <= COMPARABLE
+        bench = _Bench(
+            kernel, sources, original, options, Path(folder), changes(kernel) if comparable and found else None
+        )
+        for mutant in found:
+            if options.interrupted():
+                return Mutation(original, tuple(judged), interrupted=True)
+            judged.append(bench.judge(mutant))
+            tell(len(judged), len(found))
+    return Mutation(original, tuple(judged))
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What every mutant of a kernel is compared with."""
+
+    kernel: k.Kernel
+    sources: Sources
+    original: Report
+    options: SearchOptions
+    cache: Path
+    changes: frozenset[Change] | None
+
+    def judge(self, mutant: Mutant) -> Judgement:
+        remark = explanation(mutant, self.sources)
+        kernel = mutated(self.kernel, mutant)
+        report = self._search(kernel)
+        killers = self._killers(report)
+        if killers:
+            return Judgement(mutant, Fate.KILLED, killers, remark)
+        if report.stopped is not None:
+            return Judgement(mutant, Fate.UNDECIDED, remark=report.stopped)
+        if self._equivalent(mutant, kernel, report):
+            return Judgement(mutant, Fate.EQUIVALENT)
+        return Judgement(mutant, Fate.SURVIVED if remark is None else Fate.EXPLAINED, remark=remark)
+
+    def _search(self, kernel: k.Kernel) -> Report:
+        """By direct evaluation as long as the model is small; by compiled code, from the start, where it is not."""
+        most = self.options.max_states
+        first = replace(self.options, max_states=SMALL if most is None else min(SMALL, most))
+        report = portfolio.check(kernel, first, self.sources, "reference").report
+        if report.stopped is None or report.interrupted or self._killers(report):
+            return report
+        return portfolio.check(kernel, self.options, self.sources, "auto", self.cache).report
+
+    def _killers(self, report: Report) -> tuple[str, ...]:
+        """What holds of the spec and not of the mutant. That a state was found and is not any more is noticed even where bounds cut."""
+        held = {each.name for each in self.original.properties if each.outcome in (Outcome.HOLDS, Outcome.UP_TO_BOUND)}
+        whole = report.stopped is None
+        return tuple(
+            each.name
+            for each in report.properties
+            if each.name in held
+            and (
+                each.outcome is Outcome.VIOLATED
+                or (whole and each.kind == "reachable" and each.outcome is Outcome.UNKNOWN)
+            )
+        )
+
+    def _equivalent(self, mutant: Mutant, kernel: k.Kernel, report: Report) -> bool:
+        """Whether the mutant makes the same changes of state, as far as that is known.
+
+        A mutant without a guard has every step of the original: if it has as many states and steps, it has no other.
+        """
+        ours, theirs = self.original.statistics, report.statistics
+        if ours.distinct != theirs.distinct:
+            return False
+        if self.changes is not None:
+            return self.changes == changes(kernel)
+        return mutant.grows and ours.generated == theirs.generated
