@@ -21,6 +21,7 @@ from assay.traces.validation import (
     Validation,
     Violation,
 )
+from assay.traces.window import finding_id
 
 EXIT_CODES = {
     TraceVerdict.CONSISTENT: ExitCode.OK,
@@ -85,6 +86,7 @@ def junit_of_validation(validation: Validation) -> str:
 
 def _violation(violation: Violation) -> dict[str, Any]:
     return {
+        "id": finding_id(violation),
         **_place(violation.place),
         "event": event_text(violation.event),
         "action": violation.action,

@@ -10,6 +10,7 @@ from assay.report.text import explanation_lines
 from assay.traces.binding import Unread
 from assay.traces.events import Event, Notice
 from assay.traces.validation import Blame, BrokenProperty, EventMeaning, FailedPart, TraceVerdict, Validation, Violation
+from assay.traces.window import finding_id
 
 TONES = {
     TraceVerdict.CONSISTENT: Tone.GOOD,
@@ -64,6 +65,7 @@ def _violation(number: int, violation: Violation) -> Iterator[Line]:
         yield from _blame(blame, violation, most_likely=rank == 0)
     if violation.repair.kind != "none":
         yield Line(f"   smallest repair: {clean(violation.repair.text)}")
+    yield Line(f"   id {finding_id(violation)}", Tone.FAINT)
 
 
 def _blame(blame: Blame, violation: Violation, *, most_likely: bool) -> Iterator[Line]:
