@@ -26,6 +26,7 @@ from assay.traces.binding import Unread
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event, Notice
 from assay.traces.gaps import gaps, with_gaps
+from assay.traces.overview import Overview, overview
 from assay.traces.read import LogReading, ReadOptions, UnmappedLines, read_logs
 from assay.traces.redact import redacted
 from assay.traces.validate import validate as run_validation
@@ -133,11 +134,9 @@ def validate(
     if junit is not None:
         problems += write_result(junit, junit_of_validation(validation))
     if html is not None:
-        problems += write_result(
-            html,
-            html_report(validation, list(reading.events), "redacted logs" if redact else " ".join(map(str, paths))),
-        )
-    return _answer(loaded, validation, problems, as_json=as_json)
+        title = "redacted logs" if redact else " ".join(map(str, paths))
+        problems += write_result(html, html_report(validation, list(reading.events), title, overview(reading)))
+    return _answer(loaded, validation, overview(reading), problems, as_json=as_json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +194,14 @@ def _with_unread(validation: Validation, reading: LogReading) -> Validation:
     return replace(validation, counts=counts, unmapped=(*validation.unmapped, *unread))
 
 
-def _answer(loaded: Loaded, validation: Validation, problems: list[Diagnostic], *, as_json: bool) -> int:
+def _answer(
+    loaded: Loaded, validation: Validation, input_: Overview, problems: list[Diagnostic], *, as_json: bool
+) -> int:
     remarks = [*loaded.diagnostics, *problems]
     complain_about(remarks, loaded.sources)
     if as_json:
         found = [diagnostic_object(each) for each in remarks]
-        say_json(validation_object(validation) | ({"diagnostics": found} if found else {}))
+        say_json(validation_object(validation, input_) | ({"diagnostics": found} if found else {}))
     else:
-        say(validation_lines(validation))
+        say(validation_lines(validation, input_))
     return worst([exit_code(validation), *([ExitCode.BAD_INPUT] if problems else [])])
