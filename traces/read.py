@@ -12,7 +12,7 @@ from assay.traces.identity import Line, Node, NodeFiles, Runs, group_by_node, no
 from assay.traces.readers.reading import FileReading, writers
 from assay.traces.readers.records import RecordReader, may_be_pasted
 from assay.traces.readers.scan import ScanLimits
-from assay.traces.series import drop_copies, find_years
+from assay.traces.series import drop_copies, find_years, missing_parts
 from assay.traces.sessions import SessionTimeline
 from assay.traces.shapes.catalogue import Catalogue, load_catalogue
 from assay.traces.shapes.recognise import Recogniser
@@ -120,6 +120,7 @@ def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions())
     readings = list(_read_files(places, options, catalogue, notices))
     find_years(readings, notices)
     drop_copies(readings, notices)
+    notices += missing_parts(readings)
     streams, nodes = _identify(readings, notices)
     of_json = _json_streams(readings)
     streams += of_json

@@ -65,6 +65,21 @@ def _span(reading: FileReading) -> tuple[int, int]:
     return (min(times), max(times)) if times else (0, 0)
 
 
+def missing_parts(readings: Sequence[FileReading]) -> list[Notice]:
+    """Numbers that are missing among the parts of rotated logs."""
+    groups: dict[tuple[str, str], dict[int, FileReading]] = defaultdict(dict)
+    for reading in readings:
+        if number := _rotation(reading.origin.base):
+            groups[reading.origin.folder, series_name(reading.origin.base)][number] = reading
+    found: list[Notice] = []
+    for (_, name), parts in groups.items():
+        missing = sorted(set(range(1, max(parts))) - set(parts))
+        if missing and len(parts) >= len(missing):
+            text = f"of {name}, the rotated parts {', '.join(map(str, missing))} are missing"
+            found.append(Notice("lines left out", Place(parts[max(parts)].file, 1, 0), text))
+    return found
+
+
 Key = tuple[int, str, str]
 
 

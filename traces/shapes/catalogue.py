@@ -23,7 +23,7 @@ BUILT_IN = ("kafka.toml", "leadership.toml", "partitions.toml", "zookeeper.toml"
 _KEYS = frozenset(
     {
         *("name", "kind", "loggers", "reads", "pattern", "literal", "fields", "constants", "unknown"),
-        *("writer", "role", "joins", "anchor", "versions", "meaning", "example"),
+        *("writer", "role", "joins", "clock", "anchor", "versions", "meaning", "example"),
     }
 )
 _REQUIRED = ("name", "kind", "loggers", "pattern", "meaning", "example")
@@ -120,6 +120,7 @@ def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> 
         versions=entry.get("versions", ""),
         meaning=entry["meaning"],
         example=entry["example"],
+        clock=entry.get("clock"),
         longest=LONGEST[_degree(entry)],
     )
 
@@ -155,9 +156,9 @@ def _pattern_mistakes(entry: Mapping[str, Any]) -> list[str]:
     found += [f"the group `{name}` has no conversion in `fields`" for name in sorted(groups - set(fields))]
     kinds = ", ".join(CONVERSIONS)
     found += [f"`{kind}` is no conversion; there are {kinds}" for kind in fields.values() if kind not in CONVERSIONS]
-    named = [*entry.get("joins", []), *([entry["writer"]] if "writer" in entry else [])]
+    named = [*entry.get("joins", []), *(entry[key] for key in ("writer", "clock") if key in entry)]
     return found + [
-        f"`writer` and `joins` name fields; there is no field `{name}`" for name in named if name not in fields
+        f"`writer`, `clock` and `joins` name fields; there is no field `{name}`" for name in named if name not in fields
     ]
 
 

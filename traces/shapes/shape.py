@@ -27,7 +27,7 @@ class Shape:
     """A line shape.
 
     ``writer`` names the field that holds the id of the broker that wrote the line, if the line says it. ``role`` is what
-    the line tells of the process itself. Lines of one process with equal ``joins`` fields were written in one session.
+    the line tells of the process itself. ``clock`` names a field with the time, in milliseconds, by another server's clock. Lines of one process with equal ``joins`` fields were written in one session.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Shape:
     versions: str
     meaning: str
     example: str
+    clock: str | None = None
     longest: int = 1 << 30
     """A longer message is not one of this shape: its pattern could take too much time."""
 

@@ -11,6 +11,7 @@ from assay.report.junit import Case, Status, junit
 from assay.report.validation_text import event_text, validation_lines
 from assay.traces.binding import Unread
 from assay.traces.events import Event, Notice, Place
+from assay.traces.overview import NodeOverview, Overview
 from assay.traces.validation import (
     Blame,
     BrokenProperty,
@@ -21,6 +22,7 @@ from assay.traces.validation import (
     Validation,
     Violation,
 )
+from assay.traces.window import finding_id
 
 EXIT_CODES = {
     TraceVerdict.CONSISTENT: ExitCode.OK,
@@ -36,8 +38,8 @@ def exit_code(validation: Validation) -> ExitCode:
     return worst([EXIT_CODES[validation.verdict], *broken])
 
 
-def validation_object(validation: Validation) -> dict[str, Any]:
-    """The whole answer."""
+def validation_object(validation: Validation, input_: Overview | None = None) -> dict[str, Any]:
+    """The whole answer, and what the input is if that is given."""
     c = validation.counts
     return {
         "assay": VERSION,
@@ -59,6 +61,33 @@ def validation_object(validation: Validation) -> dict[str, Any]:
         "kill_rate": _kill_rate(validation.kill_rate) if validation.kill_rate is not None else None,
         "visited": validation.visited,
         "seconds": round(validation.seconds, 3),
+        **({"input": _input(input_)} if input_ is not None else {}),
+    }
+
+
+def _input(input_: Overview) -> dict[str, Any]:
+    return {
+        "clusters": list(input_.clusters),
+        "nodes": [_node(node) for node in input_.nodes],
+        "lacking": [_notice(notice) for notice in input_.lacking],
+    }
+
+
+def _node(node: NodeOverview) -> dict[str, Any]:
+    clock = node.clock
+    return {
+        "name": node.node.name,
+        "ids": list(node.node.brokers),
+        "versions": list(node.node.versions),
+        "runs": node.node.runs,
+        "events": node.events,
+        "first_ms": node.first,
+        "last_ms": node.last,
+        "settings": node.settings,
+        "levels": node.levels,
+        "clock": None
+        if clock is None
+        else {"ahead_at_most_ms": clock.at_most, "lines": clock.lines, **_place(clock.place)},
     }
 
 
@@ -85,6 +114,7 @@ def junit_of_validation(validation: Validation) -> str:
 
 def _violation(violation: Violation) -> dict[str, Any]:
     return {
+        "id": finding_id(violation),
         **_place(violation.place),
         "event": event_text(violation.event),
         "action": violation.action,

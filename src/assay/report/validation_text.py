@@ -9,7 +9,9 @@ from assay.report.lines import Line, Tone, clean, plural
 from assay.report.text import explanation_lines
 from assay.traces.binding import Unread
 from assay.traces.events import Event, Notice
+from assay.traces.overview import Overview
 from assay.traces.validation import Blame, BrokenProperty, EventMeaning, FailedPart, TraceVerdict, Validation, Violation
+from assay.traces.window import finding_id
 
 TONES = {
     TraceVerdict.CONSISTENT: Tone.GOOD,
@@ -22,8 +24,8 @@ MOST_BLAMED = 3
 WIDTH = 100
 
 
-def validation_lines(validation: Validation) -> list[Line]:
-    """The whole answer."""
+def validation_lines(validation: Validation, input_: Overview | None = None) -> list[Line]:
+    """The whole answer, and what the input is if that is given."""
     lines = [_verdict(validation)]
     for number, violation in enumerate(validation.violations, start=1):
         lines += [Line(""), *_violation(number, violation)]
@@ -34,6 +36,7 @@ def validation_lines(validation: Validation) -> list[Line]:
     lines += _ignored(validation.ignored)
     lines += _meanings(validation)
     lines += _notices(validation.notices)
+    lines += _input(input_) if input_ is not None else ()
     return [*lines, Line(""), _last(validation)]
 
 
@@ -64,6 +67,7 @@ def _violation(number: int, violation: Violation) -> Iterator[Line]:
         yield from _blame(blame, violation, most_likely=rank == 0)
     if violation.repair.kind != "none":
         yield Line(f"   smallest repair: {clean(violation.repair.text)}")
+    yield Line(f"   id {finding_id(violation)}", Tone.FAINT)
 
 
 def _blame(blame: Blame, violation: Violation, *, most_likely: bool) -> Iterator[Line]:
@@ -154,6 +158,22 @@ def _notices(notices: Sequence[Notice]) -> Iterator[Line]:
         yield Line(f"  {clean(where)}{clean(notice.text)}", Tone.WARN)
     if len(notices) > MOST_NOTICES:
         yield Line(f"  and {len(notices) - MOST_NOTICES:,} more, all of them in the JSON answer", Tone.WARN)
+
+
+def _input(input_: Overview) -> Iterator[Line]:
+    """The nodes, and what is not among the logs."""
+    yield Line("")
+    clusters = f" of cluster {', '.join(map(clean, input_.clusters))}" if input_.clusters else ""
+    yield Line(f"the input: {plural(len(input_.nodes), 'node')}{clusters}", Tone.HEADING)
+    for node in input_.nodes:
+        of = node.node
+        told = [f"id {', '.join(map(str, of.brokers))}"] if of.brokers else []
+        told += [f"version {', '.join(map(clean, of.versions))}"] if of.versions else []
+        told += [plural(of.runs, "run"), plural(node.events, "event")]
+        told += [f"clock ahead by at most {node.clock.at_most:,} ms"] if node.clock is not None else []
+        yield Line(f"  {clean(of.name)}: {'; '.join(told)}")
+    for notice in input_.lacking:
+        yield from (Line(f"  {text}", Tone.WARN) for text in wrap(clean(notice.text), WIDTH, subsequent_indent="  "))
 
 
 def _last(validation: Validation) -> Line:

@@ -15,17 +15,19 @@ from assay.report.html.lanes import timeline
 from assay.report.lines import clean
 from assay.report.validation_text import event_text
 from assay.traces.events import Event
+from assay.traces.overview import Overview
 from assay.traces.validation import Validation
 
 
-def html_report(validation: Validation, events: Sequence[Event], title: str) -> str:
-    """The whole page. ``events`` are those that were validated, ``title`` says which logs."""
+def html_report(validation: Validation, events: Sequence[Event], title: str, input_: Overview | None = None) -> str:
+    """The whole page. ``events`` are those that were validated, ``title`` says which logs, ``input_`` what they are."""
     past = histories(validation)
     line = timeline(events, past)
     page = _environment().from_string(_file("report.html.jinja"))
     return page.render(
         title=title,
         v=validation,
+        input=input_,
         verdict=validation.verdict.value,
         begin=_moment(line.begin),
         end=_moment(line.end),
@@ -38,7 +40,10 @@ def html_report(validation: Validation, events: Sequence[Event], title: str) -> 
 def _environment() -> Environment:
     """Escapes everything that is put in; a name that is misspelt is an error."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"clean": lambda value: clean(str(value)), "event": event_text, "number": "{:,}".format}
+    environment.filters["clean"] = lambda value: clean(str(value))
+    environment.filters["event"] = event_text
+    environment.filters["number"] = "{:,}".format
+    environment.filters["moment"] = _moment
     return environment
 
 
