@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,11 +17,15 @@ from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.watch import DEADLOCK
 from assay.checker.symbolic import bmc
+from assay.checker.symbolic import prove as symbolic
+from assay.checker.symbolic.proof import Proofs
 from assay.checker.verdict import Report
 from assay.grammar.diagnostics import Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
 
-Engine = Literal["auto", "reference", "native", "bmc"]
+Engine = Literal["auto", "reference", "native", "bmc", "prove"]
+CONFIRMING_STATES = 1_000_000
+"""How many states are searched to confirm a proof that the second encoding cannot confirm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ def check(
     reference.refuse_unknown_names(kernel, chosen)
     if engine == "reference":
         return Answer(reference.check(kernel, chosen, sources))
+    if engine == "prove":
+        return Answer(prove(kernel, chosen, sources, cache).report)
     if engine == "bmc":
         return Answer(bmc.check(kernel, chosen, sources))
     try:
@@ -61,6 +67,23 @@ def check(
     if engine == "native":
         raise SpecError(declined)
     return Answer(reference.check(kernel, chosen, sources), declined[0])
+
+
+def prove(
+    kernel: Kernel, options: SearchOptions | None = None, sources: Sources | None = None, cache: Path | None = None
+) -> Proofs:
+    """Prove every selected property; what the second encoding cannot confirm, an exhaustive search does if it comes to its end.
+
+    Raises ``SpecError`` for a construct that has no encoding, and if a property is selected that there is not.
+    """
+    chosen = options or SearchOptions()
+    reference.refuse_unknown_names(kernel, chosen)
+
+    def exhaustive(wanted: SearchOptions) -> Report:
+        limits = replace(wanted, max_depth=None, max_states=CONFIRMING_STATES, keep_going=True)
+        return check(kernel, replace(limits, progress=lambda _: None), sources, cache=cache).report
+
+    return symbolic.prove(kernel, chosen, sources, exhaustive)
 
 
 def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:

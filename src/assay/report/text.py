@@ -56,6 +56,8 @@ def statistics_line(report: Report) -> Line:
     """The sizes of the search in one line."""
     s = report.statistics
     sizes = f"{plural(s.distinct, 'distinct state')}, {s.generated:,} generated, depth {s.depth}"
+    if not s.generated:
+        return Line(f"{s.seconds:.1f} s, engine {report.engine}", Tone.FAINT)
     chance = f", probability of a state missed below {s.collision:.1e}" if s.collision else ""
     return Line(f"{sizes}, {s.seconds:.1f} s, engine {report.engine}{chance}", Tone.FAINT)
 
