@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -20,13 +20,17 @@ from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.watch import DEADLOCK
 from assay.checker.symbolic import bmc
+from assay.checker.symbolic import prove as symbolic
+from assay.checker.symbolic.proof import Proofs
 from assay.checker.symmetry.reduction import reduction_of
 from assay.checker.verdict import Report
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
 
+Engine = Literal["auto", "reference", "native", "bmc", "prove"]
+CONFIRMING_STATES = 1_000_000
+"""How many states are searched to confirm a proof that the second encoding cannot confirm."""
 NATIVE_ONLY = "E823"
-Engine = Literal["auto", "reference", "native", "bmc"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +54,11 @@ def check(
     symmetry was asked for that does not hold.
     """
     chosen = options or SearchOptions()
-    if engine == "bmc":
+    if engine in ("bmc", "prove"):
         reference.refuse_unknown_names(kernel, chosen)
-        _refuse_options(chosen, "bmc", (), {"a symmetry": chosen.symmetry})
+        _refuse_options(chosen, engine, (), {"a symmetry": chosen.symmetry})
+        if engine == "prove":
+            return Answer(prove(kernel, chosen, sources, cache).report)
         return Answer(bmc.check(kernel, chosen, sources))
     compiled, declined = compile_or_decline(kernel, chosen, engine, cache)
     if compiled is None:
@@ -102,6 +108,23 @@ def _refuse_options(
     ]
     if problems:
         raise SpecError((*problems, *declined))
+
+
+def prove(
+    kernel: Kernel, options: SearchOptions | None = None, sources: Sources | None = None, cache: Path | None = None
+) -> Proofs:
+    """Prove every selected property; what the second encoding cannot confirm, an exhaustive search does if it comes to its end.
+
+    Raises ``SpecError`` for a construct that has no encoding, and if a property is selected that there is not.
+    """
+    chosen = options or SearchOptions()
+    reference.refuse_unknown_names(kernel, chosen)
+
+    def exhaustive(wanted: SearchOptions) -> Report:
+        limits = replace(wanted, max_depth=None, max_states=CONFIRMING_STATES, keep_going=True)
+        return check(kernel, replace(limits, progress=lambda _: None), sources, cache=cache).report
+
+    return symbolic.prove(kernel, chosen, sources, exhaustive)
 
 
 def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:

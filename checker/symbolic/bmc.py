@@ -135,7 +135,7 @@ class BoundedSearch(Search):
             if model is None:
                 return
             states = self._states(unrolling, model)
-            self._judge(states, in_step=in_step)
+            self.judge(states, in_step=in_step)
             if asked == self._open(in_step=in_step):
                 raise DisagreementError(
                     f"the gates decide a property in a state where the reference does not: {states[-1]}"
@@ -151,7 +151,7 @@ class BoundedSearch(Search):
         flat = self._gates.evaluate([literal for frame in unrolling.frames for literal in frame], given)
         return [self.system.values([b & 1 for b in flat[at : at + bits]]) for at in range(0, len(flat), bits)]
 
-    def _judge(self, states: Sequence[State], *, in_step: bool) -> None:
+    def judge(self, states: Sequence[State], *, in_step: bool) -> None:
         """Follow the run in the reference evaluator, which says what is decided at its end."""
         parent = self._number(states[0])
         if parent is None:

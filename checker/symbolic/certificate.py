@@ -17,7 +17,9 @@ from assay.checker.print_kernel import print_expression
 from assay.checker.symbolic.ic3 import Cube
 from assay.checker.symbolic.leaves import Leaf, Term, leaves
 from assay.checker.symbolic.system import System, owned_bits
+from assay.checker.symbolic.templates import renamed
 from assay.checker.symbolic.terms import Rename
+from assay.checker.symbolic.write_statement import written_out
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.values import Atom
@@ -35,7 +37,7 @@ class Certificate:
     @property
     def lines(self) -> tuple[str, ...]:
         """The statements as one writes them in a spec."""
-        return tuple(print_expression(each.condition) for each in self.conjuncts)
+        return tuple(written_out(each.condition) for each in self.conjuncts)
 
 
 def statements(system: System, cubes: Sequence[Cube]) -> list[k.Expr]:
@@ -100,8 +102,8 @@ class _Writer:
             fresh = [k.Local(t.AtomType(sort), self._fresh(sort, number)) for number in range(1, len(mine) + 1)]
             known = {local.name: local for local in names.values() if local.name in mine}
             binders += [(sort, known[name], new) for name, new in zip(mine, fresh, strict=True)]
-        replace = {(old.type, old.name): new for _, old, new in binders}
-        parts = [_substituted(part, replace) for part in parts]
+        names_of = {old.name: new for _, old, new in binders}
+        parts = [renamed(part, names_of) for part in parts]
         distinct: list[k.Expr] = [
             k.Equal(t.BOOL, a, b, negated=True)
             for at, (sort, _, a) in enumerate(binders)
@@ -153,23 +155,6 @@ def _denied(part: k.Expr) -> k.Expr:
             return k.Compare(t.BOOL, opposite[op], left, right)  # type: ignore[arg-type]
         case _:
             return k.Not(t.BOOL, part)
-
-
-def _substituted(expr: k.Expr, replace: dict[tuple[t.Type, str], k.Local]) -> k.Expr:
-    """The expression with bound variables replaced."""
-    from dataclasses import fields  # noqa: PLC0415 - its name is that of a part of records elsewhere here
-    from dataclasses import replace as with_parts  # noqa: PLC0415
-
-    if isinstance(expr, k.Local):
-        return replace.get((expr.type, expr.name), expr)
-
-    def changed(part: object) -> object:
-        if isinstance(part, k.Expr):
-            return _substituted(part, replace)
-        return tuple(map(changed, part)) if type(part) is tuple else part
-
-    parts = {f.name: changed(getattr(expr, f.name)) for f in fields(expr) if f.name not in {"type", "span"}}
-    return with_parts(expr, **parts)  # type: ignore[arg-type]
 
 
 def conjuncts(statements_: Iterable[k.Expr]) -> tuple[k.Conjunct, ...]:

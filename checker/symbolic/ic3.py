@@ -161,7 +161,8 @@ class Ic3:
     def _run_of(self, reached: Obligation) -> Unsafe:
         """The run that begins in an initial state of an obligation's cube."""
         first = next(row for row in self._rows if all(row[abs(p) - 1] == (p > 0) for p in reached.cube))
-        choices, at = [], reached
+        choices: list[tuple[bool, ...]] = []
+        at: Obligation | None = reached
         while at is not None:
             choices.append(at.choice)
             at = at.towards

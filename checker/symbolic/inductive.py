@@ -92,6 +92,24 @@ class Induction:
                 kept = fewer
         return kept
 
+    def relevant(self, question: str) -> list[int]:
+        """Fewer statements that are inductive together and imply the property, found from what the refutations used."""
+        wanted = self._frames.at(0, [self.system.question(question).wanted])[0]
+        kept: set[int] = set()
+        new = self._used([self._solver.literal(wanted)])
+        while new:
+            kept |= new
+            new = set().union(*(self._used([self._holds[at], self._fails_after[at]]) for at in new)) - kept
+        return sorted(kept)
+
+    def _used(self, denied: Sequence[int]) -> set[int]:
+        """The statements without which what is denied would be possible."""
+        names = {literal: at for at, literal in enumerate(self._holds)}
+        if self._solver.solve([self._canonical, *denied, *names]):
+            raise AssertionError("statements that were inductive are not")
+        core = self._solver.core()
+        return {at for literal, at in names.items() if literal in core}
+
     def _state(self, frame: int) -> State:
         """The state of a frame in the last model; what the solver did not need to know of the inputs is zero."""
         inputs = [*self._frames.frames[0], *self._frames.choice(0)]

@@ -203,5 +203,3 @@ def _perhaps(
 def _present(values: list[Value]) -> list[Value]:
     found: list[Any] = values
     return [each.value if isinstance(each, Either) else each for each in found if not isinstance(each, Absent)]
-
-

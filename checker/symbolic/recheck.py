@@ -12,7 +12,9 @@ from typing import Any
 
 import z3
 
-from assay.checker.symbolic.theory import Reading, Values
+from assay.checker.symbolic.templates import variables_in, written
+from assay.checker.symbolic.theory import Reading
+from assay.checker.symbolic.theory_collections import Values
 from assay.checker.symbolic.theory_step import TheoryStep, any_state, first_state, step_of
 from assay.checker.symbolic.theory_values import Domain, OutsideTheoryError
 from assay.grammar import kernel as k
@@ -49,7 +51,9 @@ class SecondOpinion:
         try:
             return self._not_first(statements) or self._not_kept(statements)
         except OutsideTheoryError as error:
-            return Doubt(str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory")
+            return Doubt(
+                str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory"
+            )
 
     def failing(self, statements: Sequence[k.Expr]) -> set[int] | Doubt:
         """The numbers of the statements that fail in an initial state or after a step from a state with all of them."""
@@ -57,27 +61,32 @@ class SecondOpinion:
             failed = {at for at in range(len(statements)) if self._not_first(statements, [at]) is not None}
             held = self._held(statements)
             for step in self._all_steps():
-                for at in range(len(statements)):
-                    if at not in failed and self._fails(held, step, statements[at]) is not None:
-                        failed.add(at)
+                solver = self._solver([*held, *step.conditions])
+                asked = [at for at in range(len(statements)) if at not in failed]
+                failed |= {at for at in asked if self._fails(solver, step, statements[at]) is not None}
             return failed
         except OutsideTheoryError as error:
-            return Doubt(str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory")
+            return Doubt(
+                str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory"
+            )
 
     def implies(self, statements: Sequence[k.Expr], prop: k.Property) -> Doubt | None:
         """Why it is not certain that the statements imply a property of states, or of steps from such states; None if it is."""
         try:
             held = self._held(statements)
             if prop.kind != "transition":
-                return self._asked(held, self._denied(prop, self._now, None), "the property", None)
+                return self._asked(self._solver(held), self._denied(prop, self._now, None), "the property", None)
             for step in self._all_steps():
                 denied = self._denied(prop, step.after, self._now)
-                doubt = self._asked([*held, *step.conditions], denied, f"the property after `{step.action}`", None)
+                solver = self._solver([*held, *step.conditions])
+                doubt = self._asked(solver, denied, f"the property after `{step.action}`", None)
                 if doubt is not None:
                     return doubt
             return None
         except OutsideTheoryError as error:
-            return Doubt(str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory")
+            return Doubt(
+                str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory"
+            )
 
     def _denied(self, prop: k.Property, now: Values, before: Values | None) -> Any:
         holds = z3.And([Reading(self._domain, now, before).read(c.condition) for c in prop.conjuncts])
@@ -101,7 +110,7 @@ class SecondOpinion:
         first = first_state(self._domain, self._kernel)
         for at in range(len(statements)) if which is None else which:
             denied = z3.Not(self._says(statements[at], first.after))
-            doubt = self._asked(list(first.conditions), denied, "an initial state", at)
+            doubt = self._asked(self._solver(first.conditions), denied, "an initial state", at)
             if doubt is not None:
                 return doubt
         return None
@@ -109,25 +118,71 @@ class SecondOpinion:
     def _not_kept(self, statements: Sequence[k.Expr]) -> Doubt | None:
         held = self._held(statements)
         for step in self._all_steps():
+            solver = self._solver([*held, *step.conditions])
             for at, each in enumerate(statements):
-                doubt = self._fails(held, step, each, at)
+                doubt = self._fails(solver, step, each, at)
                 if doubt is not None:
                     return doubt
         return None
 
-    def _fails(self, held: list[Any], step: TheoryStep, statement: k.Expr, at: int | None = None) -> Doubt | None:
+    def _fails(self, solver: z3.Solver, step: TheoryStep, statement: k.Expr, at: int | None = None) -> Doubt | None:
+        if not variables_in(statement) & written(self._kernel, step.action):
+            return None  # nothing that it speaks of changes
         denied = z3.Not(self._says(statement, step.after))
-        return self._asked([*held, *step.conditions], denied, f"a step of `{step.action}`", at)
+        return self._asked(solver, denied, f"a step of `{step.action}`", at)
 
-    def _asked(self, held: Sequence[Any], denied: Any, where: str, at: int | None) -> Doubt | None:
+    def _solver(self, held: Sequence[Any]) -> z3.Solver:
         solver = z3.Solver()
         solver.set("rlimit", self._rlimit)
         solver.set("random_seed", 0)
-        solver.add(*held, denied)
-        answer = solver.check()
+        solver.add(*held)
+        return solver
+
+    def _asked(self, solver: z3.Solver, denied: Any, where: str, at: int | None) -> Doubt | None:
+        solver.push()
+        try:
+            solver.add(denied)
+            answer = solver.check()
+        finally:
+            solver.pop()
         if answer == z3.unsat:
             return None
         why = "it does not hold there" if answer == z3.sat else f"Z3 gave up ({solver.reason_unknown()})"
         return Doubt(where, at, why)
 
+    # ------------------------------------------------------------------------------------- what is needed
 
+    def relevant(self, statements: Sequence[k.Expr], prop: k.Property) -> list[int]:
+        """Of statements that are inductive and imply the property, some that already are and do, found from what refutations used."""
+        marks = [z3.Bool(f"statement {at}") for at in range(len(statements))]
+        held = [z3.Implies(mark, self._says(each, self._now)) for mark, each in zip(marks, statements, strict=True)]
+        base = [*self._typed, *held]
+        solvers = {step.action: self._solver([*base, *step.conditions]) for step in self._all_steps()}
+        if prop.kind == "transition":
+            asked = [(solvers[s.action], self._denied(prop, s.after, self._now)) for s in self._all_steps()]
+        else:
+            asked = [(self._solver(base), self._denied(prop, self._now, None))]
+        kept: set[int] = set()
+        new = {at for solver, denied in asked for at in self._used(solver, denied, marks)}
+        while new:
+            kept |= new
+            found: set[int] = set()
+            for at in new:
+                for step in self._all_steps():
+                    if variables_in(statements[at]) & written(self._kernel, step.action):
+                        denied = z3.And(marks[at], z3.Not(self._says(statements[at], step.after)))
+                        found |= self._used(solvers[step.action], denied, marks)
+            new = found - kept
+        return sorted(kept)
+
+    def _used(self, solver: z3.Solver, denied: Any, marks: Sequence[Any]) -> set[int]:
+        """The statements that a refutation used; all of them if there is none, so that nothing is left out wrongly."""
+        solver.push()
+        try:
+            solver.add(denied)
+            if solver.check(*marks) != z3.unsat:
+                return set(range(len(marks)))
+            core = {str(each) for each in solver.unsat_core()}
+        finally:
+            solver.pop()
+        return {at for at, mark in enumerate(marks) if str(mark) in core}

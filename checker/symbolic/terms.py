@@ -37,7 +37,9 @@ def value_term(value: Value, of: t.Type, rename: Rename) -> k.Expr:
         case t.SeqType(item):
             return k.MakeSeq(of, tuple(value_term(x, item, rename) for x in known))
         case t.BagType(item):
-            return k.MakeBag(of, tuple(value_term(x, item, rename) for x in sorter(item)(known) for _ in range(known[x])))
+            return k.MakeBag(
+                of, tuple(value_term(x, item, rename) for x in sorter(item)(known) for _ in range(known[x]))
+            )
         case t.MapType(key, image):
             entries = ((value_term(x, key, rename), value_term(known[x], image, rename)) for x in sorter(key)(known))
             return k.MakeMap(of, tuple(entries))
@@ -78,7 +80,7 @@ def equals(path: k.Expr, of: t.Type, wanted: Sequence[Value], others: Sequence[V
     if isinstance(of, t.BoolType) and len(wanted) == 1:
         return path if wanted[0] else k.Not(t.BOOL, path)
     if isinstance(of, t.RangeType | t.IntType):
-        return _numbers(path, sorted(wanted), sorted(others))  # type: ignore[type-var]
+        return _numbers(path, sorted(wanted), sorted(others))
     if isinstance(of, t.EnumType):
         return _variants(path, of, wanted, others, rename)
     if len(others) < len(wanted):

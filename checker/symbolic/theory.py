@@ -12,22 +12,26 @@ from typing import Any, assert_never
 import z3
 
 from assay.checker.evaluate.families import AnyExpr, expression
-from assay.checker.symbolic.theory_values import Domain, OutsideTheoryError, TMap, TOption, TRecord, TSeq, TSet, TVariant
+from assay.checker.symbolic.theory_collections import Collections, Values
+from assay.checker.symbolic.theory_values import (
+    Domain,
+    OutsideTheoryError,
+    TMap,
+    TOption,
+    TRecord,
+    TSeq,
+    TSet,
+    TVariant,
+)
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 
-Values = dict[str, Any]
-Moment = tuple[Values, Values, Values | None]
 
-
-class Reading:
+class Reading(Collections):
     """The translation of expressions. ``now`` and ``before`` are the values of the state variables, ``bound`` those of locals."""
 
     def __init__(self, domain: Domain, now: Values, before: Values | None = None) -> None:
-        self.domain = domain
-        self.now = now
-        self.before = before
-        self.bound: Values = {}
+        super().__init__(domain, now, before)
         self.known: list[Any] = []
         """Conditions without which something that was read outside of any binder has no value."""
         self._inside = 0
@@ -39,7 +43,8 @@ class Reading:
         except OutsideTheoryError as error:
             raise (error if error.span.file else OutsideTheoryError(error.what, expr.span)) from None
 
-    def _require(self, condition: Any) -> None:
+    def require(self, condition: Any) -> None:
+        """Note a condition without which what is read outside of any binder has no value."""
         if not self._inside:
             self.known.append(condition)
 
@@ -65,7 +70,9 @@ class Reading:
                 return self._old(operand)
             case k.IfThenElse(of, condition, then, otherwise):
                 test = self.read(condition)
-                return self.domain.choose(test, self.apart(lambda: self.read(then)), self.apart(lambda: self.read(otherwise)), of)
+                return self.domain.choose(
+                    test, self.apart(lambda: self.read(then)), self.apart(lambda: self.read(otherwise)), of
+                )
             case k.LetIn(_, binder, value, body):
                 self.bound[binder.name] = self.read(value)
                 return self.read(body)
@@ -86,7 +93,16 @@ class Reading:
                 | k.Subsets() | k.Keys() | k.Values() | k.Elements() | k.Slice()
             ):  # fmt: skip
                 return self._collection(node)
-            case k.Lookup() | k.Endpoint() | k.ReadField() | k.Payload() | k.Unwrap() | k.UpdateEntry() | k.UpdateField() | k.Without():
+            case (
+                k.Lookup()
+                | k.Endpoint()
+                | k.ReadField()
+                | k.Payload()
+                | k.Unwrap()
+                | k.UpdateEntry()
+                | k.UpdateField()
+                | k.Without()
+            ):
                 return self._access(node)
             case k.Temporal() | k.ActionAtom():
                 raise OutsideTheoryError("temporal operators", node.span)
@@ -148,14 +164,6 @@ class Reading:
             return self._forall(over, binder.type, holds)
         return z3.Not(self._forall(over, binder.type, lambda value: z3.Not(holds(value))))
 
-    def _forall(self, over: k.Expr, of: t.Type, holds: Callable[[Any], Any]) -> Any:
-        if isinstance(over, k.TypeDomain):
-            return self.domain.forall(over.of, holds)
-        elements = self.read(over)
-        if elements.items is not None:
-            return z3.And([z3.Implies(there, holds(x)) for there, x in elements.items])
-        return self.domain.forall(of, lambda x: z3.Implies(elements.contains(x), holds(x)))
-
     def _member(self, item: Any, of: t.Type, collection: Any, type_: t.Type) -> Any:
         match collection:
             case TSet():
@@ -165,7 +173,9 @@ class Reading:
             case TSeq():
                 assert isinstance(type_, t.SeqType)
                 spots = [z3.IntVal(at) for at in range(collection.most)]
-                return z3.Or([z3.And(collection.length > at, self.domain.equal(collection.get(at), item, of)) for at in spots])
+                return z3.Or(
+                    [z3.And(collection.length > at, self.domain.equal(collection.get(at), item, of)) for at in spots]
+                )
             case _:
                 raise OutsideTheoryError("membership in this")
 
@@ -209,243 +219,32 @@ class Reading:
             case _:
                 raise OutsideTheoryError("division")
 
-    def _items(self, collection: Any, of: t.Type) -> Sequence[tuple[Any, Any]]:
-        """What may be in a set, without repetitions that count twice."""
-        if isinstance(collection, TSet) and isinstance(of, t.SetType):
-            if self.domain.is_listed(of.item):
-                found: list[tuple[Any, Any]] = []
-                self.domain.forall(of.item, lambda x: found.append((collection.contains(x), x)) or z3.BoolVal(True))
-                return found
-            if collection.items is not None:
-                return collection.items
-        raise OutsideTheoryError("a number of elements where the size is open")
-
-    def _count(self, collection: Any, of: t.Type) -> Any:
-        if isinstance(collection, TSeq):
-            return collection.length
-        if isinstance(collection, TSet) and isinstance(of, t.SetType) and self.domain.is_listed(of.item):
-            return z3.Sum([z3.If(there, 1, 0) for there, _ in self._items(collection, of)])
-        if isinstance(collection, TMap) and isinstance(of, t.MapType) and self.domain.is_listed(of.key):
-            keys = self._items(TSet(collection.has), t.SetType(of.key))
-            return z3.Sum([z3.If(there, 1, 0) for there, _ in keys])
-        raise OutsideTheoryError("a number of elements where the size is open")
-
-    def _aggregate(self, op: str, items: Sequence[tuple[Any, Any]]) -> Any:
-        if op == "sum":
-            raise OutsideTheoryError("a sum")
-        result = z3.Int(self.domain.fresh(op))
-        found, value = z3.BoolVal(False), result
-        for there, x in items:
-            better = z3.And(there, z3.Or(z3.Not(found), x < value if op == "min" else x > value))
-            value, found = z3.If(better, x, value), z3.Or(found, there)
-        self._require(found)
-        return value
-
     # ---------------------------------------------------------------------------------------------- making
 
     def _making(self, node: Any) -> Any:
-        domain = self.domain
+        domain, of = self.domain, node.type
         match node:
-            case k.Checked(of, operand):
+            case k.Checked(_, operand):
                 value = self.read(operand)
-                self._require(domain.typed(value, of))
+                self.require(domain.typed(value, of))
                 return value
             case k.MakeSome(_, operand):
                 return TOption(z3.BoolVal(True), self.read(operand))
-            case k.MakeSet(of, items):
+            case k.MakeSet(_, items):
                 return domain.set_of([(z3.BoolVal(True), self.read(x)) for x in items], of.item)
-            case k.MakeSeq(of, items):
+            case k.MakeSeq(_, items):
                 return domain.seq_of([self.read(x) for x in items], of.item)
-            case k.MakeMap(of, entries):
+            case k.MakeMap(_, entries):
                 return domain.map_of([(self.read(x), self.read(y)) for x, y in entries], of)
             case k.MakeRecord(_, items):
                 return TRecord(tuple(self.read(x) for x in items))
-            case k.MakeVariant(of, variant, items):
+            case k.MakeVariant(_, variant, items):
                 payloads = [tuple(domain.filler(f.type) for f in v.fields) for v in of.variants]
                 at = _position(of, variant)
                 payloads[at] = tuple(self.read(x) for x in items)
                 return TVariant(z3.IntVal(at), tuple(payloads))
             case _:
                 raise OutsideTheoryError("bags", node.span)
-
-    # ----------------------------------------------------------------------------------------- collections
-
-    def _collection(self, node: Any) -> Any:
-        match node:
-            case k.Filter():
-                return self._filter(node)
-            case k.Image():
-                return self._image(node)
-            case k.Tabulate(of, binder, over, value):
-                return self._tabulate(of, binder, over, value)
-            case k.Interval(_, low, high):
-                return self._interval(self.read(low), self.read(high))
-            case k.Combine(of, op, left, right):
-                return self._combine(op, self.read(left), self.read(right), of)
-            case k.Keys(_, operand):
-                return TSet(self.read(operand).has)
-            case k.Values(_, operand):
-                return self._values(self.read(operand), operand.type)
-            case k.Elements(_, operand):
-                return self._elements(self.read(operand), operand.type)
-            case k.Slice():
-                return self._slice(node)
-            case _:
-                raise OutsideTheoryError("the set of all subsets", node.span)
-
-    def _holds_for(self, binder: k.Local, value: Any, condition: k.Expr) -> Any:
-        self.bound[binder.name] = value
-        return self.apart(lambda: self.read(condition))
-
-    def _filter(self, node: k.Filter) -> TSet:
-        if not isinstance(node.type, t.SetType):
-            raise OutsideTheoryError("a filtered sequence", node.span)
-        whole = self.read(node.domain)
-        items = whole.items
-        if items is not None:
-            items = tuple((z3.And(p, self._holds_for(node.binder, x, node.condition)), x) for p, x in items)
-        moment = self._moment()
-
-        def contains(x: Any) -> Any:
-            holds = self._at(moment, {node.binder.name: x}, lambda: self.read(node.condition))
-            return z3.And(whole.contains(x), holds)
-
-        return TSet(contains, items)
-
-    def _moment(self) -> Moment:
-        return dict(self.bound), self.now, self.before
-
-    def _at(self, moment: Moment, more: Values, make: Callable[[], Any]) -> Any:
-        """What ``make`` reads with the locals and the state of an earlier moment: collections are read when they are asked."""
-        outer = self.bound, self.now, self.before
-        self.bound, self.now, self.before = {**moment[0], **more}, moment[1], moment[2]
-        try:
-            return self.apart(make)
-        finally:
-            self.bound, self.now, self.before = outer
-
-    def _image(self, node: k.Image) -> Any:
-        if isinstance(node.type, t.SeqType):
-            return self._image_of_sequence(node)
-        assert isinstance(node.type, t.SetType)
-        of = node.type.item
-        moment = self._moment()
-        items = self.apart(lambda: self._listed_images(node, 0, z3.BoolVal(True)))
-        if items is not None:
-            return self.domain.set_of(items, of)
-
-        def contains(y: Any) -> Any:
-            return z3.Not(self._at(moment, {}, lambda: self._no_image(node, 0, y, of)))
-
-        return TSet(contains)
-
-    def _listed_images(self, node: k.Image, at: int, reached: Any) -> list[tuple[Any, Any]] | None:
-        if at == len(node.generators):
-            there = reached if node.condition is None else z3.And(reached, self.read(node.condition))
-            return [(there, self.read(node.element))]
-        generator = node.generators[at]
-        over = self._listed(generator)
-        if over is None:
-            return None
-        found: list[tuple[Any, Any]] = []
-        for there, x in over:
-            self.bound[generator.binder.name] = x
-            more = self._listed_images(node, at + 1, z3.And(reached, there))
-            if more is None:
-                return None
-            found += more
-        return found
-
-    def _listed(self, generator: k.Generator) -> Sequence[tuple[Any, Any]] | None:
-        elements, of = self.read(generator.domain), generator.binder.type
-        if isinstance(elements, TSeq):
-            return [(elements.length > at, elements.get(z3.IntVal(at))) for at in range(elements.most)]
-        if elements.items is not None:
-            return list(elements.items)
-        return self._items(elements, t.SetType(of)) if self.domain.is_listed(of) else None
-
-    def _no_image(self, node: k.Image, at: int, y: Any, of: t.Type) -> Any:
-        if at == len(node.generators):
-            differ = z3.Not(self.domain.equal(y, self.read(node.element), of))
-            return differ if node.condition is None else z3.Implies(self.read(node.condition), differ)
-        generator = node.generators[at]
-
-        def holds(x: Any) -> Any:
-            self.bound[generator.binder.name] = x
-            return self._no_image(node, at + 1, y, of)
-
-        return self._forall(generator.domain, generator.binder.type, holds)
-
-    def _image_of_sequence(self, node: k.Image) -> TSeq:
-        whole = self.read(node.generators[0].domain)
-        if node.condition is not None or not isinstance(whole, TSeq):
-            raise OutsideTheoryError("a sequence made of some elements", node.span)
-        moment, binder = self._moment(), node.generators[0].binder
-
-        def get(i: Any) -> Any:
-            return self._at(moment, {binder.name: whole.get(i)}, lambda: self.read(node.element))
-
-        return TSeq(whole.length, get, whole.most)
-
-    def _tabulate(self, of: t.Type, binder: k.Local, over: k.Expr, value: k.Expr) -> TMap:
-        assert isinstance(of, t.MapType)
-        keys, moment = self.read(over), self._moment()
-
-        def get(key: Any) -> Any:
-            return self._at(moment, {binder.name: key}, lambda: self.read(value))
-
-        return TMap(keys.contains, get)
-
-    def _interval(self, low: Any, high: Any) -> TSet:
-        items = None
-        if z3.is_int_value(z3.simplify(low)) and z3.is_int_value(z3.simplify(high)):
-            numbers = range(z3.simplify(low).as_long(), z3.simplify(high).as_long() + 1)
-            items = tuple((z3.BoolVal(True), z3.IntVal(n)) for n in numbers)
-        return TSet(lambda x: z3.And(low <= x, x <= high), items)
-
-    def _combine(self, op: str, a: Any, b: Any, of: t.Type) -> Any:
-        if isinstance(of, t.SeqType):
-            return self._joined(a, b, of.item)
-        if not isinstance(of, t.SetType):
-            raise OutsideTheoryError("bags")
-        match op:
-            case "union":
-                items = (*a.items, *b.items) if a.items is not None and b.items is not None else None
-                return TSet(lambda x: z3.Or(a.contains(x), b.contains(x)), items)
-            case "intersection":
-                items = None if a.items is None else tuple((z3.And(p, b.contains(x)), x) for p, x in a.items)
-                return TSet(lambda x: z3.And(a.contains(x), b.contains(x)), items)
-            case _:
-                items = None if a.items is None else tuple((z3.And(p, z3.Not(b.contains(x))), x) for p, x in a.items)
-                return TSet(lambda x: z3.And(a.contains(x), z3.Not(b.contains(x))), items)
-
-    def _joined(self, a: TSeq, b: TSeq, of: t.Type) -> TSeq:
-        def get(i: Any) -> Any:
-            return self.domain.choose(i < a.length, a.get(i), b.get(i - a.length), of)
-
-        return TSeq(a.length + b.length, get, a.most + b.most)
-
-    def _values(self, table: TMap, of: t.Type) -> TSet:
-        assert isinstance(of, t.MapType)
-
-        def contains(y: Any) -> Any:
-            return self.domain.exists(of.key, lambda x: z3.And(table.has(x), self.domain.equal(table.get(x), y, of.value)))
-
-        return TSet(contains)
-
-    def _elements(self, sequence: Any, of: t.Type) -> TSet:
-        if not isinstance(sequence, TSeq) or not isinstance(of, t.SeqType):
-            raise OutsideTheoryError("bags")
-        spots = range(sequence.most)
-        return self.domain.set_of([(sequence.length > at, sequence.get(z3.IntVal(at))) for at in spots], of.item)
-
-    def _slice(self, node: k.Slice) -> TSeq:
-        whole, length = self.read(node.operand), self.read(node.length)
-        self._require(length >= 0)
-        taken = z3.If(length < whole.length, length, whole.length)
-        if node.op == "take":
-            return TSeq(taken, whole.get, whole.most)
-        return TSeq(whole.length - taken, lambda i: whole.get(i + taken), whole.most)
 
     # ---------------------------------------------------------------------------------------------- access
 
@@ -455,17 +254,17 @@ class Reading:
                 return self._entry(self.read(collection), self.read(key))
             case k.Endpoint(_, op, operand):
                 whole = self.read(operand)
-                self._require(whole.length > 0)
+                self.require(whole.length > 0)
                 return whole.get(z3.IntVal(0) if op == "first" else whole.length - 1)
             case k.ReadField(_, record, index):
                 return self.read(record).fields[index]
             case k.Payload(_, operand, variant, index):
                 value, at = self.read(operand), _position(operand.type, variant)
-                self._require(value.tag == at)
+                self.require(value.tag == at)
                 return value.payloads[at][index]
             case k.Unwrap(_, operand):
                 option = self.read(operand)
-                self._require(option.present)
+                self.require(option.present)
                 return option.item
             case k.UpdateEntry(of, collection, key, value):
                 return self.with_entry(self.read(collection), self.read(key), self.read(value), of)
@@ -478,9 +277,7 @@ class Reading:
                 raise AssertionError(node)
 
     def _entry(self, collection: Any, key: Any) -> Any:
-        self._require(
-            z3.And(key >= 0, key < collection.length) if isinstance(collection, TSeq) else collection.has(key)
-        )
+        self.require(z3.And(key >= 0, key < collection.length) if isinstance(collection, TSeq) else collection.has(key))
         return collection.get(key)
 
     def with_entry(self, collection: Any, key: Any, value: Any, of: t.Type) -> Any:
@@ -488,15 +285,20 @@ class Reading:
         if isinstance(collection, TSeq):
             assert isinstance(of, t.SeqType)
             item = of.item
-            self._require(z3.And(key >= 0, key < collection.length))
+            self.require(z3.And(key >= 0, key < collection.length))
             return TSeq(
                 collection.length,
                 lambda i: self.domain.choose(i == key, value, collection.get(i), item),
                 collection.most,
             )
         assert isinstance(of, t.MapType)
-        same = lambda x: self.domain.equal(x, key, of.key)  # noqa: E731 - a name for what is said twice
-        has = (lambda x: z3.Or(same(x), collection.has(x))) if of.partial else collection.has
+
+        def same(x: Any) -> Any:
+            return self.domain.equal(x, key, of.key)
+
+        def has(x: Any) -> Any:
+            return z3.Or(same(x), collection.has(x)) if of.partial else collection.has(x)
+
         return TMap(has, lambda x: self.domain.choose(same(x), value, collection.get(x), of.value))
 
     def _without(self, table: TMap, key: Any, of: t.Type) -> TMap:

@@ -9,7 +9,8 @@ from typing import Any, assert_never
 import z3
 
 from assay.checker.evaluate.families import statement
-from assay.checker.symbolic.theory import Reading, Values
+from assay.checker.symbolic.theory import Reading
+from assay.checker.symbolic.theory_collections import Values
 from assay.checker.symbolic.theory_values import Domain, OutsideTheoryError, TMap, TRecord
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
@@ -113,8 +114,7 @@ class _Writer:
         if over.items is not None:
             items = list(over.items)
         elif self.domain.is_listed(of):
-            items = []
-            self.domain.forall(of, lambda x: items.append((over.contains(x), x)) or z3.BoolVal(True))  # type: ignore[func-returns-value]
+            items = [(over.contains(x), x) for x in self.domain.values(of)]
         else:
             raise OutsideTheoryError("an update for each element of so large a set", node.span)
         for there, x in items:

@@ -151,7 +151,7 @@ class Domain:
             case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
                 sort = self.scalar_sorts(of)[0]
                 symbol = z3.Function(name, *keys, sort) if keys else z3.Const(name, sort)
-                return (lambda *at: symbol(*at)) if keys else (lambda *_: symbol)
+                return symbol if keys else lambda *_: symbol
             case t.EnumType(_, variants):
                 tag = self.unknown(t.INT, name, keys)
                 parts = [[self.unknown(f.type, f"{name}.{v.name}.{f.name}", keys) for f in v.fields] for v in variants]
@@ -168,7 +168,10 @@ class Domain:
             case t.MapType():
                 return self._unknown_map(of, name, keys)  # type: ignore[arg-type]
             case t.SeqType(item, capacity):
-                length, get = self.unknown(t.INT, f"{name}.length", keys), self.unknown(item, name, [*keys, z3.IntSort()])
+                length, get = (
+                    self.unknown(t.INT, f"{name}.length", keys),
+                    self.unknown(item, name, [*keys, z3.IntSort()]),
+                )
                 return lambda *at: TSeq(length(*at), lambda i: get(*at, i), capacity or 0)
             case t.BagType():
                 raise OutsideTheoryError("bags")
@@ -204,7 +207,9 @@ class Domain:
             case t.EnumType(_, variants):
                 at = next(i for i, v in enumerate(variants) if v.name == known.variant)
                 payloads = [[self.filler(f.type) for f in v.fields] for v in variants]
-                payloads[at] = [self.literal(x, f.type) for x, f in zip(known.payload, variants[at].fields, strict=True)]
+                payloads[at] = [
+                    self.literal(x, f.type) for x, f in zip(known.payload, variants[at].fields, strict=True)
+                ]
                 return TVariant(z3.IntVal(at), tuple(map(tuple, payloads)))
             case t.RecordType(_, fields):
                 return TRecord(tuple(self.literal(x, f.type) for x, f in zip(known.fields, fields, strict=True)))
@@ -284,10 +289,14 @@ class Domain:
         """Whether quantifiers over the type are written out."""
         return not self.is_open(of) and cardinality(of) <= LISTED
 
+    def values(self, of: t.Type) -> list[Any]:
+        """All values of a type that is listed."""
+        return [self.literal(value, of) for value in universe(of).values]
+
     def forall(self, of: t.Type, holds: Callable[[Any], Any]) -> Any:
         """For all values of a type: written out where they are few."""
         if self.is_listed(of):
-            return z3.And([holds(self.literal(value, of)) for value in universe(of).values])
+            return z3.And([holds(value) for value in self.values(of)])
         names = [z3.Const(self.fresh("x"), sort) for sort in self.scalar_sorts(of)]
         value = self._from_scalars(list(names), of)
         return z3.ForAll(names, z3.Implies(self.typed(value, of), holds(value)))
@@ -303,7 +312,9 @@ class Domain:
                 return names.pop(0)
             case t.EnumType(_, variants):
                 tag = names.pop(0)
-                return TVariant(tag, tuple(tuple(self._from_scalars(names, f.type) for f in v.fields) for v in variants))
+                return TVariant(
+                    tag, tuple(tuple(self._from_scalars(names, f.type) for f in v.fields) for v in variants)
+                )
             case t.RecordType(_, fields):
                 return TRecord(tuple(self._from_scalars(names, f.type) for f in fields))
             case t.OptionType(item):
@@ -342,7 +353,9 @@ class Domain:
             case t.SeqType(item, capacity):
                 most = value.most if capacity is None else capacity
                 parts = [value.length >= 0, value.length <= most]
-                parts += [z3.Implies(value.length > at, self.typed(value.get(z3.IntVal(at)), item)) for at in range(most)]
+                parts += [
+                    z3.Implies(value.length > at, self.typed(value.get(z3.IntVal(at)), item)) for at in range(most)
+                ]
                 return z3.And(parts)
             case t.BagType():
                 raise OutsideTheoryError("bags")
@@ -368,6 +381,7 @@ class Domain:
             case t.SetType(item):
                 return self._equal_sets(a, b, item)
             case t.MapType(key, image):
+
                 def same_at(x: Any) -> Any:
                     return z3.And(a.has(x) == b.has(x), z3.Implies(a.has(x), self.equal(a.get(x), b.get(x), image)))
 

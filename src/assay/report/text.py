@@ -60,6 +60,8 @@ def verdict_word(report: Report) -> str:
 def statistics_line(report: Report) -> Line:
     """The sizes of the search in one line."""
     s = report.statistics
+    if not s.generated:
+        return Line(f"{s.seconds:.1f} s, engine {report.engine}", Tone.FAINT)
     names = "" if report.group is None else f" under permutations of {', '.join(x.name for x in report.group.sorts)}"
     counted = "distinct state" if report.group is None else "orbit"
     sizes = f"{plural(s.distinct, counted)}{names}, {s.generated:,} generated, depth {s.depth}"

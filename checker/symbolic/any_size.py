@@ -1,0 +1,206 @@
+"""``assay prove --any Set``: invariants for every number of elements, found on a small model and checked by Z3 for all sizes at once.
+
+The elements are those of an uninterpreted sort. ``bound`` lines and capacities are no guards here, and ranges of size parameters have
+no upper end, so that there are more steps than in any model of the spec: a proof holds for each of them. What is not proved is unknown.
+The statements that prove a property are also asked of the gates of the small model, which share nothing with this encoding.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.scope import Frame
+from assay.checker.evaluate.undefined import Undefined
+from assay.checker.options import SearchOptions
+from assay.checker.reference.bfs import Search
+from assay.checker.symbolic.certificate import Certificate, conjuncts
+from assay.checker.symbolic.incremental import OutOfBudgetError
+from assay.checker.symbolic.inductive import Induction
+from assay.checker.symbolic.initial import initial_states
+from assay.checker.symbolic.proof import Proofs
+from assay.checker.symbolic.recheck import Doubt, SecondOpinion
+from assay.checker.symbolic.templates import Templates, nearby, variables_in, written
+from assay.checker.verdict import Outcome, PropertyResult, Report, State, Statistics
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics import Diagnostic, Note, SpecError
+
+NO_PROOF = "E823"
+ENGINE = "prove for any size"
+SAMPLE = 3000
+"""How many reachable states of the small model a candidate must hold in."""
+RLIMIT = 20_000_000
+"""Z3's measure of work for each question here: candidates that take more are dropped."""
+
+
+def prove_any(kernel: k.Kernel, sets: Sequence[str], options: SearchOptions | None = None) -> Proofs:
+    """Prove the selected invariants and transition properties for any number of elements of the named sets.
+
+    Raises ``SpecError`` if one is no symmetric set of the spec, or a property is selected that there is not.
+    """
+    chosen, begun = options or SearchOptions(), time.monotonic()
+    sorts = _open_sorts(kernel, sets)
+    with deep_recursion(kernel):
+        prover = _AnyProver(kernel, sorts, chosen, begun)
+        results = [prover.result(prop) for prop in kernel.properties if chosen.selects(prop.name)]
+    report = Report(kernel, ENGINE, tuple(results), Statistics(seconds=time.monotonic() - begun))
+    return Proofs(report, tuple(prover.certificates.items()), assumptions=_assumptions(kernel, sets))
+
+
+def _open_sorts(kernel: k.Kernel, sets: Sequence[str]) -> frozenset[str]:
+    symmetric = {sort.name.rpartition(".")[2]: sort.name for sort in kernel.sorts if sort.symmetric}
+    symmetric |= {sort.name: sort.name for sort in kernel.sorts if sort.symmetric}
+    wrong = [name for name in sets if name not in symmetric]
+    if wrong:
+        note = Note(f"its symmetric sets are: {', '.join(sorted(symmetric)) or 'none'}")
+        what = f"`{wrong[0]}` is not a symmetric set of `{kernel.name}`, and so has a fixed size"
+        raise SpecError([Diagnostic(NO_PROOF, kernel.span, what, (note,))])
+    return frozenset(symmetric[name] for name in sets)
+
+
+def _assumptions(kernel: k.Kernel, sets: Sequence[str]) -> tuple[str, ...]:
+    labels = {g.label for a in kernel.actions for g in a.body if isinstance(g, k.Guard) and g.kind == "bound"}
+    said = [f"any number of elements of {', '.join(sets)}; the other sets are those of the model"]
+    said.append("numbers of size parameters are unbounded; capacities are not enforced")
+    if labels:
+        said.append(f"bounds are no guards: {', '.join(f'`{label}`' for label in sorted(labels))}")
+    return (*said, "an instance without a value makes any step: that everything is defined is not asked here")
+
+
+class _AnyProver:
+    def __init__(self, kernel: k.Kernel, sorts: frozenset[str], options: SearchOptions, begun: float) -> None:
+        self.kernel = kernel
+        self.certificates: dict[str, Certificate] = {}
+        self._model = Model(kernel)
+        self._opinion = SecondOpinion(kernel, sorts, RLIMIT)
+        self._options = options
+        self._begun = begun
+        self._sample: list[State] = []
+        self._lemmas = [c.condition for p in kernel.properties if p.kind == "lemma" for c in p.conjuncts]
+
+    def result(self, prop: k.Property) -> PropertyResult:
+        """The answer about one property."""
+        reason: str | None
+        if prop.kind not in {"invariant", "lemma", "transition"}:
+            reason = f"a {prop.kind} property is not asked for any size"
+        else:
+            try:
+                reason = self._why_not(prop)
+            except OutOfBudgetError as error:
+                reason = str(error)
+        if reason is None:
+            count = len(self.certificates[prop.name].conjuncts)
+            how = f"proved for any size, by {count} inductive statement{'s' if count != 1 else ''}"
+            return PropertyResult(prop.name, prop.kind, Outcome.HOLDS, prop.span, how)
+        return PropertyResult(prop.name, prop.kind, Outcome.UNKNOWN, prop.span, reason)
+
+    def _expired(self) -> bool:
+        if self._options.interrupted():
+            raise KeyboardInterrupt
+        return self._options.timeout is not None and time.monotonic() - self._begun >= self._options.timeout
+
+    def _why_not(self, prop: k.Property) -> str | None:
+        own = [c.condition for c in prop.conjuncts] if prop.kind != "transition" else []
+        if not all(self._holds_in_sample(each) for each in own):
+            return "it does not hold in the model of this size: `assay check` shows how"
+        why: str | None = None
+        for candidates in self._attempts(prop):
+            said = [*own, *(each for each in candidates if each not in own)]
+            kept = self._houdini(said, len(own))
+            if isinstance(kept, Doubt):
+                why = str(kept)
+                continue
+            doubt = self._opinion.implies(kept, prop)
+            if doubt is None:
+                return self._conclude(prop, self._needed(kept, prop))
+            why = f"what was inferred does not imply it ({doubt})"
+        return why or "no inductive statements were found"
+
+    def _attempts(self, prop: k.Property) -> Iterator[list[k.Expr]]:
+        """Candidates to try together: none; the lemmas; statements about the variables nearby, then about those farther away."""
+        names = frozenset().union(*(variables_in(c.condition) for c in prop.conjuncts))
+        near = nearby(self.kernel, names)
+        far = near.union(*(variables_in(g.condition) for g in self._guards_near(near)))
+        lemmas = self._true_lemmas()
+        yield []
+        if lemmas:
+            yield lemmas
+        yield [*lemmas, *self._mined(near)]
+        if far != near:
+            yield [*lemmas, *self._mined(far)]
+
+    def _guards_near(self, names: frozenset[str]) -> list[k.Guard]:
+        """The guards of the actions that write one of the variables."""
+        actions = [self.kernel.action(name) for name in self.kernel.next if written(self.kernel, name) & names]
+        return [g for action in actions for g in action.body if isinstance(g, k.Guard)]
+
+    def _true_lemmas(self) -> list[k.Expr]:
+        return [each for each in self._lemmas if self._holds_in_sample(each)]
+
+    def _mined(self, names: frozenset[str]) -> list[k.Expr]:
+        variables = [v for v in self.kernel.variables if v.name in names]
+        guesses = dict.fromkeys(Templates(variables).candidates())
+        return [each for each in guesses if self._holds_in_sample(each)]
+
+    # ------------------------------------------------------------------------------------------- the sample
+
+    def _states(self) -> list[State]:
+        if not self._sample:
+            limits = SearchOptions(max_states=SAMPLE, check_deadlock=False, properties=frozenset(), keep_going=True)
+            search = Search(self._model, limits)
+            search.run()
+            self._sample = search.store.states
+        return self._sample
+
+    def _holds_in_sample(self, statement: k.Expr) -> bool:
+        meaning = self._model.meaning(statement)
+        try:
+            return all(meaning(Frame(state)) for state in self._states())
+        except Undefined:
+            return False
+
+    # ------------------------------------------------------------------------------------------- inference
+
+    def _houdini(self, statements: list[k.Expr], needed: int) -> list[k.Expr] | Doubt:
+        """Throw out what is not kept by every step until the rest is; the first ``needed`` must stay."""
+        while True:
+            if self._expired():
+                raise OutOfBudgetError("the time limit was reached")
+            failed = self._opinion.failing(statements)
+            if isinstance(failed, Doubt):
+                return failed
+            if not failed:
+                return statements
+            if min(failed) < needed:
+                return Doubt("inference", min(failed), "it is not inductive with what was found to help")
+            statements = [each for at, each in enumerate(statements) if at not in failed]
+
+    def _needed(self, statements: list[k.Expr], prop: k.Property) -> list[k.Expr]:
+        """The statements without those that can be left out; the last ones are tried first."""
+        kept = [statements[at] for at in self._opinion.relevant(statements, prop)]
+        if self._opinion.implies(kept, prop) or self._opinion.inductive(kept):
+            return statements  # the refutations of fewer statements took too much work
+        for each in list(reversed(kept)):
+            if each in kept and not self._expired():
+                fewer = self._houdini([other for other in kept if other is not each], 0)
+                if not isinstance(fewer, Doubt) and self._opinion.implies(fewer, prop) is None:
+                    kept = fewer
+        return kept
+
+    def _conclude(self, prop: k.Property, statements: list[k.Expr]) -> str | None:
+        """Confirm over the gates of the small model; why it is not proved, if they do not agree."""
+        doubt = self._opinion.inductive(statements) or self._opinion.implies(statements, prop)
+        if doubt is not None:
+            return str(doubt)
+        initial, _, _ = initial_states(self._model)
+        induction = Induction(self.kernel, statements, list(initial), self._expired)
+        try:
+            everything = range(len(statements))
+            if induction.failure(everything) is not None:
+                return "Z3 says so, but the gates of the model do not agree that it is inductive"
+        finally:
+            induction.close()
+        self.certificates[prop.name] = Certificate(conjuncts(statements))
+        return None

@@ -1,0 +1,92 @@
+"""``assay prove --inductive NAME``: are these invariants and lemmas inductive together, as they stand?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.evaluate.model import Model
+from assay.checker.options import SearchOptions
+from assay.checker.print_kernel import Sources, expression_text
+from assay.checker.symbolic.incremental import OutOfBudgetError
+from assay.checker.symbolic.inductive import Failure, Induction
+from assay.checker.symbolic.initial import initial_states
+from assay.checker.symbolic.proof import Proofs, Step
+from assay.checker.symbolic.recheck import SecondOpinion
+from assay.checker.verdict import Outcome, PropertyResult, Report, Statistics
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics import Diagnostic, Note, SpecError
+
+NOT_A_STATE_PROPERTY = "E822"
+
+
+def ask_inductive(
+    kernel: k.Kernel, names: Sequence[str], options: SearchOptions | None = None, sources: Sources | None = None
+) -> Proofs:
+    """Whether the named invariants and lemmas hold initially and are kept together by every step.
+
+    If they are not, the answer is ``unknown``, since the state that shows it need not be reachable; but an initial state that fails
+    violates the property. Raises ``SpecError`` for a name that is no invariant or lemma.
+    """
+    chosen, begun = options or SearchOptions(), time.monotonic()
+    properties = [_property(kernel, name) for name in names]
+    conjuncts = [(prop, each) for prop in properties for each in prop.conjuncts]
+
+    def expired() -> bool:
+        return chosen.timeout is not None and time.monotonic() - begun >= chosen.timeout
+
+    with deep_recursion(kernel):
+        states, _, _ = initial_states(Model(kernel))
+        induction = Induction(kernel, [each.condition for _, each in conjuncts], list(states), expired)
+        try:
+            failure = induction.failure(range(len(conjuncts)))
+            why = None
+        except OutOfBudgetError as error:
+            failure, why = None, str(error)
+        finally:
+            induction.close()
+        if failure is None and why is None:
+            doubt = SecondOpinion(kernel).inductive([each.condition for _, each in conjuncts])
+            why = None if doubt is None else f"it is over the gates, but the second encoding has doubts ({doubt})"
+    assumed = sorted(induction.system.cuts.keys() - kernel.accepted_bounds)
+    failing = None if failure is None else conjuncts[failure.failing]
+    results = tuple(_result(prop, failing, failure, why, assumed) for prop in properties)
+    report = Report(kernel, "prove", results, Statistics(seconds=time.monotonic() - begun))
+    if failure is None or failing is None:
+        return Proofs(report)
+    text = expression_text(failing[1].condition, sources or {})
+    return Proofs(report, steps=((failing[0].name, Step(text, failure.before, failure.after)),))
+
+
+def _property(kernel: k.Kernel, name: str) -> k.Property:
+    known = [p for p in kernel.properties if p.kind in {"invariant", "lemma"}]
+    for prop in known:
+        if prop.name == name:
+            return prop
+    note = Note(f"its invariants and lemmas are: {', '.join(p.name for p in known) or 'none'}")
+    what = f"`{name}` is not an invariant or lemma of `{kernel.name}`"
+    raise SpecError([Diagnostic(NOT_A_STATE_PROPERTY, kernel.span, what, (note,))])
+
+
+def _result(
+    prop: k.Property,
+    failing: tuple[k.Property, k.Conjunct] | None,
+    failure: Failure | None,
+    why: str | None,
+    assumed: Sequence[str],
+) -> PropertyResult:
+    bounds = f"; assumed: {', '.join(f'bound `{label}`' for label in assumed)}" if assumed else ""
+    if failure is None and why is None:
+        outcome = Outcome.UP_TO_BOUND if assumed else Outcome.HOLDS
+        return PropertyResult(
+            prop.name, prop.kind, outcome, prop.span, f"inductive, confirmed by a second encoding{bounds}"
+        )
+    if failing is None or failure is None:
+        return PropertyResult(prop.name, prop.kind, Outcome.UNKNOWN, prop.span, why)
+    if failing[0] is not prop:
+        reason = f"not inductive together: `{failing[0].name}` fails first"
+        return PropertyResult(prop.name, prop.kind, Outcome.UNKNOWN, prop.span, reason)
+    if failure.before is None:
+        return PropertyResult(prop.name, prop.kind, Outcome.VIOLATED, prop.span, "it fails in an initial state")
+    return PropertyResult(prop.name, prop.kind, Outcome.UNKNOWN, prop.span, "not inductive: see the step below")

@@ -1,0 +1,30 @@
+"""What a proof leaves: for each property its answer, and the certificate that a person can read, keep and have checked again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.checker.symbolic.certificate import Certificate
+from assay.checker.verdict import Report, State
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A counterexample to induction: a state (None: before any) and one after it in which a statement fails."""
+
+    failing: str
+    before: State | None
+    after: State
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """The answer of ``prove``: a report like that of every engine, the certificates by property, and steps that show what is not inductive.
+
+    ``assumptions`` are what the proofs take for granted beyond the model, such as bounds that were left out.
+    """
+
+    report: Report
+    certificates: tuple[tuple[str, Certificate], ...] = ()
+    steps: tuple[tuple[str, Step], ...] = ()
+    assumptions: tuple[str, ...] = ()

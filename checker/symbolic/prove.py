@@ -1,0 +1,256 @@
+"""``prove``: every selected property by IC3, each invariant confirmed by an engine that shares nothing with the gates it was found over.
+
+A property counts as proved only if the statements of its certificate are inductive over the gates and in the second encoding, and imply
+it in both; or if, besides IC3, an exhaustive search of all states finds nothing. Otherwise the answer is ``unknown``, with the reason.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.evaluate.model import Model
+from assay.checker.options import Progress, SearchOptions
+from assay.checker.print_kernel import Sources
+from assay.checker.reference.results import Answers
+from assay.checker.reference.watch import DEADLOCK, DEFINED
+from assay.checker.symbolic.bmc import BoundedSearch
+from assay.checker.symbolic.certificate import Certificate, conjuncts, statements
+from assay.checker.symbolic.gates import Gates
+from assay.checker.symbolic.ic3 import Cube, Ic3, Unsafe
+from assay.checker.symbolic.incremental import OutOfBudgetError
+from assay.checker.symbolic.inductive import Induction
+from assay.checker.symbolic.leaves import UnspeakableError
+from assay.checker.symbolic.proof import Proofs
+from assay.checker.symbolic.recheck import SecondOpinion
+from assay.checker.symbolic.system import Question, System, encode_kernel
+from assay.checker.symbolic.unroll import Unrolling
+from assay.checker.verdict import Outcome, PropertyResult, Report, State, Statistics
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics import NOWHERE
+
+ENGINE = "prove"
+ROUNDS = (2.0, 15.0, 120.0)
+"""Processor seconds for each property in each round: what is proved in one helps in the next."""
+SHORTENING = 10.0
+"""Seconds for making a counterexample as short as can be."""
+FEW = 40
+"""Certificates of more statements than this are not searched for ones that can be left out."""
+
+Exhaustive = Callable[[SearchOptions], Report]
+
+
+def prove(
+    kernel: k.Kernel,
+    options: SearchOptions | None = None,
+    sources: Sources | None = None,
+    exhaustive: Exhaustive | None = None,
+) -> Proofs:
+    """Prove or refute the selected properties. ``exhaustive`` searches all states, to confirm what the second encoding cannot say.
+
+    Raises ``SpecError`` for a construct without encoding. Bounds of the model are part of it, and named in the answers.
+    """
+    chosen = options or SearchOptions()
+    with deep_recursion(kernel):
+        prover = _Prover(kernel, chosen, sources or {}, exhaustive)
+        try:
+            prover.run()
+        except KeyboardInterrupt:
+            prover.interrupted = True
+    return prover.proofs()
+
+
+class _Prover:
+    def __init__(
+        self, kernel: k.Kernel, options: SearchOptions, sources: Sources, exhaustive: Exhaustive | None
+    ) -> None:
+        self.kernel = kernel
+        self.options = options
+        self.sources = sources
+        self.interrupted = False
+        self.certificates: dict[str, Certificate] = {}
+        self.results: dict[str, PropertyResult] = {}
+        self._exhaustive = exhaustive
+        self._start = time.monotonic()
+        self._system: System = encode_kernel(kernel, options.properties)
+        self._search = BoundedSearch(Model(kernel), options, self._system)
+        self._known: list[Cube] = []
+        self._open: dict[str, str] = {}
+        """The questions without an answer, with the reason so far."""
+        self._by_search: set[str] = set()
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._start
+
+    def _expired(self) -> bool:
+        if self.options.interrupted():
+            raise KeyboardInterrupt
+        return self.options.timeout is not None and self._seconds >= self.options.timeout
+
+    # ------------------------------------------------------------------------------------------------ run
+
+    def run(self) -> None:
+        """Look at the initial states, then prove property by property, in rounds of growing budgets."""
+        self._search._find_initial()
+        found = self._search.watch.found
+        asked = [q for q in self._system.questions if self._is_asked(q) and q.name not in found]
+        self._open = {q.name: "the time limit was reached before it was tried" for q in asked}
+        if not self._search.initial:
+            return
+        initial = self._search.store.states[: self._search.initial]
+        for seconds in ROUNDS:
+            for question in asked:
+                if question.name in self._open and not self._expired():
+                    self._tell()
+                    self._try(question, initial, seconds)
+
+    def _is_asked(self, question: Question) -> bool:
+        return question.name != DEADLOCK or (self.options.check_deadlock and self.options.selects(DEADLOCK))
+
+    def _tell(self) -> None:
+        proved = len(self._system.questions) - len(self._open)
+        self.options.progress(Progress(1, proved, 0, len(self._open), self._seconds))
+
+    def _try(self, question: Question, initial: Sequence[State], seconds: float) -> None:
+        begun = time.process_time()
+
+        def expired() -> bool:
+            return self._expired() or time.process_time() - begun > seconds
+
+        rows = [self._system.row(state) for state in initial]
+        try:
+            answer = Ic3(self._system, rows, question.wanted, self._known, expired).run()
+        except OutOfBudgetError as error:
+            self._open[question.name] = f"IC3 found no invariant: {error}"
+            return
+        if isinstance(answer, Unsafe):
+            self._follow(question, answer)
+            return
+        self._known += answer.cubes
+        self._conclude(question, self._certified(question, initial))
+
+    # ---------------------------------------------------------------------------------------- a violation
+
+    def _follow(self, question: Question, run: Unsafe) -> None:
+        """Replay the run in the reference evaluator, after an attempt to find a shorter one."""
+        states = self._states(run)
+        options = replace(
+            self.options, properties=frozenset({question.name}), max_depth=len(states), timeout=SHORTENING
+        )
+        options = replace(options, progress=lambda _: None, keep_going=False)
+        shorter = BoundedSearch(self._search.model, options, encode_kernel(self.kernel, options.properties))
+        shorter.run()
+        if question.name in shorter.watch.found or (question.name == DEFINED and shorter.watch.undefined):
+            self._search = shorter
+        else:
+            self._search = BoundedSearch(self._search.model, options, self._system)
+            self._search._find_initial()
+            self._search.judge(states, in_step=question.kind in {"transition", DEADLOCK, DEFINED})
+        answers = {each.name: each for each in Answers(self._search, self.sources).all()}
+        self._open.pop(question.name)
+        self.results[question.name] = answers[question.name]
+
+    def _states(self, run: Unsafe) -> list[State]:
+        gates = Gates()
+        frames = Unrolling(self._system, list(run.first), gates)
+        for at, choice in enumerate(run.choices[:-1]):
+            frames.choices.append([int(bit) for bit in choice])
+            assert len(frames.choices) == at + 1
+            frames.extend()
+        states = [self._system.values(frame) for frame in frames.frames]
+        return [state for at, state in enumerate(states) if not at or state != states[at - 1]]
+
+    # ------------------------------------------------------------------------------------------- a proof
+
+    def _certified(self, question: Question, initial: Sequence[State]) -> str | None:
+        """Make the certificate and have it confirmed; the reason if it is not."""
+        try:
+            said = statements(self._system, self._known)
+        except UnspeakableError as error:
+            return self._confirmed_by_search(question, f"the invariant has no words in the language ({error})")
+        induction = Induction(self.kernel, said, initial, self._expired)
+        try:
+            if not induction.implies(range(len(said)), question.name) or induction.failure(range(len(said))):
+                return self._confirmed_by_search(question, "the certificate as written is not inductive")
+            kept = induction.needed(question.name) if len(said) <= FEW else induction.relevant(question.name)
+        except OutOfBudgetError as error:
+            return self._confirmed_by_search(question, f"the certificate was not checked: {error}")
+        finally:
+            induction.close()
+        certificate = Certificate(conjuncts(said[at] for at in kept))
+        self.certificates[question.name] = certificate
+        return self._second_opinion(question, certificate)
+
+    def _second_opinion(self, question: Question, certificate: Certificate) -> str | None:
+        said = [each.condition for each in certificate.conjuncts]
+        prop = next((p for p in self.kernel.properties if p.name == question.name), None)
+        if prop is None:  # `defined` and `deadlock` speak of what the second encoding leaves open
+            return self._confirmed_by_search(question, "the second encoding does not say when something is undefined")
+        opinion = SecondOpinion(self.kernel)
+        doubt = opinion.inductive(said) or opinion.implies(said, prop)
+        return (
+            None if doubt is None else self._confirmed_by_search(question, f"the second encoding has doubts ({doubt})")
+        )
+
+    def _confirmed_by_search(self, question: Question, why: str) -> str | None:
+        """Have all states searched instead; ``why`` if that comes to no end."""
+        if self._exhaustive is None:
+            return f"IC3 found an invariant, but {why}"
+        report = self._exhaustive(self.options)
+        result = next((each for each in report.properties if each.name == question.name), None)
+        if report.stopped is not None or result is None or result.outcome is Outcome.UNKNOWN:
+            return f"IC3 found an invariant, but {why}, and a search of all states came to no end"
+        if (result.outcome is Outcome.VIOLATED) != (question.kind == "reachable"):
+            raise AssertionError(f"IC3 and exhaustive search disagree about `{question.name}`")
+        self._by_search.add(question.name)
+        return None
+
+    def _conclude(self, question: Question, doubt: str | None) -> None:
+        if doubt is not None:
+            self._open[question.name] = doubt
+            return
+        self._open.pop(question.name)
+        self.results[question.name] = self._proved(question)
+
+    def _proved(self, question: Question) -> PropertyResult:
+        span = next((p.span for p in self.kernel.properties if p.name == question.name), NOWHERE)
+        assumed = sorted(self._system.cuts.keys() - self.kernel.accepted_bounds)
+        bounds = f"; assumed: {', '.join(f'bound `{label}`' for label in assumed)}" if assumed else ""
+        how = "confirmed by a search of all states" if question.name in self._by_search else self._size(question.name)
+        if question.kind == "reachable":
+            outcome = Outcome.UNKNOWN if self._system.cuts else Outcome.VIOLATED
+            return PropertyResult(
+                question.name, question.kind, outcome, span, f"no reachable state satisfies it ({how}{bounds})"
+            )
+        outcome = Outcome.UP_TO_BOUND if assumed else Outcome.HOLDS
+        return PropertyResult(question.name, question.kind, outcome, span, f"proved, {how}{bounds}")
+
+    def _size(self, name: str) -> str:
+        count = len(self.certificates[name].conjuncts)
+        return f"by {count} inductive statement{'s' if count != 1 else ''}, confirmed by a second encoding"
+
+    # -------------------------------------------------------------------------------------------- answers
+
+    def proofs(self) -> Proofs:
+        """The answer."""
+        first = {each.name: each for each in Answers(self._search, self.sources).all()}
+        names = [q.name for q in self._system.questions if self._is_asked(q)]
+        names += [p.name for p in self.kernel.properties if self.options.selects(p.name) and p.name not in names]
+        results = tuple(self._result(name, first) for name in names)
+        stopped = None if not self._open else f"{len(self._open)} of the properties were not decided"
+        statistics = Statistics(seconds=self._seconds)
+        report = Report(self.kernel, ENGINE, results, statistics, {}, stopped=stopped, interrupted=self.interrupted)
+        shown = tuple((name, self.certificates[name]) for name in self.certificates if name in self.results)
+        return Proofs(report, shown)
+
+    def _result(self, name: str, first: dict[str, PropertyResult]) -> PropertyResult:
+        if name in self.results:
+            return self.results[name]
+        if name not in self._open:
+            return first[name]
+        kind = next((p.kind for p in self.kernel.properties if p.name == name), name)
+        span = next((p.span for p in self.kernel.properties if p.name == name), NOWHERE)
+        return PropertyResult(name, kind, Outcome.UNKNOWN, span, self._open[name])

@@ -1,0 +1,75 @@
+"""`assay prove`: proofs without a bound on the number of steps, and for any number of elements."""
+
+from __future__ import annotations
+
+import click
+
+from assay.checker import portfolio
+from assay.checker.options import SearchOptions
+from assay.checker.symbolic.any_size import prove_any
+from assay.checker.symbolic.ask_inductive import ask_inductive
+from assay.checker.symbolic.proof import Proofs
+from assay.cli.interrupt import stoppable
+from assay.cli.output import complain_about, say, say_json
+from assay.cli.settings import load, model_options, parse_settings
+from assay.grammar.load import Loaded
+from assay.report.diagnostics import diagnostic_object
+from assay.report.proof import proof_lines, proof_object
+
+
+@click.command()
+@click.argument("spec")
+@model_options
+@click.option("--property", "names", multiple=True, metavar="NAME", help="Prove this property only; repeatable.")
+@click.option(
+    "--inductive",
+    multiple=True,
+    metavar="NAME",
+    help="Only ask whether this invariant or lemma is inductive as it stands; repeatable: whether they are together.",
+)
+@click.option(
+    "--any",
+    "sets",
+    multiple=True,
+    metavar="SET",
+    help="Prove for any number of elements of this symmetric set; repeatable.",
+)
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
+def prove(
+    spec: str,
+    model: str | None,
+    settings: tuple[str, ...],
+    names: tuple[str, ...],
+    inductive: tuple[str, ...],
+    sets: tuple[str, ...],
+    timeout: float | None,
+    as_json: bool,
+) -> int:
+    """Prove the properties of SPEC for runs of any length. A proof leaves a certificate in the language.
+
+    \b
+    Exit code: 0 everything is proved     1 something is violated    2 bad input
+               3 something is undecided   5 proved up to named bounds
+    """
+    loaded = load(spec, model, parse_settings(settings))
+    with stoppable() as asked:
+        options = SearchOptions(properties=frozenset(names) or None, timeout=timeout, interrupted=asked)
+        proofs = _prove(loaded, options, inductive, sets)
+    complain_about(loaded.diagnostics, loaded.sources)
+    if as_json:
+        found = [diagnostic_object(each) for each in loaded.diagnostics]
+        say_json(proof_object(proofs) | ({"diagnostics": found} if found else {}))
+    else:
+        say(proof_lines(proofs))
+    return proofs.report.exit_code
+
+
+def _prove(loaded: Loaded, options: SearchOptions, inductive: tuple[str, ...], sets: tuple[str, ...]) -> Proofs:
+    if inductive and sets:
+        raise click.UsageError("--inductive and --any do not go together")
+    if inductive:
+        return ask_inductive(loaded.kernel, inductive, options, loaded.sources)
+    if sets:
+        return prove_any(loaded.kernel, sets, options)
+    return portfolio.prove(loaded.kernel, options, loaded.sources)

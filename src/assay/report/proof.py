@@ -1,0 +1,78 @@
+"""Proofs as text and as JSON: the report, the certificates as fragments of a spec, and what is not inductive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from assay.checker.json_values import to_json
+from assay.checker.symbolic.certificate import Certificate
+from assay.checker.symbolic.proof import Proofs, Step
+from assay.checker.verdict import State
+from assay.grammar.kernel import Kernel
+from assay.report.changes import change_lines, initial_lines
+from assay.report.check_object import report_object
+from assay.report.lines import Line, Tone
+from assay.report.text import report_lines
+
+
+def proof_lines(proofs: Proofs) -> list[Line]:
+    """The whole answer."""
+    lines = list(report_lines(proofs.report))
+    if proofs.assumptions:
+        lines += [Line(""), Line("assumed", Tone.HEADING), *(Line(f"  {each}") for each in proofs.assumptions)]
+    for name, step in proofs.steps:
+        lines += [Line(""), *step_lines(proofs.report.kernel, name, step)]
+    for name, certificate in proofs.certificates:
+        lines += [Line(""), *certificate_lines(name, certificate)]
+    return lines
+
+
+def lemma_name(name: str) -> str:
+    """The name of the lemma that keeps the certificate of a property."""
+    return f"{name.rpartition('.')[2]}_is_inductive"
+
+
+def certificate_lines(name: str, certificate: Certificate) -> Iterator[Line]:
+    """A certificate as a fragment of a spec."""
+    if not certificate.conjuncts:
+        yield Line(f"certificate of {name}: it holds in every state of the right types", Tone.HEADING)
+        return
+    yield Line(f"certificate of {name}, to keep in the spec", Tone.HEADING)
+    yield Line(f"lemma {lemma_name(name)}:")
+    yield from (Line(f"    {text}") for text in certificate.lines)
+
+
+def step_lines(kernel: Kernel, name: str, step: Step) -> Iterator[Line]:
+    """A state and a step that show why a property is not inductive."""
+    yield Line(f"{name} is not inductive: `{step.failing}` fails", Tone.HEADING)
+    if step.before is None:
+        yield Line("  in this initial state:")
+        yield from (Line(f"      {text}") for text in initial_lines(kernel, step.after))
+        return
+    yield Line("  a state in which everything holds (it need not be reachable):")
+    yield from (Line(f"      {text}") for text in initial_lines(kernel, step.before))
+    yield Line("  a step from it changes:")
+    yield from (Line(f"      {text}") for text in change_lines(kernel, step.before, step.after))
+
+
+def proof_object(proofs: Proofs) -> dict[str, Any]:
+    """The whole answer as JSON."""
+    kernel = proofs.report.kernel
+    return report_object(proofs.report) | {
+        "certificates": {name: list(certificate.lines) for name, certificate in proofs.certificates},
+        "assumptions": list(proofs.assumptions),
+        "steps": [
+            {
+                "property": name,
+                "failing": step.failing,
+                "before": None if step.before is None else _state_object(kernel, step.before),
+                "after": _state_object(kernel, step.after),
+            }
+            for name, step in proofs.steps
+        ],
+    }
+
+
+def _state_object(kernel: Kernel, state: State) -> dict[str, Any]:
+    return {v.name: to_json(value, v.type) for v, value in zip(kernel.variables, state, strict=True)}
