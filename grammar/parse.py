@@ -6,6 +6,7 @@ reported together. Reading a file is ``read_spec`` in ``grammar/read.py``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -211,8 +212,20 @@ def _is_shallow(tree: Tree[Token], origin: Origin, diagnostics: Diagnostics) -> 
                 "this expression is nested too deeply; name its parts with `def` or `let`",
             )
             return False
-        stack.extend((child, depth + 1) for child in node.children if isinstance(child, Tree))
+        stack.extend(_inside(node, depth))
     return True
+
+
+def _inside(node: Tree[Token], depth: int) -> Iterator[tuple[Tree[Token], int]]:
+    """The trees inside a tree with their depths: a list of conditions joined by one operator is as deep as its deepest."""
+    for child in node.children:
+        if isinstance(child, Tree):
+            continues = child is node.children[0] and _joins(node) in ("and", "or") and _joins(node) == _joins(child)
+            yield child, depth if continues else depth + 1
+
+
+def _joins(node: Tree[Token]) -> str | None:
+    return str(node.children[1]) if node.data == "binary" else None
 
 
 def _errors(diagnostics: tuple[Diagnostic, ...] | list[Diagnostic]) -> list[Diagnostic]:

@@ -29,6 +29,7 @@ from assay.grammar.syntax import (
     Index,
     IntLit,
     Is,
+    Junction,
     LetIn,
     MapDisplay,
     Name,
@@ -57,6 +58,9 @@ class ExpressionBuilder(Builder):
 
     def binary(self, span: Span, children: list[Any]) -> Expr:
         left, op, right = children
+        if op in ("and", "or"):
+            first = left.parts if isinstance(left, Junction) and left.op == op else (left,)
+            return Junction(str(op), (*first, right), span=span)  # type: ignore[arg-type]  # one of the two
         return Binary(str(op), left, right, span=span)  # type: ignore[arg-type]  # the grammar yields exactly BinaryOp
 
     def not_in(self, span: Span, children: list[Any]) -> Expr:

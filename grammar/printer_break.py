@@ -13,6 +13,7 @@ from assay.grammar.printer_expressions import (
     binding_head,
     display,
     expression,
+    junction_part,
     needs_parentheses,
     operand_strength,
     operand_strengths,
@@ -24,6 +25,7 @@ from assay.grammar.syntax import (
     Call,
     Expr,
     IfThenElse,
+    Junction,
     LetIn,
     MapDisplay,
     Quantified,
@@ -51,6 +53,8 @@ def _bare(expr: Expr, room: int, may_end_open: bool) -> list[str]:
     match expr:
         case Binary(op):
             return _binary(expr, room, may_end_open) if op in CONNECTIVES else _hanging(expr, room)
+        case Junction():
+            return _junction(expr, room, may_end_open)
         case Unary(op, operand) if op != "-":
             return _joined(f"{op} ", broken(operand, room - len(op) - 1, operand_strength(operand), may_end_open))
         case Quantified() | LetIn():
@@ -73,6 +77,20 @@ def _binary(expr: Binary, room: int, may_end_open: bool) -> list[str]:
     open_end = expr.op == "implies" or may_end_open
     left = broken(expr.left, room, ask_left, False)
     return left + _joined(f"{expr.op} ", broken(expr.right, room - len(expr.op) - 1, ask_right, open_end))
+
+
+def _junction(expr: Junction, room: int, may_end_open: bool) -> list[str]:
+    """As many parts on the first line as fit, each other one led by the operator on lines of its own."""
+    ask_first, ask = operand_strengths(expr.op)
+    lines, last = broken(expr.parts[0], room, ask_first, False), len(expr.parts) - 1
+    for at, part in enumerate(expr.parts[1:], 1):
+        beside = f"{lines[0]} {expr.op} {junction_part(expr, at, may_end_open)}"
+        if len(lines) == 1 and len(beside) <= room:
+            lines = [beside]
+        else:
+            open_end = may_end_open and at == last
+            lines += _joined(f"{expr.op} ", broken(part, room - len(expr.op) - 1, ask, open_end))
+    return lines
 
 
 def _hanging(expr: Binary, room: int) -> list[str]:

@@ -24,6 +24,7 @@ from assay.grammar.syntax import (
     Index,
     IntLit,
     Is,
+    Junction,
     LetIn,
     MapDisplay,
     Name,
@@ -69,7 +70,7 @@ def strength(expr: Expr) -> int:
     match expr:
         case Quantified() | LetIn() | IfThenElse():
             return OPEN
-        case Binary(op):
+        case Binary(op) | Junction(op):
             return _STRENGTH.get(op, COMPARISON)
         case Is():
             return COMPARISON
@@ -140,6 +141,8 @@ def _bare(expr: Expr, may_end_open: bool) -> str:
             ask_left, ask_right = operand_strengths(op)
             open_end = op == "implies" or (may_end_open and op in CONNECTIVES)
             return f"{expression(left, ask_left, False)} {op} {expression(right, ask_right, open_end)}"
+        case Junction(op, conditions):
+            return f" {op} ".join(junction_part(expr, at, may_end_open) for at in range(len(conditions)))
         case Is(subject, pattern_, negated):
             return f"{expression(subject, RANGE, False)} is {'not ' if negated else ''}{pattern(pattern_)}"
         case IfThenElse(condition, then, otherwise):
@@ -151,6 +154,12 @@ def _bare(expr: Expr, may_end_open: bool) -> str:
             return f"{opener}{_commas(parts)}{closer}"
         case _:
             raise AssertionError(expr)
+
+
+def junction_part(expr: Junction, at: int, may_end_open: bool) -> str:
+    """A part of a junction on one line; only the last may end in what takes all that follows."""
+    asked = operand_strengths(expr.op)[min(at, 1)]
+    return expression(expr.parts[at], asked, may_end_open and at == len(expr.parts) - 1)
 
 
 Display = SetDisplay | SeqDisplay | BagDisplay | MapDisplay | Filter | Image | Tabulate

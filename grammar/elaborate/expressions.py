@@ -56,7 +56,7 @@ def _elaborate(expr: syntax.Expr, cx: Context, hint: Type | None) -> kernel.Expr
             return _prefix(expr, cx)
         case syntax.Binary():
             return _infix(expr, cx, hint)
-        case syntax.Is():
+        case syntax.Junction() | syntax.Is():
             return logic.condition(expr, cx).expr
         case _:
             return _compound(expr, cx, hint)
@@ -203,7 +203,7 @@ def _prefix(expr: syntax.Unary, cx: Context) -> kernel.Expr:
 
 def _infix(expr: syntax.Binary, cx: Context, hint: Type | None) -> kernel.Expr:
     match expr.op:
-        case "and" | "or" | "implies":
+        case "implies":
             return logic.condition(expr, cx).expr
         case "until" | "leads_to":
             return moments.temporal(expr.op, expr, (expr.left, expr.right), cx)

@@ -31,13 +31,10 @@ class Condition:
 def condition(expr: syntax.Expr, cx: Context) -> Condition:
     """Elaborate a boolean expression."""
     match expr:
-        case syntax.Binary("and", left, right):
-            first = condition(left, cx)
-            second = condition(right, cx.within(first.when_true))
-            return Condition(logic("and", expr, first.expr, second.expr), second.when_true, cx.scope)
-        case syntax.Binary("or", left, right):
-            parts = (condition(left, cx).expr, condition(right, cx).expr)
-            return Condition(logic("or", expr, *parts), cx.scope, cx.scope)
+        case syntax.Junction("and", parts):
+            return _conjunction(expr, parts, cx)
+        case syntax.Junction("or", parts):
+            return Condition(logic("or", expr, *(condition(part, cx).expr for part in parts)), cx.scope, cx.scope)
         case syntax.Binary("implies", left, right):
             first = condition(left, cx)
             second = condition(right, cx.within(first.when_true))
@@ -52,15 +49,23 @@ def condition(expr: syntax.Expr, cx: Context) -> Condition:
             return _comparison_with_none(value, cx.scope)
 
 
-def logic(
-    op: Literal["and", "or", "implies"], place: syntax.Expr, left: kernel.Expr, right: kernel.Expr
-) -> kernel.Expr:
+def _conjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context) -> Condition:
+    """Each part sees what those before it make certain."""
+    found, scope = [], cx.scope
+    for part in parts:
+        each = condition(part, cx.within(scope))
+        found.append(each.expr)
+        scope = each.when_true
+    return Condition(logic("and", expr, *found), scope, cx.scope)
+
+
+def logic(op: Literal["and", "or", "implies"], place: syntax.Expr, *parts: kernel.Expr) -> kernel.Expr:
     """The connective; nested ``and``s and ``or``s of one kind become one list of parts."""
-    if failed(left, right):
+    if failed(*parts):
         return erroneous(place.span)
-    if op == "implies":
-        return kernel.Logic(BOOL, op, (left, right), span=place.span)
-    return kernel.Logic(BOOL, op, (*_flat(op, left), *_flat(op, right)), span=place.span)
+    if op != "implies":
+        parts = tuple(inner for part in parts for inner in _flat(op, part))
+    return kernel.Logic(BOOL, op, parts, span=place.span)
 
 
 def _flat(op: str, part: kernel.Expr) -> tuple[kernel.Expr, ...]:

@@ -105,8 +105,6 @@ UnaryOp = Literal["not", "-", "always", "eventually"]
 
 BinaryOp = Literal[
     "implies",
-    "or",
-    "and",
     "==",
     "!=",
     "<",
@@ -142,6 +140,14 @@ class Binary(Expr):
     op: BinaryOp
     left: Expr
     right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Junction(Expr):
+    """``a and b and c``: two or more parts in a row, so that a long list is no deep tree; the first is no list of the same operator."""
+
+    op: Literal["and", "or"]
+    parts: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)

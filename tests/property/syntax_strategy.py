@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -29,7 +29,7 @@ Exprs = SearchStrategy[s.Expr]
 
 UNARY = ("not", "-", "always", "eventually")
 BINARY = (
-    *("implies", "or", "and", "==", "!=", "<", "<=", ">", ">=", "in", "not in", "..", "+", "-", "*", "//", "%", "&"),
+    *("implies", "==", "!=", "<", "<=", ">", ">=", "in", "not in", "..", "+", "-", "*", "//", "%", "&"),
     *("until", "leads_to"),
 )
 
@@ -54,6 +54,16 @@ def binders(expr: Exprs) -> SearchStrategy[s.Binder]:
 patterns = st.builds(s.Pattern, paths | st.just(s.Path((s.Name("none"),))), st.none() | tuples(st.none() | names, 1, 2))
 
 
+def junctions(expr: Exprs) -> Exprs:
+    """``a and b and c``; a list of the same operator at its head would be part of the list itself."""
+
+    def spliced(op: Literal["and", "or"], first: s.Expr, rest: tuple[s.Expr, ...]) -> s.Expr:
+        head = first.parts if isinstance(first, s.Junction) and first.op == op else (first,)
+        return s.Junction(op, (*head, *rest))
+
+    return st.builds(spliced, st.sampled_from(("and", "or")), expr, tuples(expr, 1, 3))
+
+
 def compound(expr: Exprs) -> Exprs:
     """Expressions with parts."""
     some_binders = tuples(binders(expr), 1, 2)
@@ -66,6 +76,7 @@ def compound(expr: Exprs) -> Exprs:
         st.builds(s.With, expr, tuples(st.builds(s.FieldUpdate, names, expr) | entries, 1, 2)),
         st.builds(s.Unary, st.sampled_from(UNARY), expr),
         st.builds(s.Binary, st.sampled_from(BINARY), expr, expr),
+        junctions(expr),
         st.builds(s.Is, expr, patterns, st.booleans()),
         st.builds(s.IfThenElse, expr, expr, expr),
         st.builds(s.Quantified, st.sampled_from(("forall", "exists")), some_binders, expr),
