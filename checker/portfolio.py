@@ -14,7 +14,7 @@ from assay.checker.explicit import check as explicit
 from assay.checker.explicit.machine import Compiled
 from assay.checker.layout.row import LAYOUT_VERSION
 from assay.checker.native.build import Machine
-from assay.checker.native.module import program
+from assay.checker.native.module import Program, program
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
@@ -144,5 +144,11 @@ def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = 
         tuple(each.name for each in text.states),
         tuple(each.name for each in text.steps),
         len(kernel.next),
-        sha256(f"{LAYOUT_VERSION}\n{text.text}".encode()).digest(),
+        _identity(kernel, text),
     )
+
+
+def _identity(kernel: Kernel, text: Program) -> bytes:
+    """A hash of all that compiled code does, and of the names behind its arrays."""
+    names = (kernel.name, kernel.next, text.hits, text.guards, [(p.kind, p.name) for p in (*text.states, *text.steps)])
+    return sha256(f"{LAYOUT_VERSION}\n{names}\n{text.text}".encode()).digest()

@@ -43,6 +43,7 @@ class Saved:
     keys: str
     fingerprints: str
     seconds: float
+    searched: float
     events: tuple[Event, ...]
     tallies: Mapping[str, tuple[int, ...]]
     tail: str = ""
@@ -156,7 +157,7 @@ class Checkpoint:
             self._refuse(f"is damaged: `{name}`: {why}")
         first = [levels.chunk(0, at).rows for at in range(len(initial))] if saved.counts else []
         if [rows.tobytes() for rows in first] != [rows.tobytes() for rows in initial]:
-            self._refuse("is damaged: its initial states are not those of the spec")
+            self._refuse("is the checkpoint of another search: it has other initial states")
 
     def _check(self, path: Path, level: int, count: int, layout: ChunkLayout, *, last: bool = False) -> Chunk:
         """The last chunk of a file, all of which are sound; raises ``DamagedError`` or ``OSError``."""

@@ -7,7 +7,7 @@ how a level was cut into blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,27 +72,22 @@ class Findings:
             self._noted[event.kind, event.at] = event
             self._unseen.append(event)
 
-    def collect(self, lane: Lane, stage: Chunk, at: int, number: int) -> None:
-        """Note what a lane found in the last finished level; the first state that it staged, at ``at``, has the number ``number``."""
+    def collect(self, lane: Lane, stage: Chunk, at: int, number: int) -> Iterator[Event]:
+        """What a lane found in the last finished level; the first state that it staged, at ``at``, has the number ``number``."""
         level = len(self._store.levels.counts) - 1
         start = self._store.levels.starts[level]
-        self._collect_rows(lane, level, start)
+        for kind, slot in ((STUCK, Slot.STUCK), (TERMINAL, Slot.TERMINAL), (DEAD, Slot.DEAD)):
+            position = int(lane.context[slot])
+            if position != NEVER:
+                yield Event(kind, 0, level, lane.first + position, start + lane.first + position)
         arena = lane.arena
         for which, position in enumerate(lane.found_steps.tolist()):
             if position != NEVER:
                 source = lane.first + int(arena.parents[lane.at, position])
-                row = tuple(arena.rows[lane.at, position].tolist())
-                self.note(Event(STEP, which, level, source, start + source, row))
+                yield Event(STEP, which, level, source, start + source, tuple(arena.rows[lane.at, position].tolist()))
         for which, found in enumerate(lane.found_states.tolist()):
             if found != NEVER:
-                self.note(Event(STATE, which, level, int(stage.parents[at + found - number]), found))
-
-    def _collect_rows(self, lane: Lane, level: int, start: int) -> None:
-        for kind, slot in ((STUCK, Slot.STUCK), (TERMINAL, Slot.TERMINAL), (DEAD, Slot.DEAD)):
-            position = int(lane.context[slot])
-            if position != NEVER:
-                source = lane.first + position
-                self.note(Event(kind, 0, level, source, start + source))
+                yield Event(STATE, which, level, int(stage.parents[at + found - number]), found)
 
     # ------------------------------------------------------------------------------------------------- look
 

@@ -15,7 +15,7 @@ from assay.checker.layout.context import NEVER, WORDS, Slot
 from assay.checker.layout.row import Rows
 
 ROOM = 1 << 16
-"""Candidates that a lane has room for at first."""
+"""Candidates that a lane has room for at first, at most."""
 
 Marks = npt.NDArray[np.uint8]
 Counts = npt.NDArray[np.int64]
@@ -24,9 +24,9 @@ Counts = npt.NDArray[np.int64]
 class Arena:
     """The arrays of all lanes, the lane as first index: candidates as compiled code writes them, and lists of them by owner."""
 
-    def __init__(self, lanes: int, words: int, keys: Keys, room: int | None = None) -> None:
+    def __init__(self, lanes: int, words: int, keys: Keys, room: int = ROOM) -> None:
         self.keys = keys
-        self.room = room = room or ROOM
+        self.room = room
         self.rows: Rows = np.empty((lanes, room, words), np.uint64)
         self.prints: Rows = np.empty((lanes, room), np.uint64)
         self.parents = np.empty((lanes, room), np.uint32)

@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from assay.checker.explicit.kernels import OWNERS
-from assay.checker.explicit.lanes import Arena, Block, Counts, Lane, Marks
+from assay.checker.explicit.lanes import ROOM, Arena, Block, Counts, Lane, Marks
 from assay.checker.explicit.level_file import CHUNK, Chunk
 from assay.checker.explicit.levels import Levels
 from assay.checker.explicit.machine import Compiled
@@ -34,6 +34,8 @@ AMONG_THREADS = 2048
 """Rounds of fewer states are done by one thread: waking others takes longer."""
 ROUND_SECONDS = 0.1
 """About what a round may take: between rounds limits are heeded and progress is told."""
+MOST_CANDIDATES = 1 << 20
+"""Room for candidates in all lanes together, at first."""
 FULL = 0.5
 """The share of a lane that a block is expected to fill."""
 
@@ -65,7 +67,7 @@ class Crew:
 class Rounds:
     """Does rounds, over a table and levels that may be exchanged between rounds. ``known`` are the guards known to be decisive."""
 
-    def __init__(self, compiled: Compiled, levels: Levels, crew: Crew, keys: Keys, known: Marks) -> None:
+    def __init__(self, compiled: Compiled, levels: Levels, crew: Crew, known: Marks) -> None:
         self.levels = levels
         self._compiled = compiled
         self._crew = crew
@@ -75,11 +77,12 @@ class Rounds:
         self._size = 1024
         slices = min(OWNERS, SLICES_A_THREAD * crew.threads) if crew.threads > 1 else 1
         self._slices = list(pairwise(np.linspace(0, OWNERS, slices + 1).astype(int).tolist()))
-        self.use(keys)
+        self.use(Keys.ROWS)
 
     def use(self, keys: Keys, room: int | None = None) -> None:
         """Make lanes for such keys, or with more room."""
         lanes = min(MOST_LANES, LANES_A_THREAD * self._crew.threads)
+        room = room or min(ROOM, MOST_CANDIDATES // lanes)
         words = self._compiled.layout.words
         self._lanes.clear()
         self.arena = Arena(lanes, words, keys, room)

@@ -54,7 +54,7 @@ def _share_everything() -> Iterator[None]:
     """Threads share even small rounds, and lanes overflow."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("assay.checker.explicit.rounds.AMONG_THREADS", 0)
-        patch.setattr("assay.checker.explicit.lanes.ROOM", 64)
+        patch.setattr("assay.checker.explicit.rounds.ROOM", 64)
         yield
 
 

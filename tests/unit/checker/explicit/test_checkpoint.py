@@ -102,8 +102,8 @@ def test_keys_change_as_states_become_many(
     grid: tuple[Kernel, Compiled], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = check(*grid, SearchOptions())
-    monkeypatch.setattr("assay.checker.explicit.bfs.EXACT_BYTES", 16_000)
-    monkeypatch.setattr("assay.checker.explicit.bfs.NARROW_LIMIT", 5_000)
+    monkeypatch.setattr("assay.checker.explicit.seen.EXACT_BYTES", 16_000)
+    monkeypatch.setattr("assay.checker.explicit.seen.NARROW_LIMIT", 5_000)
     report = check(*grid, SearchOptions(checkpoint=tmp_path / "kept", max_depth=24))
     assert '"keys": "128"' in (tmp_path / "kept" / "checkpoint.json").read_text()
     report = go_on(grid, tmp_path / "kept")

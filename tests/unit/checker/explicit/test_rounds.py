@@ -30,7 +30,7 @@ def test_threads_change_no_answer(grid: Model, kip320: Model, threads: int, monk
 @pytest.mark.parametrize("room", [1, 3, 16, 100])
 def test_lanes_that_overflow_change_no_answer(grid: Model, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = answer(check(*grid, SearchOptions(threads=1)))
-    monkeypatch.setattr("assay.checker.explicit.lanes.ROOM", room)
+    monkeypatch.setattr("assay.checker.explicit.rounds.ROOM", room)
     monkeypatch.setattr("assay.checker.explicit.rounds.AMONG_THREADS", 0)
     for threads in (1, 2):
         assert answer(check(*grid, SearchOptions(threads=threads))) == expected

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from assay.checker.check import check as reference
-from assay.checker.explicit.bfs import BlockSearch
+from assay.checker.explicit.seen import Seen
 from assay.checker.native.build import cache_key, object_code
 from assay.checker.native.module import program
 from assay.checker.options import SearchOptions
@@ -138,7 +138,7 @@ def test_the_number_of_threads_changes_no_answer(checkout: Path, tmp_path: Path,
 def test_a_search_without_memory_says_so_and_decides_nothing(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(BlockSearch, "_room", lambda _: 4 << 20)
+    monkeypatch.setattr(Seen, "room", 4 << 20)
     loaded = load_spec(checkout / "spec" / "kafka" / "replication" / "kip320.assay", model="r3l2m2e2")
     report = check(loaded.kernel, engine="native", cache=tmp_path).report
     assert report.stopped is not None
