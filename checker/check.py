@@ -50,8 +50,8 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
         covered,
         search.stopped,
         search.interrupted,
-        search.up_to_depth,
-        None if reduction is None else reduction.group,
+        up_to_depth=search.up_to_depth,
+        group=None if reduction is None else reduction.group,
     )
 
 

@@ -44,6 +44,6 @@ def check(
         covered,
         search.stopped,
         search.interrupted,
-        search.up_to_depth,
-        None if reduction is None else reduction.group,
+        up_to_depth=search.up_to_depth,
+        group=None if reduction is None else reduction.group,
     )
