@@ -50,7 +50,7 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
         covered,
         search.stopped,
         search.interrupted,
-        search.up_to_depth,
+        up_to_depth=search.up_to_depth,
         group=None if reduction is None else reduction.group,
     )
 

@@ -49,7 +49,7 @@ def check(
         covered,
         search.stopped,
         search.interrupted,
-        search.up_to_depth,
-        checkpoint,
-        None if reduction is None else reduction.group,
+        up_to_depth=search.up_to_depth,
+        checkpoint=checkpoint,
+        group=None if reduction is None else reduction.group,
     )
