@@ -1,19 +1,24 @@
-"""`python -m benchmarks native [MODEL]…`: one line of JSON for each measurement."""
+"""`python -m benchmarks native [MODEL]…` or `… symbolic [GROUP]…`: one line of JSON for each measurement."""
 
 from __future__ import annotations
 
 import json
 import sys
 
-from benchmarks import native
+from benchmarks import native, symbolic
 
 
 def main(arguments: list[str]) -> int:
     """Run the benchmarks named on the command line; the exit code."""
-    if arguments[:1] != ["native"]:
-        sys.stderr.write("usage: python -m benchmarks native [MODEL]...\n")
-        return 2
-    for line in native.lines(tuple(arguments[1:]) or native.MODELS):
+    match arguments[:1]:
+        case ["native"]:
+            lines = native.lines(tuple(arguments[1:]) or native.MODELS)
+        case ["symbolic"]:
+            lines = symbolic.lines(tuple(arguments[1:]))
+        case _:
+            sys.stderr.write("usage: python -m benchmarks native [MODEL]... | symbolic [GROUP]...\n")
+            return 2
+    for line in lines:
         sys.stdout.write(json.dumps(line) + "\n")
         sys.stdout.flush()
     return 0
