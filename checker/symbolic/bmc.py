@@ -68,6 +68,10 @@ class BoundedSearch(Search):
         self._clauses = Clauses(self._gates)
         self._first: list[Clause] = []
 
+    def begin(self) -> None:
+        """Look at the initial states, and go no further."""
+        self._find_initial()
+
     def _levels(self) -> None:
         if not self.initial:
             return

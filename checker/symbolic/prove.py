@@ -143,13 +143,11 @@ class _Prover:
         options = replace(options, progress=lambda _: None, keep_going=False)
         shorter = BoundedSearch(self._search.model, options, encode_kernel(self.kernel, options.properties))
         shorter.run()
-        if question.name in shorter.watch.found or (question.name == DEFINED and shorter.watch.undefined):
-            self._search = shorter
-        else:
-            self._search = BoundedSearch(self._search.model, options, self._system)
-            self._search._find_initial()
-            self._search.judge(states, in_step=question.kind in {"transition", DEADLOCK, DEFINED})
-        answers = {each.name: each for each in Answers(self._search, self.sources).all()}
+        if question.name not in shorter.watch.found:
+            shorter = BoundedSearch(self._search.model, options, self._system)
+            shorter.begin()
+            shorter.judge(states, in_step=question.kind in {"transition", DEADLOCK, DEFINED})
+        answers = {each.name: each for each in Answers(shorter, self.sources).all()}
         self._open.pop(question.name)
         self.results[question.name] = answers[question.name]
 

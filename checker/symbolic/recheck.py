@@ -43,12 +43,14 @@ class SecondOpinion:
         self._domain = Domain(open_sorts)
         self._open = bool(open_sorts)
         self._rlimit = rlimit
-        self._now, self._typed = any_state(self._domain, kernel.variables, "")
+        self._now: Values = {}
+        self._typed: list[Any] = []
         self._steps: list[TheoryStep] = []
 
     def inductive(self, statements: Sequence[k.Expr]) -> Doubt | None:
         """Why it is not certain that the statements hold initially and are kept together by every step; None if it is."""
         try:
+            self._prepare()
             return self._not_first(statements) or self._not_kept(statements)
         except OutsideTheoryError as error:
             return Doubt(
@@ -58,6 +60,7 @@ class SecondOpinion:
     def failing(self, statements: Sequence[k.Expr]) -> set[int] | Doubt:
         """The numbers of the statements that fail in an initial state or after a step from a state with all of them."""
         try:
+            self._prepare()
             failed = {at for at in range(len(statements)) if self._not_first(statements, [at]) is not None}
             held = self._held(statements)
             for step in self._all_steps():
@@ -73,6 +76,7 @@ class SecondOpinion:
     def implies(self, statements: Sequence[k.Expr], prop: k.Property) -> Doubt | None:
         """Why it is not certain that the statements imply a property of states, or of steps from such states; None if it is."""
         try:
+            self._prepare()
             held = self._held(statements)
             if prop.kind != "transition":
                 return self._asked(self._solver(held), self._denied(prop, self._now, None), "the property", None)
@@ -91,6 +95,12 @@ class SecondOpinion:
     def _denied(self, prop: k.Property, now: Values, before: Values | None) -> Any:
         holds = z3.And([Reading(self._domain, now, before).read(c.condition) for c in prop.conjuncts])
         return holds if prop.kind == "reachable" else z3.Not(holds)
+
+    def _prepare(self) -> None:
+        """Make the state, which a type may prevent."""
+        if not self._typed:
+            self._now, self._typed = any_state(self._domain, self._kernel.variables, "")
+            self._typed.append(z3.BoolVal(True))
 
     def _held(self, statements: Sequence[k.Expr]) -> list[Any]:
         return [*self._typed, *(self._says(each, self._now) for each in statements)]

@@ -1,0 +1,101 @@
+"""Proofs never contradict an exhaustive search: on random kernels, what is proved holds and what is refuted fails."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.checker.check import check as reference
+from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.outcome import Successor
+from assay.checker.evaluate.scope import Frame
+from assay.checker.evaluate.undefined import Undefined
+from assay.checker.options import SearchOptions
+from assay.checker.symbolic.initial import initial_states
+from assay.checker.symbolic.prove import prove
+from assay.checker.symbolic.recheck import SecondOpinion
+from assay.checker.verdict import Outcome
+from assay.grammar import kernel as k
+from assay.grammar import kernel_types as t
+from assay.grammar.diagnostics import SpecError
+
+from .random_kernel import random_kernel
+
+FAST = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+THOROUGH = settings(FAST, max_examples=150)
+GOOD = {Outcome.HOLDS, Outcome.UP_TO_BOUND}
+
+
+def agree(kernel: k.Kernel) -> int:
+    """Assert that no proof contradicts the search; how many properties were proved."""
+    search = reference(kernel, SearchOptions(max_states=600, keep_going=True))
+    if search.stopped is not None:
+        return 0
+    try:
+        proofs = prove(kernel, SearchOptions(timeout=20))
+    except SpecError:
+        return 0
+    found = {p.name: p.outcome for p in search.properties}
+    proved = 0
+    for result in proofs.report.properties:
+        if result.outcome in GOOD and result.kind != "reachable":
+            assert found[result.name] in GOOD, result
+            proved += 1
+        if result.outcome is Outcome.VIOLATED:
+            assert found[result.name] is Outcome.VIOLATED, result
+            assert result.trace is not None or result.kind == "reachable" or result.name == "defined"
+    return proved
+
+
+@FAST
+@given(st.integers(0, 2**40))
+def test_proofs_agree_with_exhaustive_search(seed: int) -> None:
+    agree(random_kernel(Random(seed)))
+
+
+@pytest.mark.slow
+@THOROUGH
+@given(st.integers(0, 2**40))
+def test_proofs_agree_with_exhaustive_search_on_many_kernels(seed: int) -> None:
+    agree(random_kernel(Random(seed)))
+
+
+def denied_reachable(kernel: k.Kernel, statement: k.Expr) -> bool | None:
+    """Whether some state within a step of the initial ones does not satisfy a statement; None if it has no value in one."""
+    model = Model(kernel)
+    states = set(initial_states(model)[0])
+    for state in list(states)[:5]:
+        for action in model.steps:
+            for arguments in action.instances:
+                states |= {o.state for o in action.outcomes(state, arguments) if isinstance(o, Successor)}
+    try:
+        return not all(model.meaning(statement)(Frame(state)) for state in states)
+    except Undefined:
+        return None
+
+
+def second_encoding_is_wrong(seed: int) -> bool:
+    """Whether the second encoding takes a statement for inductive that a reachable state does not satisfy."""
+    kernel = random_kernel(Random(seed))
+    conditions = [c.condition for p in kernel.properties if p.kind in {"invariant", "lemma"} for c in p.conjuncts]
+    conditions += [k.Not(t.BOOL, each) for each in conditions]
+    with deep_recursion(kernel):
+        for each in conditions:
+            if denied_reachable(kernel, each) and SecondOpinion(kernel, rlimit=2_000_000).inductive([each]) is None:
+                return True
+    return False
+
+
+def test_the_second_encoding_confirms_nothing_that_a_reachable_state_denies() -> None:
+    assert [seed for seed in range(12) if second_encoding_is_wrong(seed)] == []
+
+
+@pytest.mark.slow
+@THOROUGH
+@given(st.integers(0, 2**40))
+def test_the_second_encoding_confirms_nothing_false_on_many_kernels(seed: int) -> None:
+    assert not second_encoding_is_wrong(seed)

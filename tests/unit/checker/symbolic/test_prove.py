@@ -1,0 +1,179 @@
+"""What is proved, what is not, and what a proof leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.checker.options import SearchOptions
+from assay.checker.symbolic.any_size import prove_any
+from assay.checker.symbolic.ask_inductive import ask_inductive
+from assay.checker.symbolic.proof import Proofs
+from assay.checker.symbolic.prove import prove
+from assay.checker.verdict import Outcome
+from assay.cli.bundled import locate_spec
+from assay.grammar.diagnostics import Diagnostics, SpecError
+from assay.grammar.kernel import Kernel
+from assay.grammar.load import load_spec, load_text
+from assay.grammar.read import read_text
+from assay.report.proof import lemma_name
+
+CONTROLLER = "kafka/controller"
+ONE = "one_controller_per_epoch"
+
+TOKEN = """
+module token
+param Node: set = {a, b, c} symmetric
+size param MaxTerm: int = 3
+param Checks: bool = true
+type Term = 0 .. MaxTerm
+state:
+    holder: Node? = none
+    term: Term = 0
+    seen: map[Node, Term] = [n -> 0]
+action take(n: Node):
+    when free: Checks implies holder == none
+    bound terms: term < MaxTerm
+    holder := n
+    term := if Checks then term + 1 else term
+    seen[n] := term + 1
+action drop(n: Node):
+    when mine: holder == n
+    holder := none
+invariant seen_is_past: forall n in Node: seen[n] <= term
+invariant seen_differs: forall n, m in Node: n != m and seen[n] > 0 implies seen[n] != seen[m]
+reachable all_seen: forall n in Node: seen[n] > 0
+reachable ahead: exists n in Node: seen[n] > term
+"""
+
+
+def kernel(text: str = TOKEN, **overrides: str) -> Kernel:
+    return load_text(text, overrides=overrides).kernel
+
+
+def spec(name: str, model: str | None = None, **overrides: str) -> Kernel:
+    return load_spec(locate_spec(name), model=model, overrides=overrides).kernel
+
+
+def only(*names: str) -> SearchOptions:
+    return SearchOptions(properties=frozenset(names), timeout=60, check_deadlock=False)
+
+
+def outcomes(proofs: Proofs) -> dict[str, Outcome]:
+    return {each.name: each.outcome for each in proofs.report.properties if each.name != "defined"}
+
+
+def test_what_is_inductive_is_proved_up_to_the_named_bounds() -> None:
+    proofs = prove(kernel(), only("seen_is_past", "seen_differs"))
+    assert outcomes(proofs) == {"seen_is_past": Outcome.UP_TO_BOUND, "seen_differs": Outcome.UP_TO_BOUND}
+    reasons = [each.reason or "" for each in proofs.report.properties if each.name != "defined"]
+    assert all("confirmed by a second encoding; assumed: bound `terms`" in reason for reason in reasons)
+
+
+def test_an_accepted_bound_is_not_assumed() -> None:
+    assert outcomes(prove(kernel(TOKEN + "accept bounds: terms\n"), only("seen_is_past"))) == {
+        "seen_is_past": Outcome.HOLDS
+    }
+
+
+def test_with_the_safeguard_switched_off_the_run_is_shown() -> None:
+    result = prove(kernel(Checks="false"), only("seen_differs")).report.properties[-1]
+    assert result.outcome is Outcome.VIOLATED
+    assert result.trace is not None
+    assert len(result.trace) == 3
+
+
+def test_what_is_reachable_is_found_and_what_is_not_is_unknown_within_bounds() -> None:
+    found = outcomes(prove(kernel(), only("all_seen", "ahead")))
+    assert found == {"all_seen": Outcome.HOLDS, "ahead": Outcome.UNKNOWN}
+
+
+def test_a_certificate_is_inductive_where_it_is_read_as_part_of_the_spec() -> None:
+    for loaded, text, name in ((kernel(), TOKEN, "seen_differs"),):
+        certificate = dict(prove(loaded, only(name)).certificates)[name]
+        lemma = "\n".join([f"lemma {lemma_name(name)}:", *(f"    {line}" for line in certificate.lines)])
+        again = ask_inductive(kernel(f"{text}\n{lemma}\n"), [lemma_name(name), name])
+        assert again.report.properties[0].outcome is Outcome.UP_TO_BOUND
+
+
+def test_the_certificate_of_the_controller_can_be_kept_in_its_spec() -> None:
+    certificate = dict(prove(spec(CONTROLLER), only(ONE)).certificates)[ONE]
+    text = read_text(locate_spec(CONTROLLER), Diagnostics())
+    lemma = "\n".join([f"lemma {lemma_name(ONE)}:", *(f"    {line}" for line in certificate.lines)])
+    again = ask_inductive(kernel(f"{text}\n{lemma}\n"), [lemma_name(ONE)])
+    assert again.report.properties[0].outcome is Outcome.UP_TO_BOUND
+
+
+@pytest.mark.parametrize("elements", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_one_controller_per_epoch_is_proved(elements: int) -> None:
+    sizes = {name: str(elements) for name in ("Process", "Broker", "Session")}
+    assert outcomes(prove(spec(CONTROLLER, **sizes), only(ONE))) == {ONE: Outcome.UP_TO_BOUND}
+
+
+@pytest.mark.parametrize(
+    ("name", "switch"),
+    [("weak_isr", "FenceFetch"), ("strong_isr", "FenceTruncation"), ("strong_isr", "EpochBeforeExpansion")],
+)
+@pytest.mark.slow
+def test_what_a_switched_off_rule_loses_is_not_proved(name: str, switch: str) -> None:
+    broken = spec("kafka/replication/kip320", "r3l2m2e2", **{switch: "false"})
+    assert outcomes(prove(broken, SearchOptions(properties=frozenset({name}), timeout=60)))[name] in {
+        Outcome.VIOLATED,
+        Outcome.UNKNOWN,
+    }
+
+
+def test_a_counterexample_to_induction_names_the_failing_statement() -> None:
+    proofs = ask_inductive(kernel(), ["seen_differs"])
+    assert outcomes(proofs) == {"seen_differs": Outcome.UNKNOWN}
+    ((name, step),) = proofs.steps
+    assert (name, step.before is None) == ("seen_differs", False)
+    assert "seen[n] != seen[m]" in step.failing
+
+
+def test_invariants_may_be_inductive_together() -> None:
+    found = outcomes(ask_inductive(kernel(), ["seen_differs", "seen_is_past"]))
+    assert set(found.values()) == {Outcome.UP_TO_BOUND}
+
+
+def test_an_initial_state_that_fails_violates() -> None:
+    text = TOKEN + "invariant wrong: term > 0\n"
+    assert outcomes(ask_inductive(kernel(text), ["wrong"])) == {"wrong": Outcome.VIOLATED}
+
+
+def test_only_properties_of_states_can_be_inductive() -> None:
+    with pytest.raises(SpecError) as raised:
+        ask_inductive(kernel(), ["all_seen"])
+    assert [d.code for d in raised.value.diagnostics] == ["E822"]
+
+
+def test_one_controller_per_epoch_is_proved_for_any_number_of_processes() -> None:
+    proofs = prove_any(spec(CONTROLLER), ["Process", "Broker", "Session"], only(ONE))
+    assert outcomes(proofs) == {ONE: Outcome.HOLDS}
+    lines = dict(proofs.certificates)[ONE].lines
+    assert len(lines) == 2
+    assert any("<= controller_epoch" in line for line in lines)
+    assert any("bounds are no guards" in each for each in proofs.assumptions)
+
+
+def test_any_size_proves_what_needs_help_from_what_was_mined() -> None:
+    found = outcomes(prove_any(kernel(), ["Node"], only("seen_is_past", "seen_differs")))
+    assert found == {"seen_is_past": Outcome.HOLDS, "seen_differs": Outcome.HOLDS}
+
+
+def test_any_size_never_says_violated_and_never_proves_the_variant_without_safeguard() -> None:
+    found = outcomes(prove_any(kernel(Checks="false"), ["Node"], only("seen_is_past", "seen_differs")))
+    assert found["seen_differs"] is Outcome.UNKNOWN
+    assert Outcome.VIOLATED not in found.values()
+
+
+def test_a_number_of_elements_has_no_form_for_any_size() -> None:
+    text = TOKEN + "invariant few: count({n in Node if holder == n}) <= 1\n"
+    result = prove_any(kernel(text), ["Node"], only("few")).report.properties[0]
+    assert result.outcome is Outcome.UNKNOWN
+    assert "a number of elements where the size is open" in (result.reason or "")
+
+
+def test_a_set_that_is_not_symmetric_has_a_fixed_size() -> None:
+    with pytest.raises(SpecError) as raised:
+        prove_any(kernel(TOKEN.replace(" symmetric", "")), ["Node"])
+    assert [d.code for d in raised.value.diagnostics] == ["E823"]
