@@ -67,6 +67,7 @@ from assay.grammar.kernel.expressions import (
     Without,
 )
 from assay.grammar.kernel.model import (
+    GAP,
     Action,
     ActionCall,
     BoundParameter,
@@ -83,9 +84,8 @@ from assay.grammar.kernel.model import (
     Property,
     PropertyKind,
     Refuse,
-    Scenario,
-    GAP,
     Reported,
+    Scenario,
     Slicing,
     TracePlan,
     TraceRule,
@@ -106,6 +106,7 @@ from assay.grammar.kernel.statements import (
 )
 
 __all__ = [
+    "GAP",
     "Action",
     "ActionAtom",
     "ActionCall",
@@ -169,8 +170,10 @@ __all__ = [
     "Quantified",
     "ReadField",
     "Refuse",
+    "Reported",
     "Scenario",
     "Slice",
+    "Slicing",
     "StateVar",
     "Statement",
     "Subset",
@@ -178,9 +181,6 @@ __all__ = [
     "Tabulate",
     "Temporal",
     "Times",
-    "GAP",
-    "Reported",
-    "Slicing",
     "TracePlan",
     "TraceRule",
     "TypeDomain",

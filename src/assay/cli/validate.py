@@ -27,7 +27,7 @@ from assay.traces.read import LogReading, ReadOptions, UnmappedLines, read_logs
 from assay.traces.validate import validate as run_validation
 from assay.traces.validation import Validation
 
-DEFAULT_SPEC = "kafka/controller"
+DEFAULT_SPEC = "kafka/cluster"
 LONGEST_EXAMPLE = 100
 WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL"})
 
