@@ -188,10 +188,8 @@ def _counts(bound: Bound, joined: Joined, read: int) -> Counts:
     both = bound, joined.bound
     used = sum(each.used + len(each.misfits) for each in both)
     fields = sum(len(observation.values) for each in both for observation in each.observations)
-    ignored, unmapped = (
-        sum(unread.count for each in both for unread in group(each))
-        for group in (lambda each: each.ignored, lambda each: each.unmapped)
-    )
+    ignored = sum(unread.count for each in both for unread in each.ignored)
+    unmapped = sum(unread.count for each in both for unread in each.unmapped)
     return Counts(max(read, used + ignored + unmapped), used, ignored, unmapped, fields)
 
 
