@@ -6,13 +6,12 @@ statement that was found about two elements is made about every two.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 from math import factorial, prod
 
 from assay.checker.evaluate.traverse import descendants
-from assay.checker.layout.universe import universe
 from assay.checker.print_kernel import print_expression
 from assay.checker.symbolic.ic3 import Cube
 from assay.checker.symbolic.leaves import Leaf, Term, leaves
@@ -59,27 +58,29 @@ class _Writer:
             for at in range(leaf.shift, leaf.shift + leaf.width):
                 self._leaf_of[at] = leaf
         self._taken = _names_in(system.kernel)
-        self._permutations = self._all_permutations()
-
-    def _all_permutations(self) -> list[dict[Atom, Atom]]:
-        if prod(factorial(len(sort.elements)) for sort in self._sorts) > MOST_PERMUTATIONS:
-            return [{}]
-        atoms = [universe(t.AtomType(sort)).values for sort in self._sorts]
-        choices = [[dict(zip(those, order, strict=True)) for order in permutations(those)] for those in atoms]
-        return [{a: b for part in parts for a, b in part.items()} for parts in product(*choices)]  # type: ignore[misc]
+        self._names = {atom: k.Local(t.AtomType(sort), atom.name) for sort in self._sorts for atom in _atoms(sort)}
 
     def statement(self, cube: Cube) -> k.Expr:
         """The statement, with the elements named so that equal ones look equal."""
         conditions = self._conditions(cube)
-        names = {atom: k.Local(t.AtomType(sort), f"{atom.name}") for sort in self._sorts for atom in _atoms(sort)}
-        best = min(self._permutations, key=lambda order: self._key(conditions, names, order))
-        plain = {atom: names[best.get(atom, atom)] for atom in names}
-        parts = sorted((term(plain) for term in conditions), key=print_expression)
-        return self._quantified(parts, names)
+        plain = [term(self._names) for term in conditions]
+        used = dict.fromkeys(e.name for part in plain for e in (part, *descendants(part)) if isinstance(e, k.Local))
+        best = min((self._parts(conditions, order) for order in self._orders(used)), key=_texts)
+        return self._quantified(best)
 
-    def _key(self, conditions: list[Term], names: dict[Atom, k.Local], order: dict[Atom, Atom]) -> list[str]:
-        rename = {atom: names[order.get(atom, atom)] for atom in names}
-        return sorted(print_expression(term(rename)) for term in conditions)
+    def _orders(self, used: Iterable[str]) -> Iterator[dict[Atom, k.Local]]:
+        """Ways to call the elements that are used by the names of the first ones of their set."""
+        mine = [[atom for atom in _atoms(sort) if atom.name in used] for sort in self._sorts]
+        count = prod(factorial(len(atoms)) for atoms in mine)
+        choices = [permutations(atoms) if count <= MOST_PERMUTATIONS else [tuple(atoms)] for atoms in mine]
+        for orders in product(*choices):
+            named = [(atom, first) for order, sort in zip(orders, self._sorts, strict=True)
+                     for atom, first in zip(order, _atoms(sort), strict=False)]  # fmt: skip
+            yield self._names | {atom: self._names[first] for atom, first in named}
+
+    @staticmethod
+    def _parts(conditions: list[Term], names: Rename) -> list[k.Expr]:
+        return sorted((term(names) for term in conditions), key=print_expression)
 
     def _conditions(self, cube: Cube) -> list[Term]:
         fixed: dict[int, dict[int, bool]] = {}
@@ -94,13 +95,13 @@ class _Writer:
         fits = [(all((code >> at & 1) == bit for at, bit in bits.items()), value) for code, value in leaf.options]
         return leaf.says([value for fit, value in fits if fit], [value for fit, value in fits if not fit])
 
-    def _quantified(self, parts: list[k.Expr], names: Rename) -> k.Expr:
+    def _quantified(self, parts: list[k.Expr]) -> k.Expr:
         used = [each.name for part in parts for each in (part, *descendants(part)) if isinstance(each, k.Local)]
         binders: list[tuple[t.Sort, k.Local, k.Local]] = []
         for sort in self._sorts:
             mine = [name for name in dict.fromkeys(used) if name in sort.elements]
             fresh = [k.Local(t.AtomType(sort), self._fresh(sort, number)) for number in range(1, len(mine) + 1)]
-            known = {local.name: local for local in names.values() if local.name in mine}
+            known = {local.name: local for local in self._names.values() if local.name in mine}
             binders += [(sort, known[name], new) for name, new in zip(mine, fresh, strict=True)]
         names_of = {old.name: new for _, old, new in binders}
         parts = [renamed(part, names_of) for part in parts]
@@ -121,6 +122,10 @@ class _Writer:
         while name in self._taken:
             name += "_"
         return name
+
+
+def _texts(parts: Sequence[k.Expr]) -> list[str]:
+    return [print_expression(part) for part in parts]
 
 
 def _atoms(sort: t.Sort) -> list[Atom]:
