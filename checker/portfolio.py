@@ -62,7 +62,9 @@ def check(
 
 def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:
     """The compiled code of a kernel, with the properties that are selected; raises ``UnsupportedError`` or ``SpecError``."""
-    text = program(kernel, options.properties, deadlock=options.check_deadlock and options.selects(DEADLOCK))
+    text = program(
+        kernel, options.properties, deadlock=bool(kernel.next) and options.check_deadlock and options.selects(DEADLOCK)
+    )
     return Compiled(
         Machine(text, cache),
         text.layout,
