@@ -133,7 +133,7 @@ def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = 
     text = program(
         kernel,
         options.properties,
-        deadlock=options.check_deadlock and options.selects(DEADLOCK),
+        deadlock=bool(kernel.next) and options.check_deadlock and options.selects(DEADLOCK),
         group=None if reduction is None else reduction.group,
     )
     return Compiled(

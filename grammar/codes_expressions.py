@@ -85,6 +85,12 @@ NAMES = (
         "`always`, `eventually`, `until`, `leads_to`, `enabled` and `occurs` speak about behaviours. They may stand only in a `property`, "
         "under logical operators, quantifiers, `let`, `if` and each other.",
     ),
+    Code(
+        "E115",
+        "function written out too often",
+        "A call stands for the body of its function, and the calls in it for theirs: at most 4,000 in one declaration. Functions that call "
+        "each other twice double the text at every level; `let` gives a name to a value that is used twice.",
+    ),
 )
 
 TYPES = (

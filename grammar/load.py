@@ -136,6 +136,14 @@ def _outline(tree: ModuleTree, slots: Slots) -> Outline:
 
 
 def _load(top: Found, library: Library, model: str | None, overrides: Mapping[str, str]) -> Loaded:
+    try:
+        return _elaborated(top, library, model, overrides)
+    except RecursionError:
+        message = "something in this file is nested too deeply"
+        raise UnusableSpecError([Diagnostic("E017", Span(top.file, 1, 1, 1, 1), message)], {}) from None
+
+
+def _elaborated(top: Found, library: Library, model: str | None, overrides: Mapping[str, str]) -> Loaded:
     diagnostics = Diagnostics()
     command_line = {COMMAND_LINE: override_text(overrides)} if overrides else {}
     tree = _read(top, library, diagnostics, command_line)

@@ -50,6 +50,9 @@ from assay.grammar.syntax import (
     Variant,
 )
 
+MAX_BRANCHES = 100
+"""Each `elif` stands inside the `else` of the branch before it, and later passes recurse."""
+
 
 class DeclarationBuilder(ExpressionBuilder):
     """One method a rule of the grammar of statements and declarations."""
@@ -80,6 +83,9 @@ class DeclarationBuilder(ExpressionBuilder):
     def if_(self, span: Span, children: list[Any]) -> Statement:
         condition, then, *others, else_place, otherwise = children
         branches = ((condition, then), *others)
+        if len(branches) > MAX_BRANCHES:
+            place = branches[MAX_BRANCHES][0].span
+            self.diagnostics.error("E017", place, f"an `if` has at most {MAX_BRANCHES} branches")
         return If(branches, otherwise or (), else_place=else_place or NOWHERE, span=span)
 
     def elif_(self, span: Span, children: list[Any]) -> tuple[Expr, tuple[Statement, ...]]:

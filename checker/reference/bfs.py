@@ -60,7 +60,7 @@ class Search:
         self.interrupted = False
         self._start = time.monotonic()
         self._frontier = 0
-        self._deadlock = options.check_deadlock and options.selects(DEADLOCK)
+        self._deadlock = options.check_deadlock and options.selects(DEADLOCK) and bool(model.steps)
 
     @property
     def seconds(self) -> float:

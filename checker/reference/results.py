@@ -37,6 +37,8 @@ class Answers:
 
     def _defined(self) -> PropertyResult:
         finding = self._search.watch.found.get(DEFINED)
+        if finding is None and not (self._kernel.next or self._kernel.properties):
+            return PropertyResult(DEFINED, DEFINED, Outcome.VACUOUS, NOWHERE, "there are no actions and no properties")
         if finding is None:
             outcome, reason = self._not_violated()
             return PropertyResult(DEFINED, DEFINED, outcome, NOWHERE, reason)
@@ -53,6 +55,8 @@ class Answers:
 
     def _deadlock(self) -> PropertyResult:
         finding = self._search.watch.found.get(DEADLOCK)
+        if not self._kernel.next:
+            return PropertyResult(DEADLOCK, DEADLOCK, Outcome.VACUOUS, NOWHERE, "there are no actions")
         if finding is None:
             outcome, reason = self._not_violated()
             return PropertyResult(DEADLOCK, DEADLOCK, outcome, NOWHERE, reason)

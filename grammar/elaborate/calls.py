@@ -101,6 +101,10 @@ def _parameter(name: str, parameters: Sequence[str], argument: syntax.Arg, posit
     return None
 
 
+MOST_EXPANSIONS = 4_000
+"""Calls in one declaration, those inside of functions included. Functions that call each other twice double the text each time."""
+
+
 def _call_function(entity: FunctionEntity, expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
     function = entity.declaration
     if any(called is function for called in cx.scope.calls):
@@ -108,6 +112,9 @@ def _call_function(entity: FunctionEntity, expr: syntax.Call, cx: Context, hint:
     arguments = arranged(function.name.text, [parameter.name.text for parameter in function.parameters], expr, cx)
     if arguments is None:
         return erroneous(expr.span)
+    cx.fresh.expansions += 1
+    if cx.fresh.expansions > MOST_EXPANSIONS:
+        return _expanded_too_often(function, expr, cx)
     values = _arguments(entity, arguments, cx)
     if failed(*values):
         return erroneous(expr.span)
@@ -121,6 +128,14 @@ def _recursive(function: syntax.Def, expr: syntax.Call, cx: Context) -> kernel.E
     return cx.error(
         "E107", expr.span, f"functions may not be recursive: {cycle}", Note("it is declared here", function.span)
     )
+
+
+def _expanded_too_often(function: syntax.Def, expr: syntax.Call, cx: Context) -> kernel.Expr:
+    """Reported once: every call that is still open comes to this place as well."""
+    if cx.fresh.expansions > MOST_EXPANSIONS + 1:
+        return erroneous(expr.span)
+    message = f"`{function.name.text}` and the functions that it calls stand for too much text to be written out"
+    return cx.error("E115", expr.span, message, "bind a value that is used several times with `let`")
 
 
 def _arguments(entity: FunctionEntity, arguments: list[syntax.Expr], cx: Context) -> list[kernel.Expr]:

@@ -13,10 +13,14 @@ from assay.grammar.scope import Scope
 
 
 class Fresh:
-    """Makes local names that are unique within one action, property, scenario or rule: ``b``, then ``b'2``, ``b'3``."""
+    """Makes local names that are unique within one action, property, scenario or rule: ``b``, then ``b'2``, ``b'3``.
+
+    ``expansions`` counts the calls of functions that were written out there.
+    """
 
     def __init__(self) -> None:
         self._used: dict[str, int] = {}
+        self.expansions = 0
 
     def __call__(self, name: str) -> str:
         """A name that was not given before, made from ``name``."""

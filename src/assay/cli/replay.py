@@ -56,7 +56,7 @@ def _read(path: Path) -> SavedTrace:
         raise SpecError(diagnostics)
     try:
         data = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also of an integer with more digits than Python reads
         what = f"not a saved trace: it is no JSON ({error})"
         raise SpecError([Diagnostic(NOT_A_TRACE, Span(str(path), 1, 1, 1, 1), what)]) from error
     return trace_from_json(data, str(path))

@@ -100,6 +100,58 @@ def test_a_domain_too_large_to_list_is_told_at_its_place(assay: Any, tmp_path: P
     assert ran.json["diagnostics"][0]["place"]["line"] == 10
 
 
+@pytest.mark.parametrize("op", ["and", "or"])
+def test_thousands_of_conditions_in_a_row_are_checked(assay: Any, tmp_path: Path, op: str) -> None:
+    one = "x <= 3" if op == "and" else "x == 3"
+    conditions = f"\n    {op} ".join([one] * 2_000)
+    (tmp_path / "long.assay").write_text(HEAD + BODY + f"\nreachable end:\n    {conditions}\nterminal: x == 3\n")
+    for engine in ("reference", "native"):
+        assert assay("check", "long.assay", "--engine", engine).code == 0
+    assert assay("export", "long.assay", "--out", "tla").code == 0
+    assert assay("fmt", "long.assay").code == 0
+    assert assay("fmt", "--check", "long.assay").code == 0
+
+
+DEEP = {
+    "an `if` of a thousand branches": (
+        HEAD + "\naction a:\n    if x == 0:\n        x := 1\n" + "    elif x == 1:\n        x := 2\n" * 1_000,
+        "E017",
+    ),
+    "blocks in blocks": (
+        HEAD
+        + "\naction a:\n"
+        + "".join("    " * depth + "if x == 0:\n" for depth in range(1, 300))
+        + "    " * 300
+        + "x := 1\n",
+        "E017",
+    ),
+    "functions that double": (
+        HEAD
+        + BODY
+        + "".join(f"def f{at}(n: int): int = f{at + 1}(n) + f{at + 1}(n)\n" for at in range(14))
+        + "def f14(n: int): int = n\ninvariant p: f0(1) > 0\n",
+        "E115",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_what_grows_beyond_measure_is_refused_at_its_place(assay: Any, tmp_path: Path, name: str) -> None:
+    text, code = DEEP[name]
+    (tmp_path / "deep.assay").write_text(text)
+    ran = assay("check", "deep.assay", "--json")
+    assert ran.code == 2
+    assert {d["code"] for d in ran.json["diagnostics"]} == {code}
+    assert all(d["place"]["line"] > 9 for d in ran.json["diagnostics"])
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", '"""Words."""\nmodule m\n'])
+def test_a_spec_that_declares_nothing_is_vacuous(assay: Any, tmp_path: Path, text: str) -> None:
+    (tmp_path / "empty.assay").write_text(text)
+    ran = assay("check", "empty.assay", "--json")
+    assert (ran.code, ran.json["verdict"]) == (4, "vacuous")
+
+
 def test_a_misspelt_name_is_answered_with_the_right_one(assay: Any) -> None:
     assert "did you mean `double`" in assay("check", "counter.assay", "--model", "dubble").err
 

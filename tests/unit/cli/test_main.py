@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -63,6 +64,39 @@ def test_the_first_interruption_ends_the_search_with_what_was_reached(
     assert (ran.code, ran.json["verdict"]) == (130, "interrupted")
     assert "interrupted" in ran.json["stopped"]
     assert {p["verdict"] for p in ran.json["properties"]} == {"unknown"}
+
+
+def test_an_interruption_while_code_is_made_is_heeded_before_the_first_step(
+    assay: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compile_kernel(*arguments: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return original(*arguments)
+
+    original = portfolio.compile_kernel
+    monkeypatch.setattr(portfolio, "compile_kernel", compile_kernel)
+    ran = assay("check", "counter.assay", "--json", "--engine", "native")
+    assert (ran.code, ran.json["verdict"]) == (130, "interrupted")
+    assert ran.json["states"]["distinct"] == 0
+
+
+LATE = """
+import os, signal, sys
+from assay.cli import start
+
+def interrupted():
+    exec("os.kill(os.getpid(), signal.SIGINT)")
+
+start._run = interrupted
+sys.argv = ["assay", "check", "--json"]
+start.run()
+"""
+
+
+def test_an_interruption_while_the_program_is_loaded_exits_130() -> None:
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+    assert json.loads(done.stdout) == {"assay": "1", "verdict": "interrupted"}
 
 
 def test_the_signal_handler_is_put_back() -> None:

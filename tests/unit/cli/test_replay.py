@@ -51,7 +51,7 @@ def test_another_spec_can_be_given(assay: Any, spec: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["", "no json", "[]", "{}", '{"assay": "9"}', "[" * 100_000, '{"assay": "1", "steps": [1]}']
+    "text", ["", "no json", "9" * 9_000, "[]", "{}", '{"assay": "9"}', "[" * 100_000, '{"assay": "1", "steps": [1]}']
 )
 def test_a_file_that_is_no_saved_trace_exits_2(assay: Any, tmp_path: Path, text: str) -> None:
     (tmp_path / "bad.json").write_text(text)

@@ -13,6 +13,7 @@ from assay.grammar import syntax as s
 from assay.grammar.diagnostics import Span
 from assay.grammar.parse import parse, parse_expression
 from assay.grammar.parse_lines import Layout
+from assay.grammar.printer_expressions import expression
 from assay.grammar.render import render
 
 CANONICAL = Path(__file__).parent / "goldens" / "canonical.assay"
@@ -177,6 +178,20 @@ def test_an_empty_text_is_an_empty_module(empty: str) -> None:
 )
 def test_deep_nesting_is_a_finding_and_not_a_crash(text: str) -> None:
     assert [d.code for d in parse_expression(text, "spec.assay").diagnostics] == ["E017"]
+
+
+@pytest.mark.parametrize("op", ["and", "or"])
+def test_a_long_list_of_conditions_is_not_deep(op: str) -> None:
+    text = f" {op} ".join(["x == 1"] * 1_000)
+    found = expression_of(text)
+    assert isinstance(found, s.Junction)
+    assert len(found.parts) == 1_000
+    assert expression_of(expression(found)) == found
+
+
+def test_a_list_inside_a_list_of_the_other_kind_is_its_own() -> None:
+    assert expression_of("a and b or c and d or e") == expression_of("((a and b) or (c and d)) or e")
+    assert expression_of("a and (b and c)") != expression_of("a and b and c")
 
 
 @pytest.mark.parametrize("text", ["", "   ", "x y", "(x", "x)", "&&", '"a"', "a\nb", "action a:"])
