@@ -128,17 +128,10 @@ def _compiled(model: str, folder: Path) -> tuple[Kernel, Compiled, float]:
 
 
 def _search(model: str, kernel: Kernel, compiled: Compiled, count: int) -> dict[str, Any]:
-    load, cpu = os.getloadavg()[0], time.process_time()
+    load = os.getloadavg()[0]
     report = check(kernel, compiled, SearchOptions(threads=count))
-    spent = time.process_time() - cpu
     assert (report.statistics.distinct, report.statistics.depth) == KNOWN[model]
-    return {
-        "model": model,
-        "threads": count,
-        **_sizes(report),
-        "cpu_seconds": round(spent, 3),
-        "load_before": round(load, 2),
-    }
+    return {"model": model, "threads": count, **_sizes(report), "load_before": round(load, 2)}
 
 
 def _sizes(report: Report) -> dict[str, Any]:
@@ -149,6 +142,7 @@ def _sizes(report: Report) -> dict[str, Any]:
         "generated": sizes.generated,
         "depth": sizes.depth,
         "search_seconds": round(effort.seconds, 3),
+        "cpu_seconds": round(effort.cpu, 3),
         "peak_mb": round(effort.memory / 1e6),
     }
 
