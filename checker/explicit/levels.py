@@ -43,8 +43,8 @@ def level_name(level: int) -> str:
 class Levels:
     """The states of a search by level, each with its predecessor and action.
 
-    ``counts`` are the sizes of the finished levels. ``folder`` is where files go, at once; without it they go to a temporary folder when
-    the levels have outgrown memory, and ``close`` removes it. ``writer`` has one thread, that writes while others search.
+    ``counts`` are the sizes of the finished levels. Once they take more than ``kept`` bytes they go to files of a temporary folder, which
+    ``close`` removes; ``settle`` and ``resume`` name another folder, which stays. ``writer`` has one thread, that writes while others search.
     """
 
     def __init__(self, words: int, identity: bytes, kept: int = KEPT, writer: Executor | None = None) -> None:
@@ -79,11 +79,6 @@ class Levels:
     def size(self) -> int:
         """The size of the level that is being written."""
         return self.flushed * CHUNK + self.staged
-
-    @property
-    def in_memory(self) -> int:
-        """Bytes of levels in memory, the stage apart."""
-        return 0 if self._folder is not None else self._bytes
 
     @property
     def _full(self) -> int:
