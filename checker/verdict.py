@@ -179,13 +179,14 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What a search took: ``seconds`` from the first expansion to the last insertion, and sizes in bytes.
+    """What a search took: ``seconds`` from the first expansion to the last insertion, ``cpu`` of all processors, and sizes in bytes.
 
     ``memory`` is the most that the process ever had of it, files apart; ``table`` what the table of states takes at the end, of whose slots
     ``load`` is the share used; ``disk`` what was written into level files.
     """
 
     seconds: float
+    cpu: float
     memory: int
     table: int
     load: float

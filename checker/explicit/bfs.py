@@ -83,7 +83,7 @@ class BlockSearch(Search):
         self.seen = Seen(options, compiled.layout.words, self._rounds)
         self._checkpoint = self._open_checkpoint()
         self._place = 0
-        self._told = self._searched = self._earlier = 0.0
+        self._told = self._searched = self._earlier = self._cpu = 0.0
         self._searching_since: float | None = None
         self._saved_at = time.monotonic()
         self._whole = True
@@ -104,7 +104,7 @@ class BlockSearch(Search):
     def statistics(self) -> Statistics:
         """The sizes of the search, with those of the searches that it resumed."""
         states, seen = len(self.rows), self.seen
-        effort = Effort(self._searched, seen.peak, seen.bytes, seen.load, self.levels.disk)
+        effort = Effort(self._searched, self._cpu, seen.peak, seen.bytes, seen.load, self.levels.disk)
         seconds = self.seconds + self._earlier
         return Statistics(states, self.generated, self.depth, seconds, seen.collision(states), effort)
 
@@ -136,11 +136,12 @@ class BlockSearch(Search):
         self.findings.look()
 
     def _levels(self) -> None:
-        self._searching_since = time.monotonic()
+        self._searching_since, cpu = time.monotonic(), time.process_time()
         try:
             self._all_levels()
         finally:
             self._searched, self._searching_since = self._search_seconds, None
+            self._cpu = time.process_time() - cpu
 
     def _all_levels(self) -> None:
         going_on = bool(self.levels.counts)

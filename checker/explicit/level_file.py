@@ -24,8 +24,6 @@ CHUNK = 1 << 15
 """Records of a full chunk."""
 SEED = 0
 """Of the fingerprints: there is one family of them so far."""
-IDENTITY = 32
-"""Bytes of the hash that tells one compiled kernel from another."""
 
 
 class DamagedError(Exception):
@@ -45,7 +43,7 @@ class Parent(IntEnum):
 class Header:
     """What a level file says of itself: whose states, which level, and how to read them.
 
-    ``bits`` is the width of the fingerprints that told states apart while the file was written, 0 where whole rows did. The file holds
+    ``identity`` is a hash of 32 bytes that tells one compiled kernel from another. ``bits`` is the width of the fingerprints that told states apart while the file was written, 0 where whole rows did. The file holds
     the states of the owners from ``first_owner`` up to ``last_owner``.
     """
 

@@ -43,8 +43,8 @@ def level_name(level: int) -> str:
 class Levels:
     """The states of a search by level, each with its predecessor and action.
 
-    ``counts`` are the sizes of the finished levels. ``folder`` is where files go, at once; without it they go to a temporary folder when
-    the levels have outgrown memory, and ``close`` removes it. ``writer`` has one thread, that writes while others search.
+    ``counts`` are the sizes of the finished levels. Once they take more than ``kept`` bytes they go to files of a temporary folder, which
+    ``close`` removes; ``settle`` and ``resume`` name another folder, which stays. ``writer`` has one thread, that writes while others search.
     """
 
     def __init__(self, words: int, identity: bytes, kept: int = KEPT, writer: Executor | None = None) -> None:
@@ -69,6 +69,7 @@ class Levels:
         self._unsynced: list[Path] = []
         self._writer = writer
         self._writes: deque[Future[None]] = deque()
+        self._failure: OSError | None = None
         self._stage = self._room(CHUNK)
 
     def __len__(self) -> int:
@@ -78,11 +79,6 @@ class Levels:
     def size(self) -> int:
         """The size of the level that is being written."""
         return self.flushed * CHUNK + self.staged
-
-    @property
-    def in_memory(self) -> int:
-        """Bytes of levels in memory, the stage apart."""
-        return 0 if self._folder is not None else self._bytes
 
     @property
     def _full(self) -> int:
@@ -150,17 +146,30 @@ class Levels:
 
     def _later(self, work: Callable[..., None], *arguments: object) -> None:
         """Do work on the file of the last level, in order; in another thread if there is one. Raises what earlier work raised."""
-        if self._writer is None:
-            work(*arguments)
-            return
-        self._writes.append(self._writer.submit(work, *arguments))
-        while len(self._writes) > AHEAD or (self._writes and self._writes[0].done()):
+        if self._writer is not None:
+            self._writes.append(self._writer.submit(self._do, work, *arguments))
+            self._await(AHEAD)
+        else:
+            self._do(work, *arguments)
+            self._await(0)
+
+    def _do(self, work: Callable[..., None], *arguments: object) -> None:
+        """Do work unless earlier work failed: what comes after a gap would be in the wrong place."""
+        if self._failure is None:
+            try:
+                work(*arguments)
+            except OSError as error:
+                self._failure = error
+
+    def _await(self, most: int) -> None:
+        while len(self._writes) > most:
             self._writes.popleft().result()
+        if self._failure is not None:
+            raise self._failure
 
     def drain(self) -> None:
-        """Wait until everything is written; raises what that raised."""
-        while self._writes:
-            self._writes.popleft().result()
+        """Wait until everything is written; raises ``OSError`` if not everything was, now and ever after."""
+        self._await(0)
 
     def _write(self, words: Rows, level: int) -> None:
         """Append to the file of a level; raises ``OSError``."""

@@ -28,7 +28,7 @@ class Machine(Protocol):
 class Compiled:
     """Compiled code with the names behind its arrays: bound labels, guards (action, label), properties of states and of steps.
 
-    ``actions`` is how many there are; ``identity`` is a hash of all that the code does, of ``level_file.IDENTITY`` bytes.
+    ``actions`` is how many there are; ``identity`` is a hash of all that the code does, of 32 bytes.
     """
 
     machine: Machine

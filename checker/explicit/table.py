@@ -21,15 +21,14 @@ Counts = npt.NDArray[np.int64]
 PAGE_WORDS = 512
 LOAD = 0.75
 """How full a part may be."""
-TIGHT = 0.93
+TIGHT = 0.9
 """How full it may be where memory is at its end."""
 GROWTH = 1.7
 """The factor by which a part grows: the smaller, the less room is empty, and the more often everything is moved."""
+LAST_GROWTH = 1.2
 FAST_GROWTH = 3.0
 SMALL = 8 << 20
 """Tables of fewer bytes grow fast: moving costs more than room."""
-FEW_STATES = 8.0
-"""Parts are not equally full: a part of n states has room for this many times the root of n more than the mean."""
 
 
 class Keys(Enum):
@@ -81,9 +80,9 @@ class Table:
         self.caps: Counts = np.full(OWNERS, first, np.int64)
         if self.bytes > budget:
             raise TableFullError
+        self._most = budget // (OWNERS * step * 8)
         unit = step * PAGE_WORDS
-        most = budget / 8 / OWNERS
-        self.stride = int(most + FEW_STATES * most**0.5) // unit * unit + unit
+        self.stride = -(-self._most * step // unit) * unit
         try:
             self._region = mmap.mmap(-1, OWNERS * self.stride * 8, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         except OSError:
@@ -104,16 +103,18 @@ class Table:
         return len(self) / int(self.caps.sum())
 
     def sizes_for(self, incoming: Counts) -> Counts:
-        """The slots of each part once there is room for so many more states; raises ``TableFullError`` if the budget has no such room."""
+        """The slots of each part once there is room for so many more states; raises ``TableFullError`` if the budget has no such room.
+
+        Where a part comes near to its share of the budget it gets all of it at once: small steps would move everything again and again.
+        """
         wanted = self.counts + incoming
         growth = FAST_GROWTH if self.bytes < SMALL else GROWTH
-        for load, factor in ((LOAD, growth), (LOAD, 1.0), (TIGHT, 1.0)):
-            short = wanted > load * self.caps
-            larger = np.maximum(np.ceil(wanted / load), np.ceil(self.caps * factor)).astype(np.int64)
-            sizes: Counts = np.where(short, larger, self.caps)
-            if int(sizes.sum()) * self.step * 8 <= self._budget and int(sizes.max()) * self.step <= self.stride:
-                return sizes
-        raise TableFullError
+        larger = np.maximum(np.ceil(wanted / LOAD), np.ceil(self.caps * growth))
+        larger = np.where(larger * LAST_GROWTH > self._most, self._most, larger).astype(np.int64)
+        sizes: Counts = np.where(wanted > LOAD * self.caps, np.maximum(larger, self.caps), self.caps)
+        if (wanted > TIGHT * sizes).any():
+            raise TableFullError
+        return sizes
 
     def grow(self, first: int, last: int, sizes: Counts) -> None:
         """Give the parts from ``first`` up to ``last`` their new sizes."""

@@ -52,6 +52,7 @@ def effort_object(sizes: Statistics, effort: Effort) -> dict[str, Any]:
     """What the search took; sizes in bytes."""
     return {
         "search_seconds": round(effort.seconds, 3),
+        "cpu_seconds": round(effort.cpu, 3),
         "states_per_second": round(sizes.distinct / effort.seconds) if effort.seconds else None,
         "duplicates": round(1 - sizes.distinct / sizes.generated, 4) if sizes.generated else None,
         "memory": effort.memory,
