@@ -55,7 +55,7 @@ def _listed(domain: k.Expr, lowering: Lowering) -> Bunch:
         case k.Interval(_, low, high):
             return interval(code, lowering.number(low), lowering.number(high))
         case k.Subsets(_, operand):
-            return subsets(code, lowering.set(operand))
+            return subsets(code, _small(operand, lowering))
         case _:
             return listed_symbol(code, lowering.lower(domain))
 
@@ -91,7 +91,7 @@ def choices_of(domain: k.Expr, lowering: Lowering) -> Choices:
     if lowering.unrolling is UNROLLED:
         return domain_of(domain, lowering)
     if isinstance(domain, k.Subsets):
-        whole = lowering.set(domain.operand)
+        whole = _small(domain.operand, lowering)
         if isinstance(whole, Mask) and whole.bits.bits > SUBSET_LIMIT:
             return Powerset(whole)
         return subsets(lowering.code, whole)
@@ -127,6 +127,14 @@ def interval(code: Code, low: Number, high: Number) -> Bunch:
         if there.known != 0:
             items.append((there, value))
     return Bunch(tuple(items), ordered=True)
+
+
+def _small(operand: k.Expr, lowering: Lowering) -> Mask | Bunch:
+    """A set, as a mask if it has few possible elements."""
+    symbol = lowering.set(operand)
+    if isinstance(symbol, Mask) or not isinstance(operand.type, t.SetType):
+        return symbol
+    return set_of(lowering.code, list(symbol.items), operand.type.item)
 
 
 def subsets(code: Code, whole: Mask | Bunch) -> Bunch:

@@ -1,6 +1,8 @@
-"""The representative of a row's orbit: the least of the rows that permutations of the elements of symmetric sorts make of it.
+"""The representative of a row's orbit: of the rows that permutations of the elements of symmetric sorts make of it, and in which the elements
+stand in the order of their keys (``orbit_keys``), the least.
 
-All of them are visited by exchanges of two neighbouring elements, each of which is a function of its own.
+Elements are sorted by exchanges of two neighbours, each of which is a function of its own. Where several have one key, and exchanging them changes
+the row, all their arrangements are visited, by exchanges again.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from assay.checker.layout.universe import universe
 from assay.checker.native.code import Code, Scalar, constant, word
 from assay.checker.native.lowering import State
 from assay.checker.native.number import bounded
+from assay.checker.native.orbit_keys import Keys
 from assay.checker.native.rows import Packer
 from assay.checker.native.runtime import Runtime
 from assay.checker.native.symbol import Bag, Bunch, Mask, Maybe, Number, Pairs, Record, Sequence, Symbol, Table, Variant
-from assay.checker.symmetry.group import Group
+from assay.checker.symmetry.group import Group, plain_changes
 from assay.checker.symmetry.permute import permuted
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
@@ -26,7 +29,17 @@ def canonical_functions(kernel: k.Kernel, layout: RowLayout, group: Group) -> li
     exchanges = [
         _exchange(kernel, layout, Exchange(sort, at), number) for number, (sort, at) in enumerate(group.exchanges)
     ]
-    return [*exchanges, _canonical(layout.words, group), _rows(layout.words)]
+    sortings = [_sorting(kernel, layout, group, sort, at, number) for number, (sort, at) in enumerate(group.exchanges)]
+    words = layout.words
+    return [
+        *exchanges,
+        *sortings,
+        _tables(group),
+        _any("exchange", group),
+        _canonical(words, group),
+        _visit(),
+        _rows(words),
+    ]
 
 
 class Exchange:
@@ -113,46 +126,172 @@ def _exchange(kernel: k.Kernel, layout: RowLayout, exchange: Exchange, number: i
     return f"define internal void @exchange_{number}(ptr %row) noinline {{\nentry:\n{body}\n  ret void\n}}\n"
 
 
-def _canonical(words: int, group: Group) -> str:
-    walk, generators = group.walk(), len(group.exchanges)
-    table = ", ".join(f"i16 {each}" for each in walk)
-    cases = "\n".join(f"    i16 {each}, label %case{each}" for each in range(generators))
-    bodies = "\n".join(
-        f"case{each}:\n  call void @exchange_{each}(ptr %row_now)\n  br label %compare" for each in range(generators)
-    )
-    return f"""@walk = internal constant [{len(walk)} x i16] [{table}]
-
-define internal void @canonical(ptr %row) noinline {{
+def _sorting(kernel: k.Kernel, layout: RowLayout, group: Group, sort: t.Sort, at: int, number: int) -> str:
+    """``tied_N``: whether two neighbours have one key. ``sort_N``: exchange them if they do not stand in the order of their keys."""
+    code = Code()
+    row = Runtime(code).load_row(layout.words)
+    state, keys = State(row, layout, kernel.variables), Keys(code, sort, group.names)
+    read = [(state.read(v.name), v.type, p.shape) for v, p in zip(kernel.variables, layout.places, strict=True)]
+    first, second = keys.key(read, at), keys.key(read, at + 1)
+    body = "\n".join(code.lines)
+    lines = len(code.lines)
+    greater, equal = code.compare("ugt", first, second), code.compare("eq", first, second)
+    compare = "\n".join(code.lines[lines:])
+    return f"""define internal i1 @tied_{number}(ptr %row) noinline {{
 entry:
-  %row_now = alloca [{words} x i64]
-  call void @copy_row(ptr %row_now, ptr %row)
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
-  %more = icmp ult i64 %i, {len(walk)}
-  br i1 %more, label %body, label %done
-body:
-  %place = getelementptr [{len(walk)} x i16], ptr @walk, i64 0, i64 %i
-  %which = load i16, ptr %place
-  switch i16 %which, label %compare [
-{cases}
-  ]
-{bodies}
-compare:
-  %less = call i1 @less_row(ptr %row_now, ptr %row)
-  br i1 %less, label %take, label %latch
-take:
-  call void @copy_row(ptr %row, ptr %row_now)
-  br label %latch
-latch:
-  %next = add i64 %i, 1
-  br label %head
+{body}
+{compare}
+  ret {equal.typed}
+}}
+
+define internal void @sort_{number}(ptr %row) noinline {{
+entry:
+{body}
+{compare}
+  br i1 {greater.text}, label %change, label %done
+change:
+  call void @exchange_{number}(ptr %row)
+  br label %done
 done:
   ret void
 }}
+"""
 
-{_copy(words)}
-{_less(words)}"""
+
+def _tables(group: Group) -> str:
+    """For each number of elements the exchanges that lead through their arrangements, and how many they are."""
+    most = max(len(sort.elements) for sort in group.sorts)
+    changes = [plain_changes(n) for n in range(most + 1)]
+    tables = [
+        f"@changes_{n} = internal constant [{max(1, len(each))} x i16] [{', '.join(f'i16 {at}' for at in each or [0])}]"
+        for n, each in enumerate(changes)
+    ]
+    pointers = ", ".join(f"ptr @changes_{n}" for n in range(most + 1))
+    sizes = ", ".join(f"i64 {len(each)}" for each in changes)
+    return "\n".join(
+        [
+            *tables,
+            f"@changes = internal constant [{most + 1} x ptr] [{pointers}]",
+            f"@sizes = internal constant [{most + 1} x i64] [{sizes}]\n",
+        ]
+    )
+
+
+def _any(name: str, group: Group) -> str:
+    """The function of a number that is known only when the code runs."""
+    numbers = range(len(group.exchanges))
+    cases = "\n".join(f"    i64 {each}, label %case{each}" for each in numbers)
+    calls = "\n".join(f"case{each}:\n  call void @{name}_{each}(ptr %row)\n  ret void" for each in numbers)
+    return f"""define internal void @{name}(i64 %which, ptr %row) noinline {{
+entry:
+  switch i64 %which, label %none [
+{cases}
+  ]
+{calls}
+none:
+  ret void
+}}
+"""
+
+
+def _canonical(words: int, group: Group) -> str:
+    """Sort; note the runs of elements with one key; visit their arrangements, unless exchanges within them change nothing."""
+    code = Code()
+    first = 0
+    for sort in group.sorts:
+        for last in range(len(sort.elements) - 1, 0, -1):
+            for at in range(last):
+                code.do(f"call void @sort_{first + at}(ptr %row)")
+        first += len(sort.elements) - 1
+    runs, changes = _note_runs(code, group)
+    code.branch(changes, "visit", "done")
+    code.label("visit")
+    code.do("call void @copy_row(ptr %now, ptr %row)")
+    code.do(f"call void @visit(ptr %now, ptr %row, ptr %runs, i64 0, {runs.typed})")
+    code.jump("done")
+    code.label("done")
+    most = 2 * (len(group.exchanges) + 1)
+    allocas = f"  %now = alloca [{words} x i64]\n  %runs = alloca [{most} x i64]"
+    body = "\n".join(code.lines)
+    function = f"define internal void @canonical(ptr %row) noinline {{\nentry:\n{allocas}\n{body}\n  ret void\n}}\n"
+    return "\n".join([function, _copy(words), _less(words), _same(words)])
+
+
+def _note_runs(code: Code, group: Group) -> tuple[Scalar, Scalar]:
+    """Write the first exchange and the number of elements of each run with one key; how many runs, and whether exchanges change the row.
+
+    A run is written wherever it may end; what is written behind the last one is not looked at.
+    """
+    runs, changes, number = word(0), Scalar(1, "false", 0), 0
+    for sort in group.sorts:
+        start, length = word(number), word(1)
+        for _ in range(len(sort.elements) - 1):
+            tied = code.fresh(1, f"call i1 @tied_{number}(ptr %row)")
+            code.do("call void @copy_row(ptr %now, ptr %row)")
+            code.do(f"call void @exchange_{number}(ptr %now)")
+            same = code.fresh(1, "call i1 @same_row(ptr %now, ptr %row)")
+            changes = code.either(changes, code.both(tied, code.invert(same)))
+            runs = code.choose(tied, runs, _run(code, runs, start, length))
+            start = code.choose(tied, start, word(number + 1))
+            length = code.choose(tied, code.number("add", length, word(1)), word(1))
+            number += 1
+        runs = _run(code, runs, start, length)
+    return runs, changes
+
+
+def _run(code: Code, runs: Scalar, start: Scalar, length: Scalar) -> Scalar:
+    """Write a run; how many there are, if it is one of several elements."""
+    place = code.number("mul", runs, word(2))
+    for offset, value in ((0, start), (1, length)):
+        at = code.number("add", place, word(offset))
+        address = code.fresh(64, f"getelementptr i64, ptr %runs, {at.typed}")
+        code.do(f"store {value.typed}, ptr {address.text}")
+    several = code.compare("slt", word(1), length)
+    return code.number("add", runs, code.resize(several, 64))
+
+
+def _visit() -> str:
+    """All arrangements of the runs from ``at`` on; the least row is kept in ``best``."""
+    return """define internal void @visit(ptr %now, ptr %best, ptr %runs, i64 %at, i64 %count) {
+entry:
+  %leaf = icmp eq i64 %at, %count
+  br i1 %leaf, label %look, label %node
+look:
+  %less = call i1 @less_row(ptr %now, ptr %best)
+  br i1 %less, label %take, label %done
+take:
+  call void @copy_row(ptr %best, ptr %now)
+  ret void
+node:
+  %next = add i64 %at, 1
+  %place = mul i64 %at, 2
+  %first = getelementptr i64, ptr %runs, i64 %place
+  %start = load i64, ptr %first
+  %second = getelementptr i64, ptr %first, i64 1
+  %length = load i64, ptr %second
+  %table_at = getelementptr ptr, ptr @changes, i64 %length
+  %table = load ptr, ptr %table_at
+  %size_at = getelementptr i64, ptr @sizes, i64 %length
+  %size = load i64, ptr %size_at
+  call void @visit(ptr %now, ptr %best, ptr %runs, i64 %next, i64 %count)
+  br label %head
+head:
+  %i = phi i64 [ 0, %node ], [ %following, %body ]
+  %more = icmp ult i64 %i, %size
+  br i1 %more, label %body, label %done
+body:
+  %change_at = getelementptr i16, ptr %table, i64 %i
+  %change = load i16, ptr %change_at
+  %wide = zext i16 %change to i64
+  %which = add i64 %start, %wide
+  call void @exchange(i64 %which, ptr %now)
+  call void @visit(ptr %now, ptr %best, ptr %runs, i64 %next, i64 %count)
+  %following = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}
+"""
 
 
 def _copy(words: int) -> str:
@@ -177,6 +316,15 @@ def _less(words: int) -> str:
         result = code.either(less, code.both(same, result))
     body = "\n".join(code.lines)
     return f"define internal i1 @less_row(ptr %a, ptr %b) alwaysinline {{\nentry:\n{body}\n  ret {result.typed}\n}}\n"
+
+
+def _same(words: int) -> str:
+    code = Code()
+    runtime = Runtime(code)
+    mine, others = runtime.load_row(words, "%a").words, runtime.load_row(words, "%b").words
+    result = code.all_of([code.compare("eq", x, y) for x, y in zip(mine, others, strict=True)])
+    body = "\n".join(code.lines)
+    return f"define internal i1 @same_row(ptr %a, ptr %b) alwaysinline {{\nentry:\n{body}\n  ret {result.typed}\n}}\n"
 
 
 def _rows(words: int) -> str:

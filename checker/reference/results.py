@@ -44,7 +44,7 @@ class Answers:
             return PropertyResult(DEFINED, DEFINED, outcome, NOWHERE, reason)
         trace = self._trace(finding)
         if self._search.reduction is not None and trace is not None:
-            found = confirmed(self._search.reduction, finding, trace)
+            found = confirmed(self._search.reduction, self._search.options, finding, trace)
             if found is None:
                 return PropertyResult(DEFINED, DEFINED, Outcome.UNKNOWN, finding.span or NOWHERE, IN_SOME_ORDER)
             finding, trace = found

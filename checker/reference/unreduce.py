@@ -8,9 +8,10 @@ from assay.checker.evaluate.model import Model, outcomes
 from assay.checker.evaluate.outcome import Stuck, Successor
 from assay.checker.evaluate.scope import Frame
 from assay.checker.evaluate.undefined import Undefined
+from assay.checker.options import SearchOptions
 from assay.checker.reference.instance import show_instance
 from assay.checker.reference.store import Link
-from assay.checker.reference.watch import Finding
+from assay.checker.reference.watch import DEADLOCK, Finding
 from assay.checker.symmetry.reduction import Reduction
 from assay.checker.verdict import State, Step, Trace
 
@@ -33,29 +34,33 @@ def replayed(search: Reduced, reduction: Reduction, path: list[State], more: tup
     return Trace((*run.steps, *more))
 
 
-def confirmed(reduction: Reduction, finding: Finding, run: Trace) -> tuple[Finding, Trace] | None:
+def confirmed(
+    reduction: Reduction, options: SearchOptions, finding: Finding, run: Trace
+) -> tuple[Finding, Trace] | None:
     """A finding that something is undefined as it is without reduction, in some state of the orbit, with the run to it; None if it is in none."""
     model = Model(reduction.kernel)
     for by in reduction.group:
         steps = tuple(reduction.step(step, by) for step in run.steps)
         before = steps[-2].state if finding.step is not None else ()
-        found = _undefined(model, steps[-1].state, before)
+        found = _undefined(model, options, steps[-1].state, before)
         if found is not None:
             return found, Trace(steps)
     return None
 
 
-def _undefined(model: Model, state: State, before: State) -> Finding | None:
+def _undefined(model: Model, options: SearchOptions, state: State, before: State) -> Finding | None:
     """What is undefined in a state, or on the step to it, in the order in which a search looks."""
+    kinds = {"transition"} if before else {"invariant", "lemma", "reachable"}
+    checked = [p for p in model.kernel.properties if p.kind in kinds and options.selects(p.name)]
+    named = [(f"{p.kind} `{p.name}`", p.conjuncts) for p in checked]
     if not before:
-        for action, arguments, outcome in outcomes(model, state):
+        found = list(outcomes(model, state))
+        for action, arguments, outcome in found:
             if isinstance(outcome, Stuck):
                 subject = f"the action `{show_instance(action.node, arguments, outcome.picks)}`"
                 return Finding(0, undefined=outcome.message, span=outcome.span, subject=subject)
-    kinds = {"transition"} if before else {"invariant", "lemma", "reachable"}
-    named = [(f"{p.kind} `{p.name}`", p.conjuncts) for p in model.kernel.properties if p.kind in kinds]
-    if not before:
-        named += [(f"terminal `{each.label}`", (each,)) for each in model.kernel.terminal]
+        if not found and options.check_deadlock and options.selects(DEADLOCK):
+            named += [(f"terminal `{each.label}`", (each,)) for each in model.kernel.terminal]
     for subject, conjuncts in named:
         try:
             all(model.meaning(each.condition)(Frame(state, before)) for each in conjuncts)

@@ -11,6 +11,7 @@ from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.probe import Probe, Successors
 from assay.checker.layout.context import NEVER, Slot
 from assay.checker.layout.row import Rows
+from assay.checker.reference.watch import DEADLOCK, DEFINED
 from assay.checker.simulate.crowd import Notice, Positions
 from assay.checker.verdict import State
 
@@ -36,12 +37,13 @@ class CompiledCrowd:
         """Every walker's successors."""
         found = self._found = self._probe.expand(batch)
         counts = np.bincount(found.parents, minlength=len(batch)).astype(np.int64)
-        positions = [self._probe.position(slot) for slot in (Slot.STUCK, Slot.DEAD, Slot.TERMINAL)]
-        notices = [Notice(walker) for walker in positions if walker != NEVER]
-        for position in self._probe.false_steps()[: 2 * len(self._compiled.steps)]:
+        claims = ((Slot.STUCK, DEFINED), (Slot.DEAD, DEADLOCK), (Slot.TERMINAL, DEFINED))
+        rows = [(self._probe.position(slot), name) for slot, name in claims]
+        notices = [Notice(walker, None, name) for walker, name in rows if walker != NEVER]
+        for name, position in zip(_twice(self._compiled.steps), self._probe.false_steps(), strict=False):
             if position != NEVER:
                 after = self._compiled.layout.unpack(found.rows[position])
-                notices.append(Notice(int(found.parents[position]), after))
+                notices.append(Notice(int(found.parents[position]), after, name))
         return counts, found.actions.astype(np.int64), notices
 
     def move(self, positions: Positions) -> Rows:
@@ -51,8 +53,8 @@ class CompiledCrowd:
 
     def inspect(self, batch: Rows) -> list[Notice]:
         """The first walkers by property."""
-        found = self._probe.decided(batch)[: 2 * len(self._compiled.states)]
-        return [Notice(walker) for walker in sorted(set(found)) if walker != NEVER]
+        found = zip(self._probe.decided(batch), _twice(self._compiled.states), strict=False)
+        return [Notice(walker, None, name) for walker, name in sorted(found) if walker != NEVER]
 
     def prints(self, batch: Rows) -> list[int]:
         """The fingerprints of the rows."""
@@ -67,3 +69,8 @@ class CompiledCrowd:
         for (action, label), decisive in zip(self._compiled.guards, self._probe.decisive.tolist(), strict=False):
             if decisive:
                 self._model.actions[action].decisive.add(label)
+
+
+def _twice(names: tuple[str, ...]) -> list[str]:
+    """The name of each finding: for each property where it is decided, and where it has no value."""
+    return [name for name in names for _ in range(2)]

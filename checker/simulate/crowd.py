@@ -20,10 +20,14 @@ Positions = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A walker whose state is to be looked at by the reference evaluator; ``after`` is the successor concerned, if one is."""
+    """A walker whose state is to be looked at by the reference evaluator.
+
+    ``after`` is the successor concerned, if one is; ``claim`` names the property that compiled code says is decided or without a value.
+    """
 
     walker: int
     after: State | None = None
+    claim: str | None = None
 
 
 class Crowd(Protocol[B]):

@@ -13,7 +13,8 @@ from typing import Generic
 import numpy as np
 
 from assay.checker.evaluate.model import Model, outcomes
-from assay.checker.evaluate.outcome import Outcome, Picks, Stuck, Successor
+from assay.checker.evaluate.outcome import Cut, Outcome, Picks, Stuck, Successor
+from assay.checker.explicit.store import EnginesDisagreeError
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.store import Link
@@ -100,9 +101,13 @@ class Simulation(Search, Generic[B]):
     def _find_initial(self) -> None:
         found: list[Outcome] = list(islice(self.model.init.outcomes(), MOST_INITIAL))
         for outcome in found:
-            if isinstance(outcome, Stuck):
-                where = Finding(-1, undefined=outcome.message, span=outcome.span, subject="the initial state")
-                self.watch.note_undefined(where)
+            match outcome:
+                case Stuck(_, message, span):
+                    self.watch.note_undefined(Finding(-1, undefined=message, span=span, subject="the initial state"))
+                case Cut(_, label):
+                    self.bounds[label] += 1
+                case Successor():
+                    pass
         starts = {each.state: each.picks for each in found if isinstance(each, Successor)}
         self._starts = list(starts.items())
         self.initial = len(self._starts)
@@ -170,6 +175,15 @@ class Simulation(Search, Generic[B]):
             self.watch.see_state(number, self._state(notice))
             if before != (len(self.watch.found), len(self.watch.undefined)):
                 self.visited.add_walk(self._walk(notice.walker))
+            self._require(notice)
+
+    def _require(self, notice: Notice) -> None:
+        """Raise ``EnginesDisagreeError`` where the reference evaluator does not find what compiled code claims."""
+        known = {*self.watch.found, *self.watch.undefined, None, *([] if self._deadlock else [DEADLOCK])}
+        if notice.claim not in known:
+            raise EnginesDisagreeError(
+                f"compiled code decides `{notice.claim}` where the reference evaluator does not: {self._state(notice)}"
+            )
 
     def _state(self, notice: Notice) -> State:
         return self.crowd.state(self._past[-1].batch, notice.walker)
@@ -185,6 +199,7 @@ class Simulation(Search, Generic[B]):
                 self.watch.see_step(number, state, _first_step(self.model, state, notice.after))
             if found != (self.watch.found, self.watch.undefined):
                 self.visited.add_walk(self._walk(notice.walker))
+            self._require(notice)
 
     def _look_at_ways(self, number: int, state: State) -> None:
         alive = False

@@ -111,3 +111,18 @@ def test_many_reduced_searches_give_the_answers_of_the_whole_ones(folder: Path, 
 def test_many_random_symmetric_kernels_are_searched_whole(folder: Path) -> None:
     whole = [agree(random_kernel(Random(seed), symmetric=True), folder) for seed in range(8)]
     assert sum(whole) >= 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_all_rows_of_an_orbit_have_one_representative_among_them(folder: Path, seed: int) -> None:
+    kernel = random_kernel(Random(seed), 2, symmetric=True)
+    reduction = reduction_of(kernel, REDUCED)
+    assert reduction is not None
+    compiled = compile_kernel(kernel, REDUCED, folder)
+    search = Search(Model(kernel), PLAIN)
+    search.run()
+    for state in search.store.states[:40]:
+        rows = compiled.layout.pack_all(other for _, other in reduction.orbit(state))
+        found = {row.tobytes() for row in compiled.machine.canonical(rows)}
+        assert len(found) == 1
+        assert found <= {row.tobytes() for row in rows}

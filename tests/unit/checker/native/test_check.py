@@ -235,3 +235,18 @@ def test_a_model_too_long_to_be_unrolled_is_compiled_with_loops() -> None:
     sizes = {"Process": "7", "Broker": "7", "Session": "7"}
     lines = program(load_spec(spec, overrides=sizes).kernel).text.count("\n")
     assert lines < 70_000
+
+
+def test_subsets_of_a_set_made_on_the_way_are_those_of_few_elements(tmp_path: Path) -> None:
+    text = """
+        param N: set = {a, b, c}
+        state:
+            chosen: set[N] = {}
+            tried: set[set[N]] = {}
+        action choose(n: N):
+            pick s in subsets({n} + {m in chosen if m != n})
+            chosen := s
+            tried := {t in subsets({n, a}) if count(t) < 2}
+        invariant few: forall t in subsets(chosen + {a}): t <= N
+    """
+    assert outcome(same_as_the_reference(text, tmp_path), "few") is Outcome.HOLDS
