@@ -64,3 +64,8 @@ def test_a_section_shows_the_command_that_finds_the_bug() -> None:
     assert "| KAFKA-1, KIP-2 | Old requests are obeyed | [`kafka/x` `Fence`](#kafkax-fence) |" in page
     assert "## kafka/x Fence\n\n**Old requests are obeyed.** KAFKA-1, KIP-2; up to 2.1.\n\nWhy so.\n" in page
     assert "    assay check kafka/x --set Fence=false" in page
+
+
+def test_the_command_names_the_model_that_the_paragraphs_name() -> None:
+    page = bugs_page(safeguards("kafka/x", module(FORM.replace("so.", "so (model `big`)."))))
+    assert "    assay check kafka/x --model big --set Fence=false" in page

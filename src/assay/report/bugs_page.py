@@ -2,6 +2,7 @@
 
 A safeguard is a parameter ``param X: bool = true`` whose documentation names an issue (KAFKA-…) or a proposal (KIP-…). Its first paragraph is
 a title that ends in what it stands for, in parentheses: issues, proposals, and the versions of Kafka that lack the safeguard. Paragraphs follow.
+Where the default model is too small to show the bug, they name one that is not: "(model `r3e2`)".
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from assay.grammar.syntax import BoolLit, Module, Param
 
 WIDTH = 140
 REFERENCE = re.compile(r"\b(?:KAFKA|KIP)-[0-9]+\b")
+_MODEL = re.compile(r"\(model `(\w+)`\)")
 _HEAD = re.compile(r"(?P<title>.+) \((?P<sources>[^();]+); (?P<versions>[^();]+)\)\.", re.DOTALL)
 
 
@@ -79,7 +81,12 @@ def _section(each: Safeguard) -> Iterator[str]:
     for paragraph in each.text:
         yield ""
         yield from _wrapped(paragraph)
-    yield from ("", f"    assay check {each.spec} --set {each.parameter}=false")
+    yield from ("", f"    assay check {each.spec}{_model(each)} --set {each.parameter}=false")
+
+
+def _model(each: Safeguard) -> str:
+    named = _MODEL.search(" ".join(each.text))
+    return f" --model {named[1]}" if named else ""
 
 
 def _anchor(each: Safeguard) -> str:
