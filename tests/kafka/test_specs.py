@@ -41,12 +41,25 @@ SIZES = [
     Size("kafka/broker_id", 1_854, 7_287, 9, ("ids",)),
     Size("kafka/claim", 100, 227, 12, ("epochs",)),
     Size("kafka/controller", 181_168, 1_894_757, 26, ("own_ids", "zxids")),
+    Size("kafka/controller_cache", 975, 3_198, 15, ("versions",)),
     Size("kafka/isr_in_zookeeper", 2_070, 6_331, 11, ("versions",)),
     Size("kafka/membership", 27_451, 218_001, 24, ("zxids",)),
     Size("kafka/own_node", 2_720, 17_989, 20),
     Size("kafka/stop_replica", 102, 259, 15, ("capacity of late", "capacity of queue", "epochs")),
     Size("kafka/topics", 2_874, 12_531, 24, ("capacity of late", "capacity of queue", "epochs", "topics")),
     Size("kafka/transaction_coordinator", 15, 17, 11, ("epochs",)),
+]
+LARGER = [
+    ("kafka/alter_partition", "six_versions", 271_952, 16),
+    ("kafka/become_follower", "three_partitions", 567, 11),
+    ("kafka/broker_epoch", "six_registrations", 3_338, 21),
+    ("kafka/claim", "three_processes", 392, 13),
+    ("kafka/controller_cache", "four_versions", 8_616, 19),
+    ("kafka/isr_in_zookeeper", "six_versions", 10_755, 14),
+    ("kafka/own_node", "four_sessions", 17_224, 22),
+    ("kafka/stop_replica", "five_epochs", 369, 18),
+    ("kafka/topics", "three_topics", 10_086, 35),
+    ("kafka/transaction_coordinator", "seven_moves", 21, 15),
 ]
 SMALL = [size for size in SIZES if size.distinct < 1_000]
 
@@ -81,6 +94,8 @@ SAFEGUARDS = [
     Safeguard("kafka/controller", "FenceByEpoch", ("never_obeys_an_older_controller",), 16, "obey(p1, b1, 1)"),
     Safeguard("kafka/controller", "FenceWrites", ("never_written_by_an_older_controller",), 16, "write(p1)"),
     Safeguard("kafka/controller", "AtomicElection", ("claimant_has_highest_epoch",), 14, "take_epoch(p1)"),
+    Safeguard("kafka/controller_cache", "WatchFirst", ("cache_is_current",), 6, "begin()"),
+    Safeguard("kafka/controller_cache", "ReadAgain", ("cache_is_current",), 7, "notice(brokers)"),
     Safeguard("kafka/isr_in_zookeeper", "FenceControllerWrites", ("leader_knows_the_version",), 5, "handle"),
     Safeguard("kafka/broker_epoch", "RefuseEarlier", ("first_request_names_all",), 8, "handle()"),
     Safeguard("kafka/broker_epoch", "AcceptLater", ("told_of_its_replicas",), 7, "learn_epoch()"),
@@ -169,6 +184,15 @@ def test_the_native_engine_counts_the_states_of_a_spec_that_holds(size: Size) ->
 @pytest.mark.parametrize("size", SMALL, ids=lambda size: size.spec)
 def test_the_reference_engine_counts_the_same(size: Size) -> None:
     check_size(size, "reference")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("spec", "model", "distinct", "depth"), LARGER)
+def test_a_named_model_holds_with_its_number_of_states(spec: str, model: str, distinct: int, depth: int) -> None:
+    loaded = load(spec, model, {})
+    report = portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
+    assert (report.statistics.distinct, report.statistics.depth) == (distinct, depth)
+    assert report.exit_code is ExitCode.OK
 
 
 @pytest.mark.slow
