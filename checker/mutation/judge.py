@@ -162,11 +162,17 @@ class _Bench:
     def _equivalent(self, mutant: Mutant, kernel: k.Kernel, report: Report) -> bool:
         """Whether the mutant makes the same changes of state, as far as that is known.
 
-        A mutant without a guard has every step of the original: if it has as many states and steps, it has no other.
+        A mutant without a guard has every step of the original: if it has as many states and steps, it has no other. A line of actions that
+        never happen, neither in the original nor in the mutant, changes nothing.
         """
         ours, theirs = self.original.statistics, report.statistics
         if ours.distinct != theirs.distinct:
             return False
         if self.changes is not None:
             return self.changes == changes(kernel)
-        return mutant.grows and ours.generated == theirs.generated
+        never = not _taken(self.original, mutant) and not _taken(report, mutant)
+        return ours.generated == theirs.generated and (never or mutant.grows)
+
+
+def _taken(report: Report, mutant: Mutant) -> int:
+    return sum(each.taken for each in report.coverage.actions if each.action in mutant.actions)

@@ -34,10 +34,11 @@ class Mutant:
     """One mistake: ``span`` is the line's or the comparison's place, ``part`` that of a dropped conjunct, ``text`` tells a reader what it is.
 
     ``line`` is the place of the whole line; it differs from ``span`` for a comparison, which may even stand in a function elsewhere.
+    ``actions`` are the steps of the system that the mistake is in.
     """
 
     kind: Kind
-    action: str
+    actions: tuple[str, ...]
     span: Span
     part: Span | None
     line: Span
@@ -50,12 +51,15 @@ class Mutant:
 
 
 def mutants(kernel: k.Kernel, sources: Sources, files: frozenset[str]) -> list[Mutant]:
-    """The mutants of lines in these files, by place. The first step of the system that has the line gives the action's name."""
+    """The mutants of lines in these files, by place."""
     found: dict[tuple[Kind, Span, Span | None], Mutant] = {}
     for action in (kernel.action(name) for name in kernel.next):
         for mutant in _of_action(action, sources):
             if mutant.span.file in files:
-                found.setdefault((mutant.kind, mutant.span, mutant.part), mutant)
+                key = (mutant.kind, mutant.span, mutant.part)
+                before = found[key].actions if key in found else ()
+                names = before if action.name in before else (*before, action.name)
+                found[key] = replace(mutant, actions=names)
     return sorted(
         found.values(), key=lambda each: (each.span.file, each.span.line, each.span.column, each.kind, each.text)
     )
@@ -76,14 +80,24 @@ def _of_action(action: k.Action, sources: Sources) -> Iterator[Mutant]:
                 continue
             case k.Guard(condition=condition) if not isinstance(condition, k.Const):
                 yield Mutant(
-                    "drop", action.name, statement.span, None, statement.span, f"without `{_line(statement, sources)}`"
+                    "drop",
+                    (action.name,),
+                    statement.span,
+                    None,
+                    statement.span,
+                    f"without `{_line(statement, sources)}`",
                 )
                 for part in _conjuncts(condition):
                     text = f"without `{expression_text(part, sources)}` in `{_line(statement, sources)}`"
-                    yield Mutant("weaken", action.name, statement.span, part.span, statement.span, text)
+                    yield Mutant("weaken", (action.name,), statement.span, part.span, statement.span, text)
             case k.Assign():
                 yield Mutant(
-                    "keep", action.name, statement.span, None, statement.span, f"without `{_line(statement, sources)}`"
+                    "keep",
+                    (action.name,),
+                    statement.span,
+                    None,
+                    statement.span,
+                    f"without `{_line(statement, sources)}`",
                 )
             case _:
                 pass
@@ -124,7 +138,7 @@ def _comparisons(action: k.Action, statement: AnyStatement, sources: Sources) ->
         for node in nodes(expr):
             if isinstance(node, k.Expr) and node.span.line and swapped(node) is not node:
                 text = f"{_sign(node)} in `{expression_text(node, sources)}`"
-                yield Mutant("swap", action.name, node.span, None, statement.span, text)
+                yield Mutant("swap", (action.name,), node.span, None, statement.span, text)
 
 
 def _own_expressions(statement: AnyStatement) -> tuple[k.Node, ...]:

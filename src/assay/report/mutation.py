@@ -94,7 +94,7 @@ def _verdict(mutation: Mutation) -> str:
 def _judgement(each: Judgement) -> dict[str, Any]:
     found: dict[str, Any] = {
         "kind": each.mutant.kind,
-        "action": each.mutant.action,
+        "actions": list(each.mutant.actions),
         "place": place_object(each.mutant.span),
         "text": each.mutant.text,
         "fate": each.fate.value,

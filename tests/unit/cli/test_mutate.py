@@ -24,7 +24,7 @@ def test_the_same_in_json(assay: Any) -> None:
     )
     first = answer["judged"][0]
     assert first["place"]["file"] == "counter.assay"
-    assert set(first) >= {"kind", "action", "text", "fate", "killers"}
+    assert set(first) >= {"kind", "actions", "text", "fate", "killers"}
 
 
 def test_explained_survivors_exit_0(assay: Any, tmp_path: Path) -> None:

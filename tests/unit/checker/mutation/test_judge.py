@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from assay.checker.check import check
 from assay.checker.mutation.judge import Fate, Judgement, Mutation, judge
 from assay.checker.options import SearchOptions
@@ -101,3 +103,31 @@ def test_a_killed_mutant_is_not_stale_without_a_remark() -> None:
     mutation = judged(COUNTER)
     assert [each for each in mutation.of(Fate.KILLED) if each.stale] == []
     assert all(isinstance(each, Judgement) for each in mutation.judged)
+
+
+NEVER = """\
+module never
+state:
+    n: 0 .. 3 = 0
+action turn:
+    n := (n + 1) % 4
+action rest:
+    when never: n > 3
+    n := 0
+reachable three: n == 3
+"""
+
+
+def test_a_large_model_is_compared_by_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is larger only guards that are dropped, and lines of actions that never happen, are found equivalent."""
+    monkeypatch.setattr("assay.checker.mutation.judge.COMPARABLE", 0)
+    assert fates(judged(NEVER)) == {
+        "keep without `n := (n + 1) % 4`": ("killed", ("three",)),
+        "drop without `when never: n > 3`": ("survived", ()),
+        "swap `>=` for `>` in `n > 3`": ("survived", ()),
+        "keep without `n := 0`": ("equivalent", ()),
+    }
+    mutation = judged(COUNTER)
+    assert [each.mutant.text for each in mutation.of(Fate.EQUIVALENT)] == [
+        "without `n < 5` in `when small: n < 3 and n < 5`"
+    ]

@@ -1,0 +1,163 @@
+"""KRaft, the ISR, requests and client metadata: the specs hold in the sizes pinned, and each safeguard, switched off, is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.kafka.kraft import (
+    CONFIGURATIONS,
+    IDLE,
+    LARGE,
+    QUICK,
+    SAFEGUARDS,
+    SIZES,
+    SPECS,
+    SWITCHED_OFF,
+    Safeguard,
+    Size,
+)
+from tests.kafka.ladder import LADDER, Rung
+
+from assay.checker import portfolio
+from assay.checker.options import SearchOptions
+from assay.checker.portfolio import Engine
+from assay.checker.verdict import ExitCode, Outcome, Report, Step
+from assay.cli.bundled import SPECS as FOLDER
+from assay.cli.settings import load
+from assay.grammar.parse import parse
+from assay.grammar.syntax import BoolLit, Param
+from assay.grammar.values import Value
+
+SMALL = [size for size in SIZES if size.distinct < 3_000]
+DEFAULTS = [size for size in SIZES if size.model is None]
+
+
+@cache
+def searched(spec: str, model: str | None, engine: Engine = "native") -> Report:
+    loaded = load(spec, model, {})
+    return portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, engine).report
+
+
+def check_size(size: Size, engine: Engine = "native") -> None:
+    report = searched(size.spec, size.model, engine)
+    statistics = report.statistics
+    assert (statistics.distinct, statistics.generated, statistics.depth) == (size.distinct, size.generated, size.depth)
+    assert {each.outcome for each in report.properties} <= {Outcome.HOLDS, Outcome.VACUOUS}
+    assert (report.engine, report.exit_code) == (engine, ExitCode.OK)
+    assert tuple(sorted(label for label, hits in report.bounds.items() if hits)) == size.bounds
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_a_model_holds_in_all_its_states(size: Size) -> None:
+    check_size(size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", LARGE, ids=str)
+def test_a_larger_model_holds_in_all_its_states(size: Size) -> None:
+    check_size(size)
+
+
+@pytest.mark.parametrize("size", SMALL, ids=str)
+def test_the_reference_engine_counts_the_same_states(size: Size) -> None:
+    check_size(size, "reference")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [each for each in SIZES if 3_000 <= each.distinct < 70_000], ids=str)
+def test_the_reference_engine_counts_the_same_states_of_what_is_larger(size: Size) -> None:
+    check_size(size, "reference")
+
+
+@pytest.mark.parametrize("safeguard", QUICK, ids=str)
+def test_a_safeguard_switched_off_is_missed(
+    safeguard: Safeguard, record_property: Callable[[str, object], None]
+) -> None:
+    check_safeguard(safeguard, record_property)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("safeguard", [each for each in SAFEGUARDS if each not in QUICK], ids=str)
+def test_a_safeguard_of_the_partition_switched_off_is_missed(
+    safeguard: Safeguard, record_property: Callable[[str, object], None]
+) -> None:
+    check_safeguard(safeguard, record_property)
+
+
+def check_safeguard(safeguard: Safeguard, record_property: Callable[[str, object], None]) -> None:
+    loaded = load(safeguard.spec, safeguard.model, {safeguard.parameter: "false"})
+    options = SearchOptions(properties=frozenset({safeguard.violated}))
+    report = portfolio.check(loaded.kernel, options, loaded.sources, "native").report
+    assert report.exit_code is ExitCode.VIOLATED
+    (found,) = [each for each in report.properties if each.outcome is Outcome.VIOLATED]
+    assert found.name == safeguard.violated
+    assert found.trace is not None
+    assert (len(found.trace), step_text(found.trace.steps[-1])) == (safeguard.length, safeguard.last)
+    seconds = report.statistics.seconds
+    record_property(LADDER, Rung(safeguard.spec, safeguard.parameter, found.name, safeguard.length, seconds).cells())
+
+
+def step_text(step: Step) -> str:
+    return f"{step.action}({', '.join(value_text(value) for _, value in step.arguments)})"
+
+
+def value_text(value: Value) -> str:
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(sorted(value_text(each) for each in value))}}}"
+    return str(getattr(value, "name", value))
+
+
+def switches(spec: str) -> list[str]:
+    module = parse((FOLDER / f"{spec}.assay").read_text(encoding="utf-8"), spec).module
+    return [
+        each.name.text
+        for each in module.declarations
+        if isinstance(each, Param) and isinstance(each.default, BoolLit) and each.default.value
+    ]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_switch_of_a_spec_is_pinned(spec: str) -> None:
+    pinned = {each.parameter for each in SAFEGUARDS if each.spec == spec}
+    assert pinned | CONFIGURATIONS.get(spec, set()) == set(switches(spec))
+
+
+@pytest.mark.slow
+def test_two_safeguards_keep_an_isr_from_becoming_empty() -> None:
+    """KAFKA-15353 empties the request; a controller that does not look, as in ZooKeeper mode, empties the ISR."""
+    off = {"RetryIsIdempotent": "false", "ProposalHasLeader": "false"}
+    loaded = load("kafka/kraft/partition", None, off)
+    options = SearchOptions(properties=frozenset({"leader_in_isr"}))
+    (found, *_) = portfolio.check(loaded.kernel, options, loaded.sources, "native").report.properties[2:]
+    assert (found.name, found.outcome) == ("leader_in_isr", Outcome.VIOLATED)
+    assert found.trace is not None
+    assert [step.action for step in found.trace.steps[1:]] == ["hear", "ask_out", "resend", "take_proposal"]
+
+
+def test_the_lessons_of_the_partition_can_be_followed() -> None:
+    """They take more changes than can be searched; a scenario is a run, and needs no search."""
+    loaded = load("kafka/kraft/partition", "lessons", {})
+    report = portfolio.check(loaded.kernel, SearchOptions(max_depth=1), loaded.sources, "native").report
+    outcomes = {each.name: each.outcome for each in report.properties if each.kind == "scenario"}
+    assert len(outcomes) == 7
+    assert set(outcomes.values()) == {Outcome.HOLDS}
+
+
+@pytest.mark.parametrize("size", DEFAULTS, ids=str)
+def test_every_action_happens_and_every_guard_decides_or_says_why_not(size: Size) -> None:
+    coverage = searched(size.spec, None).coverage
+    assert {each.action for each in coverage.actions if not each.taken} == SWITCHED_OFF.get(size.spec, set())
+    idle = {f"{each.action}.{each.label}" for each in coverage.guards if not each.decisive}
+    assert idle == IDLE.get(size.spec, set())
+
+
+def test_the_index_names_states_and_safeguards(checkout: Path) -> None:
+    lines = (checkout / "spec" / "README.md").read_text(encoding="utf-8").splitlines()
+    rows = {cells[1].strip(" `"): cells for cells in (line.split("|") for line in lines) if len(cells) > 3}
+    for size in DEFAULTS:
+        assert [cell.strip() for cell in rows[size.spec][3:5]] == [f"{size.distinct:,}", str(size.depth)]
+    for safeguard in SAFEGUARDS:
+        assert f"`{safeguard.parameter}`" in rows[safeguard.spec][5]

@@ -1,0 +1,87 @@
+"""How strong the specs of kafka/ are: of every mistake that `assay mutate` makes, a property notices, or the spec says why none does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from assay.checker.mutation.judge import Fate
+from assay.checker.options import SearchOptions
+from assay.checker.verdict import ExitCode
+from assay.cli.mutate import run
+from assay.cli.settings import load
+
+
+@dataclass(frozen=True)
+class Strength:
+    """A spec with its numbers of mutants: all, killed, equivalent, and those that survive for a reason given in the spec."""
+
+    spec: str
+    mutants: int
+    killed: int
+    equivalent: int
+    explained: int
+
+    def __str__(self) -> str:
+        return self.spec
+
+    @property
+    def row(self) -> str:
+        """The row of docs/kafka-mutation.md."""
+        numbers = (self.mutants, self.killed, self.equivalent, self.explained)
+        return f"| `{self.spec}` | {' | '.join(map(str, numbers))} |"
+
+
+QUICK = [
+    Strength("kafka/become_follower", 21, 16, 5, 0),
+    Strength("kafka/broker_epoch", 49, 44, 5, 0),
+    Strength("kafka/broker_id", 37, 28, 9, 0),
+    Strength("kafka/claim", 32, 29, 3, 0),
+    Strength("kafka/controller_cache", 32, 31, 1, 0),
+    Strength("kafka/stop_replica", 39, 35, 4, 0),
+    Strength("kafka/topics", 54, 52, 2, 0),
+    Strength("kafka/transaction_coordinator", 30, 29, 1, 0),
+]
+LONG = [
+    Strength("kafka/alter_partition", 37, 34, 0, 3),
+    Strength("kafka/isr_in_zookeeper", 29, 26, 3, 0),
+    Strength("kafka/own_node", 92, 86, 6, 0),
+    Strength("kafka/replication/async_isr", 42, 40, 1, 1),
+]
+"""From ten seconds to half a minute each."""
+MINUTES = [
+    Strength("kafka/controller", 77, 53, 24, 0),
+    Strength("kafka/membership", 89, 81, 4, 4),
+]
+"""Judged by hand: several minutes."""
+
+
+def check_strength(strength: Strength) -> None:
+    mutation = run(load(strength.spec, None, {}), SearchOptions())
+    assert [each.mutant.text for each in mutation.of(Fate.SURVIVED, Fate.UNDECIDED)] == []
+    numbers = [len(mutation.of(fate)) for fate in (Fate.KILLED, Fate.EQUIVALENT, Fate.EXPLAINED)]
+    assert (len(mutation.judged), *numbers) == (
+        strength.mutants,
+        strength.killed,
+        strength.equivalent,
+        strength.explained,
+    )
+    assert mutation.exit_code is ExitCode.OK
+
+
+def test_the_smallest_spec_notices_every_mistake() -> None:
+    check_strength(next(each for each in QUICK if each.spec == "kafka/transaction_coordinator"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strength", [*QUICK, *LONG], ids=str)
+def test_a_spec_notices_every_mistake_or_says_why_not(strength: Strength) -> None:
+    check_strength(strength)
+
+
+def test_the_page_shows_how_strong_the_specs_are(checkout: Path) -> None:
+    lines = (checkout / "docs" / "kafka-mutation.md").read_text(encoding="utf-8").splitlines()
+    for strength in (*QUICK, *LONG, *MINUTES):
+        assert strength.row in lines
