@@ -35,17 +35,20 @@ class Strength:
 
 
 QUICK = [
+    Strength("kafka/assignment", 50, 50, 0, 0),
     Strength("kafka/become_follower", 21, 16, 5, 0),
     Strength("kafka/broker_epoch", 49, 44, 5, 0),
     Strength("kafka/broker_id", 37, 28, 9, 0),
     Strength("kafka/claim", 32, 29, 3, 0),
     Strength("kafka/controller_cache", 32, 31, 1, 0),
+    Strength("kafka/kraft/brokers", 14, 13, 1, 0),
     Strength("kafka/stop_replica", 39, 35, 4, 0),
     Strength("kafka/topics", 54, 52, 2, 0),
     Strength("kafka/transaction_coordinator", 30, 29, 1, 0),
 ]
 LONG = [
     Strength("kafka/alter_partition", 37, 34, 0, 3),
+    Strength("kafka/client_metadata", 40, 35, 3, 2),
     Strength("kafka/isr_in_zookeeper", 29, 26, 3, 0),
     Strength("kafka/own_node", 92, 86, 6, 0),
     Strength("kafka/replication/async_isr", 42, 40, 1, 1),
