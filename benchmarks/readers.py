@@ -23,7 +23,9 @@ TIMES = 6
 
 def lines(names: tuple[str, ...] = ()) -> Iterator[Line]:
     """One line for each recording, or for those named, repeated so that starting up does not count; and one for all of them."""
-    archives = {name: sample(name) for name in NAMES} | {path.name.partition(".")[0]: path for path in sorted(RECORDINGS.glob("*.tar.xz"))}
+    archives = {name: sample(name) for name in NAMES} | {
+        path.name.partition(".")[0]: path for path in sorted(RECORDINGS.glob("*.tar.xz"))
+    }
     wanted = names or tuple(archives)
     load_catalogue()
     totals = [0, 0, 0, 0.0]
@@ -70,6 +72,8 @@ def _line(name: str, size: int, records: int, events: int, seconds: float) -> Li
         "cpu_seconds": round(seconds, 3),
         "mb_per_second": round(size / 1e6 / seconds, 1),
         "events_per_second": round(events / seconds),
-        "peak_resident_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)),
+        "peak_resident_mb": round(
+            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+        ),
         "load_before": round(os.getloadavg()[0], 2),
     }

@@ -15,7 +15,7 @@ from assay.traces.readers.layout import (
     split_thread,
     without_colours,
 )
-from assay.traces.readers.reading import FileReading, Match, Unmapped
+from assay.traces.readers.reading import FileReading, Match, Unmapped, match_of
 from assay.traces.readers.scan import RawRecord
 from assay.traces.readers.stamps import Clock
 from assay.traces.shapes.recognise import Finding, LoggerShapes, mask
@@ -210,7 +210,7 @@ class FileJob:
             record = LogRecord(
                 self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
             )
-            reading.matches.append(Match(record, tuple(findings)))
+            reading.matches.append(match_of(record, findings))
 
 
 def _duration(milliseconds: int) -> str:

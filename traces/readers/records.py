@@ -13,7 +13,7 @@ from assay.traces.readers.job import FileJob
 from assay.traces.readers.json_events import holds_events, read_events
 from assay.traces.readers.layout import START
 from assay.traces.readers.prefix import find_prefixes
-from assay.traces.readers.reading import FileReading, Match, Origin
+from assay.traces.readers.reading import FileReading, Match, Origin, match_of
 from assay.traces.readers.scan import ByteStream, RawRecord, ScanLimits, Tally, scan
 from assay.traces.readers.unwrap import Part, Unwrapped
 from assay.traces.shapes.recognise import LoggerShapes, Recogniser
@@ -128,7 +128,7 @@ class RecordReader:
     def pasted(self, text: bytes, place: Place) -> Iterator[Match]:
         """The log lines in text that is in no layout."""
         for pasted in pasted_records(text, place, self._recogniser):
-            yield Match(pasted.record, pasted.findings)
+            yield match_of(pasted.record, pasted.findings)
 
 
 def _note_zeros(reading: FileReading, first: int) -> None:
