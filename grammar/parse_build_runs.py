@@ -19,6 +19,7 @@ from assay.grammar.syntax import (
     Hidden,
     Ignore,
     Name,
+    Numbered,
     On,
     Order,
     Refines,
@@ -114,6 +115,9 @@ class SpecBuilder(DeclarationBuilder):
     def slice(self, span: Span, children: list[Any]) -> Slice:
         of, *fields, since = children
         return Slice(of, tuple(fields), since, span=span)
+
+    def numbered(self, span: Span, children: list[Any]) -> Numbered:
+        return Numbered(tuple(children), span=span)
 
     def together(self, span: Span, children: list[Any]) -> Together:
         events = tuple(child for child in children if isinstance(child, Name))

@@ -20,6 +20,7 @@ from assay.grammar.syntax import (
     Ignore,
     Model,
     Name,
+    Numbered,
     On,
     Order,
     Refines,
@@ -143,6 +144,8 @@ def trace_line(node: TraceLine) -> list[Item]:
             return _on(node)
         case Ignore(events, reason):
             return [_with_reason("ignore ", events, reason, node)]
+        case Numbered(actions):
+            return [listed(1, "numbered ", map(str, actions), node)]
         case Together(events, reason):
             return [_with_reason("thread ", events, reason, node)]
         case Slice(of, slicing, since):

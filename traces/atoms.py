@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from assay.checker.evaluate.show import show_value
-from assay.checker.evaluate.traverse import children
+from assay.checker.evaluate.traverse import children, descendants
 from assay.checker.evaluate.undefined import Undefined
 from assay.checker.print_kernel import Sources, expression_text
 from assay.grammar import kernel as k
@@ -35,13 +35,17 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Where a condition is judged: the values of binders, which of them come from the log, the state now and before."""
+    """Where a condition is judged: the values of binders, which of them come from the log, the state now and before.
+
+    ``fields`` are names that functions give to what comes from the log, each with the name that the log's rule gives it.
+    """
 
     model: Model
     bound: Mapping[str, Value]
     given: frozenset[str]
     now: int
     before: int | None = None
+    fields: Mapping[str, k.Local] = field(default_factory=dict)
 
     def value(self, expr: k.Expr) -> Value:
         """The value of an expression here; raises ``Undefined``."""
@@ -52,7 +56,24 @@ class Situation:
 
     def with_local(self, name: str, value: Value) -> Situation:
         """The same with one more binder."""
-        return Situation(self.model, {**self.bound, name: value}, self.given, self.now, self.before)
+        return replace(self, bound={**self.bound, name: value})
+
+    def with_let(self, binder: k.Local, value: k.Expr) -> Situation:
+        """The same with a name for an expression; raises ``Undefined``."""
+        inner = self.with_local(binder.name, self.value(value))
+        origin = self._origin(value)
+        if origin is None:
+            return inner
+        return replace(inner, given=self.given | {binder.name}, fields={**self.fields, binder.name: origin})
+
+    def _origin(self, expr: k.Expr) -> k.Local | None:
+        """The one name from the log that an expression is made of, if it is."""
+        parts = (expr, *descendants(expr))
+        names = {part.name: part for part in parts if isinstance(part, k.Local)}
+        if len(names) != 1 or not names.keys() <= self.given or any(isinstance(part, k.StateVar) for part in parts):
+            return None
+        (name, local), *_ = names.items()
+        return self.fields.get(name, local)
 
 
 def failing(condition: k.Expr, here: Situation) -> list[Atom]:
@@ -70,7 +91,7 @@ def failing(condition: k.Expr, here: Situation) -> list[Atom]:
             return failing(conclusion, here) or [_atom(condition, here)]
         case k.LetIn(_, binder, value, body):
             try:
-                return failing(body, here.with_local(binder.name, here.value(value))) or [_atom(condition, here)]
+                return failing(body, here.with_let(binder, value)) or [_atom(condition, here)]
             except Undefined as undefined:
                 return [_atom(value, here, undefined.message)]
         case _:
@@ -85,8 +106,11 @@ def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> Atom:
             value = here.value(part)
         except Undefined:
             continue
-        from_log = isinstance(part, k.Local) and part.name in here.given
-        (log if from_log else model).setdefault(part, value)
+        if isinstance(part, k.Local) and part.name in here.given:
+            origin = here.fields.get(part.name, part)
+            log.setdefault(origin, here.bound[origin.name])
+        else:
+            model.setdefault(part, value)
     if not model and undefined is None:
         model |= {side: here.value(side) for side in _sides(expr) if side not in log}
     return Atom(expr, _stated(log), _stated(model), undefined)

@@ -18,7 +18,7 @@ from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.chain import Chain, thread_of
 from assay.traces.order import Item
-from assay.traces.search.model import Model, Taken
+from assay.traces.search.model import ANY, Model, Taken
 from assay.traces.slicing import Split
 
 Own = tuple[Value, ...]
@@ -157,9 +157,14 @@ class History:
                 others = dict(self.model.consume(line, state)) if found else {}
                 found = {after: taken for after, taken in found.items() if after in others}
         else:
-            found = {taken.state: (taken,) for taken in self.model.hidden(state)}
+            found = {taken.state: (taken,) for taken in self.numbered(state)}
         watching = [line for line in lines if not line.observation.pinned]
         return {after: t for after, t in found.items() if all(self.model.consume(line, after) for line in watching)}
+
+    def numbered(self, state: int) -> Iterator[Taken]:
+        """The steps that a number can stand for."""
+        for action in self.model.plan.numbered:
+            yield from self.model.call(action, (ANY,) * len(self.model.meanings.actions[action].names), state)
 
     def agrees(self, line: Item, start: int, after: int) -> bool:
         """Whether a line can be one of a write that led from one state to another."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from assay.grammar import kernel as k
@@ -12,7 +12,7 @@ from assay.grammar.values import Value
 from assay.traces.atoms import Writer
 from assay.traces.binding import Bound, Observation, bind
 from assay.traces.chain import Chain, chain
-from assay.traces.events import Event
+from assay.traces.events import Event, Place
 from assay.traces.history import Deed, History, Trail, Write
 from assay.traces.order import Item
 from assay.traces.replay import broken_properties
@@ -21,7 +21,14 @@ from assay.traces.search.path import Path
 from assay.traces.slice_blame import Blamer
 from assay.traces.slice_check import Findings, SliceCheck, check_slice
 from assay.traces.slicing import Split, read_variables
-from assay.traces.validation import ExecutedStep, Execution, Remark, SliceResult, TraceVerdict
+from assay.traces.validation import (
+    ExecutedStep,
+    Execution,
+    Remark,
+    SliceResult,
+    TraceVerdict,
+    Violation,
+)
 
 NUMBERS_SHOWN = 5
 """How many of the numbers that no line states are listed."""
@@ -76,7 +83,7 @@ class Joiner:
             _verdict(found),
             _reason(found),
             len({id(seen.event) for seen in observations}),
-            tuple(found.violations),
+            _by_line(found.violations),
             properties,
             Counter(taken.action for trail in found.trail.backwards() for taken in trail.hidden),
             run,
@@ -120,6 +127,16 @@ def _first(trail: Trail) -> Item | None:
             return line
         case None:
             return None
+
+
+def _by_line(violations: Iterable[Violation]) -> tuple[Violation, ...]:
+    """The violations, those of one line as one."""
+    found: dict[Place, Violation] = {}
+    for each in violations:
+        first = found.setdefault(each.place, each)
+        if first is not each:
+            found[each.place] = replace(first, blame=(*first.blame, *each.blame))
+    return tuple(found.values())
 
 
 def _speaks_of(prop: k.Property, names: Iterable[str]) -> bool:

@@ -124,7 +124,7 @@ def _repair(line: Item, parts: Sequence[FailedPart]) -> Repair:
 
 
 def _candidates(history: History, write: Write) -> Iterable[tuple[str, Wanted]]:
-    """The actions that may be a write: those that its lines name, also with other arguments, or else any that may be hidden."""
+    """The actions that may be a write: those that its lines name, also with other arguments, and any that a number can stand for."""
     model = history.model
     found: dict[tuple[str, Wanted], None] = {}
     for line in write.lines:
@@ -138,8 +138,8 @@ def _candidates(history: History, write: Write) -> Iterable[tuple[str, Wanted]]:
             ANY if isinstance(p.binder.type, t.AtomType) else w for p, w in zip(parameters, wanted, strict=True)
         )
         found[action, open_] = None
-    if not found:
-        for action in model.plan.hidden:
+    if len(write.lines) > sum(line.observation.pinned for line in write.lines):
+        for action in model.plan.numbered:
             found[action, (ANY,) * len(model.meanings.actions[action].names)] = None
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +15,9 @@ from assay.traces.validation import Violation
 
 TIES_TRIED = 6
 """How many equally good explanations of a mismatch are tried on what follows."""
+
+MOVES_TRIED = 8
+"""How often a slice is checked again to find the number that a line should have."""
 
 LATE = 10_000.0
 """How much older, in milliseconds, something may be than its line where the clause sets no bound."""
@@ -63,7 +67,7 @@ class SliceCheck:
         """The whole check."""
         misplaced = self._misplaced()
         kept = [line for line in self.lines if line not in misplaced]
-        todo = entries(self.history.model, kept, LATE)
+        todo = entries(self.history.model, kept, self.late)
         for at, entry in enumerate(todo):
             match entry:
                 case Deed():
@@ -105,15 +109,27 @@ class SliceCheck:
         before = self.frontier
         if unknown or write.number > expected:
             self.found.begun = write.lines[0] if unknown else self.found.begun
-            self.found.missing += [] if unknown else range(expected, write.number)
+            if not unknown and following is None and self._is_restated(write):
+                return
             onward = self._adopt(write)
             if not onward:
                 self.found.unplaced.append(write)
                 return
+            self.found.missing += [] if unknown else range(expected, write.number)
         else:
             onward = self.history.advance(before, write) or self._explain(write, following)
         self.frontier, self.before_last = onward, before
         self.last, self.latest = write.number, write
+
+    def _is_restated(self, write: Write) -> bool:
+        """Whether a single line after the last write is of that write, but for its number; it is noted as a mismatch then."""
+        (trail, *_), (line, *more) = self.frontier, write.lines
+        after = self.history.number(trail.own, trail.position)
+        if more or len(disagreeing(self.history, line, after, after)) != 1:
+            return False
+        violation = self.blamer.disagreement(self.history, line, after, after, "observe")
+        self.found.violations.append(violation)
+        return True
 
     def _adopt(self, write: Write) -> Frontier:
         """The state that a write left, as the lines say that state it in full: what came before is not known."""
@@ -151,6 +167,11 @@ class SliceCheck:
 
     def _explain(self, write: Write, following: Write | None) -> Frontier:
         """The way on after a mismatch, which is noted."""
+        alone = self._without_one(write, following)
+        if alone is not None:
+            trail, line = alone
+            self._note_odd((line,), trail)
+            return (trail,)
         attempts = self.blamer.attempts(self.history, self.frontier, write)
         earlier = self._without_latest(write)
         if earlier is not None and (not attempts or attempts[0].cost >= len(earlier[1])):
@@ -164,6 +185,17 @@ class SliceCheck:
         self.found.violations += self.blamer.broken_guards(self.history, best, write)
         self._note_odd(best.odd, best.trail)
         return (best.trail,)
+
+    def _without_one(self, write: Write, following: Write | None) -> tuple[Trail, Item] | None:
+        """The way on without one of several lines, and that line; if the others decide it, one that lets the slice go on."""
+        first: tuple[Trail, Item] | None = None
+        for line in write.lines if len(write.lines) > 1 else ():
+            others = Write(write.number, tuple(other for other in write.lines if other is not line))
+            for trail in self.history.advance(self.frontier, others):
+                if following is None or self.history.advance((trail,), following):
+                    return trail, line
+                first = first or (trail, line)
+        return first
 
     def _most_promising(self, attempts: Sequence[Attempt], following: Write | None) -> Attempt:
         """Of the attempts with the fewest obstacles, one that lets the slice go on."""
@@ -198,10 +230,13 @@ class SliceCheck:
         ]
         removed: list[Item] = []
         while True:
-            conflicts = self._conflicts([(n, line) for n, line in numbered if line not in removed])
+            left = [(n, line) for n, line in numbered if line not in removed]
+            conflicts = self._conflicts(left)
             if not conflicts:
                 return removed
-            removed.append(max(conflicts, key=lambda each: (len(conflicts[each]), -each.index)))
+            company = Counter(n for n, _ in left)
+            standing = {line: company[n] for n, line in left}
+            removed.append(max(conflicts, key=lambda each: (len(conflicts[each]), standing[each], -each.index)))
 
     def _conflicts(self, numbered: Sequence[tuple[int, Item]]) -> dict[Item, set[int]]:
         """For each line, the lines that contradict it: of lower writes that are later for certain, or the other way round."""
@@ -231,11 +266,22 @@ class SliceCheck:
             self.found.odd.append(Odd(line, start, after, violation))
         for odd in tuple(self.found.odd):
             if odd.line not in misplaced:
-                start, after, wrong = self._closest(odd.line)
-                if wrong < len(disagreeing(self.history, odd.line, odd.start, odd.after)):
+                own = len(disagreeing(self.history, odd.line, odd.start, odd.after))
+                start, after, wrong = self._closest(odd.line) if own else self._same_step(odd)
+                if wrong < own or not own:
                     again = self.blamer.disagreement(self.history, odd.line, start, after, odd.violation.action)
                     self.found.violations[self.found.violations.index(odd.violation)] = again
         self.found.violations.sort(key=lambda violation: violation.event.record.time or 0)
+
+    def _same_step(self, odd: Odd) -> tuple[int, int, int]:
+        """The write that a line is of, where it says the same of its outcome as another that was made in another way."""
+        for trail in self.found.trail.backwards():
+            if isinstance(trail.entry, Write):
+                moved = with_number(odd.line, trail.entry.number)
+                after = self.history.number(trail.own, trail.position)
+                if moved is not None and self.history.agrees(moved, trail.start, after):
+                    return trail.start, after, 0
+        return odd.start, odd.after, 0
 
     def misnumbered(self, line: Item, number: int) -> Violation | None:
         """What a line says against the write that it is of, under another number than its own."""
@@ -267,6 +313,8 @@ def with_number(line: Item, number: int) -> Item | None:
 def check_slice(make: Callable[[Sequence[Item]], SliceCheck], lines: Sequence[Item]) -> Findings:
     """The findings about a slice. Where a line with a wrong number would fill a gap, it is read as if it did."""
     found = make(lines).run()
+    if len(found.missing) * len(found.odd) > MOVES_TRIED:
+        return found
     for number in tuple(found.missing):
         for odd in found.odd:
             moved = with_number(odd.line, number)

@@ -64,11 +64,11 @@ def split(kernel: k.Kernel, slicing: k.Slicing) -> Split:
     sort = slicing.sort.name
     own = [i for i, variable in enumerate(kernel.variables) if _is_map_of(variable.type, sort)]
     names = frozenset(kernel.variables[i].name for i in own)
-    for variable in kernel.variables:
-        if variable.name not in names and _mentions(variable.type, sort):
-            problems.append(
-                _problem(variable.span, f"`{variable.name}` holds elements of `{sort}` and is no map from it")
-            )
+    problems += [
+        _problem(variable.span, f"`{variable.name}` holds elements of `{sort}` and is no map from it")
+        for variable in kernel.variables
+        if variable.name not in names and _mentions(variable.type, sort)
+    ]
     actions: list[k.Action] = []
     of_slices: set[str] = set()
     relaxed: list[tuple[str, str]] = []
@@ -193,6 +193,8 @@ def _of_statement(
                 yield _problem(statement.span, f"`{action.name}` changes `{variable}`, which belongs to {whose}")
             elif not shared and not (path and _is_own(path[0], reader)):
                 yield _problem(statement.span, f"`{action.name}` changes `{variable}` of other slices than its own")
+        case _:
+            raise AssertionError(statement)
 
 
 def _is_own(step: k.AtKey | k.AtField, reader: _Reader) -> bool:

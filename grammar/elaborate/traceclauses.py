@@ -87,8 +87,9 @@ def _without(inherited: list[Placed], own: tuple[syntax.TraceLine, ...]) -> Iter
                 left = tuple(event for event in events if event.text not in spoken)
                 if left:
                     yield unit, syntax.Ignore(left, reason, span=line.span)
-            case _ if type(line) not in once:
-                yield unit, line
+            case _:
+                if type(line) not in once:
+                    yield unit, line
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ class ClausePlan:
             limit,
             self._ordering(),
             slicing,
+            self._numbered(),
             tuple(frozenset(e.text for e in line.events) for _, line in self._of(syntax.Together)),
             tuple(self._reported()),
             span=trace.span,
@@ -238,8 +240,16 @@ class ClausePlan:
         if found is None:
             return (), 0
         unit, line = found
+        return self._listed(unit, line.actions), self._limit(unit, line.limit)
+
+    def _numbered(self) -> tuple[str, ...]:
+        found = self._once(syntax.Numbered, "numbered")
+        return () if found is None else self._listed(found[0], found[1].actions)
+
+    def _listed(self, unit: Unit, actions: tuple[syntax.Path, ...]) -> tuple[str, ...]:
+        """The names of listed actions, each listed once."""
         names: list[str] = []
-        for path in line.actions:
+        for path in actions:
             entity = action_named(path, unit.scope, self.diagnostics)
             if entity is None:
                 continue
@@ -247,7 +257,7 @@ class ClausePlan:
             if entity.name in names:
                 self.diagnostics.error("E507", path.span, f"`{path}` is listed twice")
             names.append(entity.name)
-        return tuple(names), self._limit(unit, line.limit)
+        return tuple(names)
 
     def _limit(self, unit: Unit, expr: syntax.Expr) -> int:
         found = elaborate_expression(expr, unit.scope.allowing(state=False), self.diagnostics, Fresh(), INT)

@@ -193,7 +193,11 @@ class Reported(Node):
 
 @dataclass(frozen=True, slots=True)
 class TracePlan(Node):
-    """A trace clause. ``threads`` are groups of events whose lines one thread of a process writes."""
+    """A trace clause.
+
+    ``numbered`` are the actions that a number may stand for whose lines tell of the outcome alone; ``threads`` are groups of events whose lines
+    one thread of a process writes.
+    """
 
     name: str
     catalogue: str
@@ -203,6 +207,7 @@ class TracePlan(Node):
     hidden_limit: int
     ordering: Ordering
     slicing: Slicing | None = None
+    numbered: tuple[str, ...] = ()
     threads: tuple[frozenset[str], ...] = ()
     reported: tuple[Reported, ...] = ()
 

@@ -60,6 +60,13 @@ class Slice(TraceLine):
 
 
 @dataclass(frozen=True, slots=True)
+class Numbered(TraceLine):
+    """``numbered a, b``: the actions that a number may stand for where its lines tell of the outcome alone."""
+
+    actions: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Together(TraceLine):
     """``thread Event, Event "reason"``: one thread of a process writes the lines of these events, in whatever files."""
 

@@ -173,6 +173,7 @@ trace_lines: SearchStrategy[s.TraceLine] = (
     | st.builds(s.Together, tuples(names, 1, 3), doc_texts.map(without_indentation))
     | st.builds(s.Report, paths, names, doc_texts.map(without_indentation))
     | st.builds(s.Ignore, tuples(names, 1, 3), doc_texts.map(without_indentation))
+    | st.builds(s.Numbered, tuples(paths, 1, 2))
     | st.builds(s.Hidden, tuples(paths, 1, 2), small)
     | st.builds(
         s.Order, st.sampled_from(("file", "thread")), st.none() | st.integers(0, 999), st.none() | st.integers(0, 99)

@@ -33,7 +33,7 @@ from assay.traces.validate import validate as run_validation
 from assay.traces.validation import Validation
 from assay.traces.window import known_ids
 
-DEFAULT_SPEC = "kafka/controller"
+DEFAULT_SPEC = "kafka/cluster"
 LONGEST_EXAMPLE = 100
 WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL"})
 

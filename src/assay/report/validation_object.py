@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from assay.checker.verdict import ExitCode, worst
@@ -17,7 +18,9 @@ from assay.traces.validation import (
     BrokenProperty,
     FailedPart,
     KillRate,
+    Remark,
     Repair,
+    SliceResult,
     TraceVerdict,
     Validation,
     Violation,
@@ -47,14 +50,17 @@ def validation_object(validation: Validation, input_: Overview | None = None) ->
         "reason": validation.reason,
         **model_object(validation.kernel),
         "clause": validation.clause,
-        "slices": {"total": 1, validation.verdict.value: 1},
+        "slices": _slice_counts(validation),
         "events": {"read": c.read, "used": c.used, "ignored": c.ignored, "unmapped": c.unmapped},
         "fields_checked": c.fields,
         "hidden": dict(validation.hidden),
         "ignored": [_unread(each) for each in validation.ignored],
         "unmapped": [_unread(each) for each in validation.unmapped],
-        "violations": [_violation(each) for each in validation.violations],
+        "violations": [_violation(each, _slice_of(validation, each)) for each in validation.violations],
         "properties": [_broken(each) for each in validation.properties],
+        "remarks": [_remark(each, result.name) for result in validation.slices for each in result.remarks],
+        "undecided": [_undecided(result) for result in validation.slices if result.reason is not None],
+        "relaxed": [{"action": action, "guard": label} for action, label in validation.relaxed],
         "notices": [_notice(each) for each in validation.notices],
         "explanations": [{**_place(m.event.record.place), "text": m.text} for m in validation.explanations],
         "reordering_ms": validation.reordering,
@@ -112,13 +118,32 @@ def junit_of_validation(validation: Validation) -> str:
     return junit(validation.kernel.name, [whole, *broken], validation.seconds)
 
 
-def _violation(violation: Violation) -> dict[str, Any]:
+def _slice_counts(validation: Validation) -> dict[str, int]:
+    if not validation.slices:
+        return {"total": 1, validation.verdict.value: 1}
+    counts = Counter(result.verdict.value for result in validation.slices)
+    return {"total": len(validation.slices), **counts}
+
+
+def _slice_of(validation: Validation, violation: Violation) -> str | None:
+    return next((each.name for each in validation.slices if violation in each.violations), None)
+
+
+def _remark(remark: Remark, name: str) -> dict[str, Any]:
+    return {**_event_place(remark.event), "slice": name, "severity": remark.severity, "text": remark.text}
+
+
+def _undecided(result: SliceResult) -> dict[str, Any]:
+    return {"slice": result.name, "verdict": result.verdict.value, "reason": result.reason}
+
+
+def _violation(violation: Violation, name: str | None) -> dict[str, Any]:
     return {
         "id": finding_id(violation),
         **_place(violation.place),
         "event": event_text(violation.event),
         "action": violation.action,
-        "slice": None,
+        "slice": name,
         "blame": [_blame(each) for each in violation.blame],
         "repair": _repair(violation.repair),
     }

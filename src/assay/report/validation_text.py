@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
@@ -19,6 +20,7 @@ TONES = {
     TraceVerdict.INCONCLUSIVE: Tone.WARN,
     TraceVerdict.VACUOUS: Tone.WARN,
 }
+SEVERITIES = {"risk": "data at risk", "known": "known behaviour"}
 MOST_NOTICES = 20
 MOST_BLAMED = 3
 WIDTH = 100
@@ -31,6 +33,7 @@ def validation_lines(validation: Validation, input_: Overview | None = None) -> 
         lines += [Line(""), *_violation(number, violation)]
     for broken in validation.properties:
         lines += [Line(""), *_broken(broken)]
+    lines += _remarks(validation)
     lines += [Line(""), *_basis(validation)]
     lines += _unmapped(validation.unmapped)
     lines += _ignored(validation.ignored)
@@ -92,12 +95,38 @@ def _broken(broken: BrokenProperty) -> Iterator[Line]:
         yield from explanation_lines(broken.explanation)
 
 
+def _remarks(validation: Validation) -> Iterator[Line]:
+    """What happened by the rules and is worth saying, with its slice and its line."""
+    told = [(remark, result.name) for result in validation.slices for remark in result.remarks]
+    if told:
+        yield Line("")
+    for remark, name in told:
+        place = clean(str(remark.event.record.place))
+        yield Line(f"{SEVERITIES[remark.severity]}: {name}, {remark.text}  ({place})", Tone.WARN)
+        yield Line(f"   {clean(remark.event.record.message.splitlines()[0])}", Tone.FAINT)
+
+
+def _slices(validation: Validation) -> Iterator[Line]:
+    if not validation.slices:
+        return
+    counts = Counter(result.verdict.value for result in validation.slices)
+    parts = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
+    yield Line(f"  {'slices':10}{len(validation.slices):,}: {parts}")
+    for result in validation.slices:
+        if result.verdict is TraceVerdict.INCONCLUSIVE:
+            yield Line(f"  {'':10}{clean(result.name)}: {clean(result.reason or '')}", Tone.WARN)
+    if validation.relaxed:
+        guards = ", ".join(f"{action} {label}" for action, label in validation.relaxed)
+        yield Line(f"  {'':10}not checked, because they read across slices: {guards}", Tone.WARN)
+
+
 def _basis(validation: Validation) -> Iterator[Line]:
     c = validation.counts
     yield Line(f"  {'model':10}{validation.kernel.name}, trace clause {validation.clause}")
     yield Line(
         f"  {'events':10}{c.read:,} read: {c.used:,} used, {c.ignored:,} ignored by name, {c.unmapped:,} unmapped"
     )
+    yield from _slices(validation)
     yield Line(f"  {'checked':10}{plural(c.fields, 'field')}")
     hidden = ", ".join(f"{name} {count:,}" for name, count in validation.hidden.items() if count) or "none"
     yield Line(f"  {'assumed':10}hidden steps: {hidden}")
