@@ -205,7 +205,7 @@ class FileJob:
                 self._note("no such time", raw, "have a time stamp that names no moment")
             elif self._latest is not None and not -_BACK <= time - self._latest <= _AHEAD:
                 self._note_jump(raw, time - self._latest)
-            self._latest = time if self._latest is None else time or self._latest
+            self._latest = self._latest if time is None else time
             message = f"{line.message}\n{line.tail.rstrip()}" if line.tail else line.message
             record = LogRecord(
                 self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
