@@ -65,9 +65,6 @@ class Bound:
         return len({id(observation.event) for observation in self.observations})
 
 
-NOTHING_BOUND = Bound((), (), (), ())
-"""No events at all."""
-
 OF_THE_FILE = frozenset({"node", "run"})
 """The fields that every event has: they come from where a line stands, not from what it says."""
 

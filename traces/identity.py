@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from assay.traces.events import Notice, Place, ProcessRun
-from assay.traces.readers.reading import FileReading, Match, writers
+from assay.traces.readers.reading import FileReading, Match
 from assay.traces.series import put_together
 
 _FOREVER = 1 << 62
@@ -54,7 +54,7 @@ class NodeFiles:
 
     def brokers(self) -> set[int]:
         """The broker ids that the node's own lines state."""
-        return {broker for matches in self.logs.values() for match in matches for broker in writers(match)}
+        return {broker for matches in self.logs.values() for match in matches for broker in match.writers}
 
 
 def node_names(folders: Iterable[str]) -> dict[str, str]:
@@ -76,7 +76,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
     for folder, name in names.items():
         members = put_together([reading for reading in logs if reading.origin.folder == folder])
         stated = {
-            stream: {b for reading in parts for match in reading.matches for b in writers(match)}
+            stream: {b for reading in parts for match in reading.matches for b in match.writers}
             for stream, parts in members.items()
         }
         mixed = len(set().union(*stated.values())) > 1
@@ -100,7 +100,7 @@ def _divide(
     """Deal the records of a log that several brokers wrote to the nodes that they name."""
     unknown = 0
     for match in matches:
-        ids = writers(match)
+        ids = match.writers
         unknown += len(ids) != 1
         label = f"{name}/{min(ids)}" if len(ids) == 1 else f"{name}/?"
         node = nodes.setdefault(label, NodeFiles(label, unknown=len(ids) != 1))

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
+from assay.traces.attribution import Stream
 from assay.traces.events import Event, Field, Notice, Place, ProcessRun
-from assay.traces.read import LogReading, Stream, UnmappedLines
+from assay.traces.read import LogReading, UnmappedLines
 
 _ADDRESS = re.compile(
     r"\b\d{1,3}(?:\.\d{1,3}){3}\b"

@@ -14,7 +14,7 @@ from itertools import pairwise
 from time import gmtime
 
 from assay.traces.events import Notice, Place
-from assay.traces.readers.reading import FileReading, Match, writers
+from assay.traces.readers.reading import FileReading, Match
 from assay.traces.readers.stamps import BASE_YEAR, DAY, year_start
 
 _DATE = re.compile(
@@ -94,10 +94,10 @@ def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     moved: dict[str, str] = {}
     for number, reading in enumerate(readings):
         shared: Counter[int] = Counter(first[key] for key in keys[number] if key is not None and key in first)
-        for earlier, _ in shared.most_common(3):
-            if not _of_two_brokers(readings[earlier], reading):
+        for earlier, count in shared.most_common(3):
+            if count >= _SHARED and not _of_two_brokers(readings[earlier], reading):
                 _drop(readings[earlier], reading, keys[earlier], keys[number], moved, notices)
-        keys[number] = [_key(match) for match in reading.matches]
+                keys[number] = [_key(match) for match in reading.matches]
         for key in keys[number]:
             if key is not None:
                 first.setdefault(key, number)
@@ -114,7 +114,7 @@ def _key(match: Match) -> Key | None:
 
 def _of_two_brokers(one: FileReading, other: FileReading) -> bool:
     """Whether the lines of the two files name their brokers, and no broker is named in both."""
-    ids = [{broker for match in reading.matches for broker in writers(match)} for reading in (one, other)]
+    ids = [{broker for match in reading.matches for broker in match.writers} for reading in (one, other)]
     return bool(ids[0] and ids[1]) and not ids[0] & ids[1]
 
 

@@ -44,7 +44,7 @@ class SessionTimeline:
     def at(self, line: Line) -> str | None:
         """The session of the process when it wrote a record; none if that cannot be told."""
         for finding in line.match.findings:
-            if (key := _join_key(finding)) in self._joined:
+            if finding.shape.joins and (key := _join_key(finding)) in self._joined:
                 return self._joined[key]
         if line.stream in self._places:
             positions, states = self._places[line.stream]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
@@ -11,7 +11,7 @@ from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
 from assay.grammar.values import Value
 from assay.traces.atoms import Writer
-from assay.traces.binding import NOTHING_BOUND, Bound, Misfit, Unread, bind
+from assay.traces.binding import Bound, Misfit, Unread, bind
 from assay.traces.conduct import DEFAULT_OPTIONS, Accepted, Options, Undecided, conclude
 from assay.traces.events import Event, Notice
 from assay.traces.join import Joined, Joiner
@@ -39,6 +39,7 @@ from assay.traces.validation import (
 )
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
+NO_CHAIN = "not checked: no execution was found for what all slices share"
 NO_INITIAL_STATE = "the model has no initial state"
 
 
@@ -83,7 +84,7 @@ def validate(
         _conduct(search, writer, options, findings)
     run = None if findings.path is None else execution(model, findings.path)
     checks = kill_rate(search, options) if options.mutants and run is not None and not findings.violations else None
-    joined = Joined((), NOTHING_BOUND, 0)
+    joined = Joined((), _not_joined(event for events in parts.slices.values() for event in events), 0)
     if divided is not None and findings.path is not None:
         joined = Joiner(divided, plan, model, findings.path, writer).join(parts.slices)
         findings.violations += [_misfit(misfit) for misfit in joined.bound.misfits]
@@ -111,6 +112,16 @@ def validate(
         slices=joined.results,
         relaxed=divided.relaxed if divided is not None else (),
     )
+
+
+def _not_joined(events: Iterable[Event]) -> Bound:
+    """The events of slices where nothing was found for them to be joined on."""
+    counts: dict[str, Unread] = {}
+    for event in events:
+        first = counts.get(event.kind)
+        place = event.record.place if first is None else first.example
+        counts[event.kind] = Unread(event.kind, NO_CHAIN, 1 if first is None else first.count + 1, place)
+    return Bound((), (), tuple(counts.values()), ())
 
 
 def _merged(*groups: Sequence[Unread]) -> tuple[Unread, ...]:

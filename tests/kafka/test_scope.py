@@ -34,7 +34,7 @@ def broken(healthy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def validate(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, Any]:
-    code = invoke(["validate", *map(str, arguments), "--json"])
+    code = invoke(["validate", *map(str, arguments), "--spec", "kafka/controller", "--json"])
     return code, json.loads(capsys.readouterr().out)
 
 

@@ -43,6 +43,7 @@ SIZES = [
     Size("kafka/controller", 181_168, 1_894_757, 26, ("own_ids", "zxids")),
     Size("kafka/controller_cache", 975, 3_198, 15, ("versions",)),
     Size("kafka/isr_in_zookeeper", 2_070, 6_331, 11, ("versions",)),
+    Size("kafka/leadership", 283_684, 2_171_449, 10, ("assignments", "leader_epochs", "versions")),
     Size("kafka/membership", 27_451, 218_001, 24, ("zxids",)),
     Size("kafka/own_node", 2_720, 17_989, 20),
     Size("kafka/stop_replica", 102, 259, 15, ("capacity of late", "capacity of queue", "epochs")),
@@ -160,8 +161,8 @@ def check_safeguard(safeguard: Safeguard, engine: Engine) -> float:
 
 
 def test_every_bundled_spec_is_pinned_here_or_among_those_of_replication() -> None:
-    replication = "kafka/replication/"  # test_replication.py
-    others = [spec for spec in bundled_specs() if not spec.startswith(replication) and spec not in PINNED_IN_TEST_KRAFT]
+    elsewhere = ("kafka/replication/", "kafka/cluster")  # test_replication.py, test_leadership.py
+    others = [spec for spec in bundled_specs() if not spec.startswith(elsewhere) and spec not in PINNED_IN_TEST_KRAFT]
     assert [size.spec for size in SIZES] == others
 
 

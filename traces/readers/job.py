@@ -15,7 +15,7 @@ from assay.traces.readers.layout import (
     split_thread,
     without_colours,
 )
-from assay.traces.readers.reading import FileReading, Match, Unmapped
+from assay.traces.readers.reading import FileReading, Match, Unmapped, match_of
 from assay.traces.readers.scan import RawRecord
 from assay.traces.readers.stamps import Clock
 from assay.traces.shapes.recognise import Finding, LoggerShapes, mask
@@ -205,12 +205,12 @@ class FileJob:
                 self._note("no such time", raw, "have a time stamp that names no moment")
             elif self._latest is not None and not -_BACK <= time - self._latest <= _AHEAD:
                 self._note_jump(raw, time - self._latest)
-            self._latest = time if self._latest is None else time or self._latest
+            self._latest = self._latest if time is None else time
             message = f"{line.message}\n{line.tail.rstrip()}" if line.tail else line.message
             record = LogRecord(
                 self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
             )
-            reading.matches.append(Match(record, tuple(findings)))
+            reading.matches.append(match_of(record, findings))
 
 
 def _duration(milliseconds: int) -> str:

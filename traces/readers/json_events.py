@@ -61,7 +61,7 @@ def read_events(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits)
     found = JsonEvents()
     wrong: dict[str, tuple[int, Place]] = {}
     clock = Clock()
-    for place, line in _lines(stream, file, tally, limits):
+    for place, line in lines_of(stream, file, tally, limits):
         if not line.strip():
             continue
         tally.records += 1
@@ -76,7 +76,7 @@ def read_events(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits)
     return found
 
 
-def _lines(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits) -> Iterator[tuple[Place, bytes]]:
+def lines_of(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits) -> Iterator[tuple[Place, bytes]]:
     """The lines with their places; of one that is too long, only its beginning, which is no event."""
     rest, offset, number, skipping = b"", 0, 0, False
     while block := stream.read(limits.block):
@@ -102,7 +102,7 @@ def _event(line: bytes, place: Place, clock: Clock) -> JsonEvent:
     kind = content.get("event")
     if not isinstance(kind, str):
         raise NoEventError("`event`, the name of the event, is missing or no text")
-    fields = {name: _field(value, name) for name, value in content.items() if name not in RESERVED}
+    fields = {name: field_of(value, name) for name, value in content.items() if name not in RESERVED}
     run = content.get("run", 1)
     if not isinstance(run, int) or isinstance(run, bool) or run < 1:
         raise NoEventError("`run` is no number from 1 on")
@@ -135,7 +135,7 @@ def _text(content: Mapping[str, object], name: str) -> str | None:
     return value
 
 
-def _field(value: object, name: str, depth: int = 0) -> Field:
+def field_of(value: object, name: str, depth: int = 0) -> Field:
     """A JSON value as a field: numbers are integers, lists tuples, objects mappings."""
     if depth > _DEEPEST:
         raise NoEventError(f"`{name}` is nested too deeply")
@@ -147,9 +147,9 @@ def _field(value: object, name: str, depth: int = 0) -> Field:
                 return int(value)
             raise NoEventError(f"`{name}` is a number with a fraction; the language has integers")
         case list():
-            return tuple(_field(item, name, depth + 1) for item in value)
+            return tuple(field_of(item, name, depth + 1) for item in value)
         case dict():
-            return MappingProxyType({key: _field(item, name, depth + 1) for key, item in value.items()})
+            return MappingProxyType({key: field_of(item, name, depth + 1) for key, item in value.items()})
         case _:
             raise NoEventError(f"`{name}` is no JSON value")
 

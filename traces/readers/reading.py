@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from assay.traces.events import LogRecord, Notice, Place
@@ -9,20 +10,24 @@ from assay.traces.readers.json_events import JsonEvent
 from assay.traces.readers.scan import Tally
 from assay.traces.shapes.recognise import Finding
 
+_NOBODY: frozenset[int] = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A record and its findings; ``findings`` is empty if no shape fits."""
+    """A record and its findings; ``findings`` is empty if no shape fits. ``writers`` are the ids of the broker that wrote it, as it says."""
 
     record: LogRecord
     findings: tuple[Finding, ...]
+    writers: frozenset[int] = frozenset()
 
 
-def writers(match: Match) -> set[int]:
-    """The id of the broker that wrote the record, if the record says it."""
-    ids = {f.fields.get(f.shape.writer) for f in match.findings if f.shape.writer is not None}
-    ids |= {f.fields.get("broker") for f in match.findings if f.shape.role == "configuration"}
-    return {broker for broker in ids if isinstance(broker, int) and broker >= 0}
+def match_of(record: LogRecord, findings: Sequence[Finding]) -> Match:
+    """The record with what it says of its writer."""
+    ids = [f.fields.get(f.shape.writer) for f in findings if f.shape.writer is not None]
+    ids += [f.fields.get("broker") for f in findings if f.shape.role == "configuration"]
+    writers = frozenset(broker for broker in ids if isinstance(broker, int) and broker >= 0) if ids else _NOBODY
+    return Match(record, tuple(findings), writers)
 
 
 @dataclass(slots=True)

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from assay.traces.events import Place
 from assay.traces.paste import pasted_records
 from assay.traces.readers.job import FileJob
-from assay.traces.readers.json_events import holds_events, read_events
+from assay.traces.readers.json_events import JsonEvents, holds_events, read_events
 from assay.traces.readers.layout import START
+from assay.traces.readers.metadata_dump import is_dump, read_dump
 from assay.traces.readers.prefix import find_prefixes
-from assay.traces.readers.reading import FileReading, Match, Origin
+from assay.traces.readers.reading import FileReading, Match, Origin, match_of
 from assay.traces.readers.scan import ByteStream, RawRecord, ScanLimits, Tally, scan
 from assay.traces.readers.unwrap import Part, Unwrapped
 from assay.traces.shapes.recognise import LoggerShapes, Recogniser
 
 _PASTED_INTO = (".log", ".txt", ".out", ".err", ".md", "")
 """Endings of files in a directory in which a person may have pasted log lines; a file that is named is always looked at."""
+
+
+ReadsEvents = Callable[[ByteStream, str, Tally, ScanLimits], JsonEvents]
+"""Reads a file that states events itself to its end."""
 
 
 class _Hashed:
@@ -62,7 +67,9 @@ class RecordReader:
             reading.note("empty file", start, "the file is empty")
             return [reading]
         if holds_events(head):
-            return [self._read_events(stream, reading)]
+            return [self._read_events(read_events, stream, reading)]
+        if is_dump(head):
+            return [self._read_events(read_dump, stream, reading)]
         prefixes = () if _is_binary(head) else find_prefixes(head)
         if not prefixes and _is_binary(head) and not _has_record(head):
             reading.note("binary file", start, "the file is not text; it was not read")
@@ -83,10 +90,10 @@ class RecordReader:
         reading.digest = hashed.digest()
         return parts
 
-    def _read_events(self, stream: ByteStream, reading: FileReading) -> FileReading:
-        """A file of events as JSON."""
+    def _read_events(self, read: ReadsEvents, stream: ByteStream, reading: FileReading) -> FileReading:
+        """A file that states events itself."""
         hashed = _Hashed(stream)
-        found = read_events(hashed, reading.file, reading.tally, self._limits)
+        found = read(hashed, reading.file, reading.tally, self._limits)
         reading.events = found.events
         reading.tally.notices += found.notices
         reading.digest = hashed.digest()
@@ -128,7 +135,7 @@ class RecordReader:
     def pasted(self, text: bytes, place: Place) -> Iterator[Match]:
         """The log lines in text that is in no layout."""
         for pasted in pasted_records(text, place, self._recogniser):
-            yield Match(pasted.record, pasted.findings)
+            yield match_of(pasted.record, pasted.findings)
 
 
 def _note_zeros(reading: FileReading, first: int) -> None:

@@ -103,12 +103,14 @@ def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> 
     if wrong:
         return None
     conversions = {name: CONVERSIONS[kind] for name, kind in entry.get("fields", {}).items()}
+    pattern = re.compile(bounded(entry["pattern"]), re.DOTALL)
+    groups = [name.rstrip("_") for name, _ in sorted(pattern.groupindex.items(), key=lambda item: item[1])]
     return Shape(
         name=entry["name"],
         kind=entry["kind"],
         loggers=tuple(entry["loggers"]),
         reads=Reads(entry.get("reads", "whole")),
-        pattern=re.compile(bounded(entry["pattern"]), re.DOTALL),
+        pattern=pattern,
         literal=entry.get("literal", ""),
         fields=MappingProxyType(conversions),
         constants=MappingProxyType(dict(entry.get("constants", {}))),
@@ -121,6 +123,7 @@ def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> 
         meaning=entry["meaning"],
         example=entry["example"],
         clock=entry.get("clock"),
+        groups=tuple((name, conversions[name]) for name in groups),
         longest=LONGEST[_degree(entry)],
     )
 
@@ -162,9 +165,20 @@ def _pattern_mistakes(entry: Mapping[str, Any]) -> list[str]:
     ]
 
 
+_WITHOUT_CLASSES = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_ENDLESS = re.compile(r"[*+]|,\}")
+
+
 def _degree(entry: Mapping[str, Any]) -> int:
     """The exponent of the time of a table's pattern; ValueError for a pattern that cannot be judged."""
     reads = entry.get("reads", "whole")
+    skeleton = _WITHOUT_CLASSES.sub("x", bounded(entry["pattern"]))
+    if (
+        reads != Reads.EACH.value
+        and len(_ENDLESS.findall(skeleton)) <= 1
+        and not re.search(r"\)(?:[*+]|\{\d*,\})", skeleton)
+    ):
+        return 1  # nothing else repeats without end that could take the same characters
     pattern = re.compile(bounded(entry["pattern"]), re.DOTALL)
     return degree(pattern, to_the_end=reads == Reads.WHOLE.value, anywhere=reads == Reads.EACH.value)
 

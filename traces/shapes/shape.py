@@ -47,6 +47,8 @@ class Shape:
     meaning: str
     example: str
     clock: str | None = None
+    groups: tuple[tuple[str, Conversion], ...] = ()
+    """The name and the conversion of each group of the pattern, in its order."""
     longest: int = 1 << 30
     """A longer message is not one of this shape: its pattern could take too much time."""
 
@@ -80,10 +82,9 @@ class Shape:
     def _decode(self, found: re.Match[str]) -> dict[str, Field]:
         """The converted groups; one that took no part in the match gives no field."""
         decoded: dict[str, Field] = dict(self.constants)
-        for group, text in found.groupdict().items():
+        for (name, convert), text in zip(self.groups, found.groups(), strict=True):
             if text is not None:
-                name = group.rstrip("_")
-                decoded[name] = self.fields[name](text)
+                decoded[name] = convert(text)
         return decoded
 
     def explain(self, fields: Mapping[str, Field]) -> str:

@@ -21,7 +21,18 @@ from assay.cli.links import ADVICE, FOLDERS, broken_links
 from assay.cli.output import say, say_json
 from assay.report.lines import Line, Tone, plural
 
-DEPENDENCIES = ("click", "lark", "networkx", "numba", "numpy", "python-sat", "rich", "z3-solver")
+DEPENDENCIES = (
+    "click",
+    "jinja2",
+    "lark",
+    "networkx",
+    "numba",
+    "numpy",
+    "python-sat",
+    "rich",
+    "z3-solver",
+    "zstandard",
+)
 OPTIONAL = ("pyspark",)
 OLDEST_PYTHON = (3, 11)
 
