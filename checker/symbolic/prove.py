@@ -16,7 +16,7 @@ from assay.checker.options import Progress, SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.results import Answers
 from assay.checker.reference.watch import DEADLOCK, DEFINED
-from assay.checker.symbolic.bmc import BoundedSearch
+from assay.checker.symbolic.bmc import BoundedSearch, DisagreementError
 from assay.checker.symbolic.certificate import Certificate, conjuncts, statements
 from assay.checker.symbolic.gates import Gates
 from assay.checker.symbolic.ic3 import Cube, Ic3, Unsafe
@@ -147,6 +147,8 @@ class _Prover:
             shorter = BoundedSearch(self._search.model, options, self._system)
             shorter.begin()
             shorter.judge(states, in_step=question.kind in {"transition", DEADLOCK, DEFINED})
+        if question.name not in shorter.watch.found and question.name not in shorter.watch.undefined:
+            raise DisagreementError(f"the gates refute `{question.name}` where the reference does not: {states[-1]}")
         answers = {each.name: each for each in Answers(shorter, self.sources).all()}
         self._open.pop(question.name)
         self.results[question.name] = answers[question.name]
@@ -202,7 +204,7 @@ class _Prover:
         if report.stopped is not None or result is None or result.outcome is Outcome.UNKNOWN:
             return f"IC3 found an invariant, but {why}, and a search of all states came to no end"
         if (result.outcome is Outcome.VIOLATED) != (question.kind == "reachable"):
-            raise AssertionError(f"IC3 and exhaustive search disagree about `{question.name}`")
+            raise DisagreementError(f"IC3 and exhaustive search disagree about `{question.name}`")
         self._by_search.add(question.name)
         return None
 
