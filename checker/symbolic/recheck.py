@@ -35,6 +35,12 @@ class Doubt:
         return f"{self.where}: {self.why}"
 
 
+def _no_encoding(error: OutsideTheoryError | z3.Z3Exception) -> Doubt:
+    if isinstance(error, OutsideTheoryError):
+        return Doubt(str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory")
+    return Doubt("encoding", None, f"Z3 refuses it ({error})")
+
+
 class SecondOpinion:
     """Statements about one kernel; with ``open_sorts`` the sets of those names may have any size, and bounds are no guards."""
 
@@ -52,10 +58,8 @@ class SecondOpinion:
         try:
             self._prepare()
             return self._not_first(statements) or self._not_kept(statements)
-        except OutsideTheoryError as error:
-            return Doubt(
-                str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory"
-            )
+        except (OutsideTheoryError, z3.Z3Exception) as error:
+            return _no_encoding(error)
 
     def failing(self, statements: Sequence[k.Expr]) -> set[int] | Doubt:
         """The numbers of the statements that fail in an initial state or after a step from a state with all of them."""
@@ -68,10 +72,8 @@ class SecondOpinion:
                 asked = [at for at in range(len(statements)) if at not in failed]
                 failed |= {at for at in asked if self._fails(solver, step, statements[at]) is not None}
             return failed
-        except OutsideTheoryError as error:
-            return Doubt(
-                str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory"
-            )
+        except (OutsideTheoryError, z3.Z3Exception) as error:
+            return _no_encoding(error)
 
     def implies(self, statements: Sequence[k.Expr], prop: k.Property) -> Doubt | None:
         """Why it is not certain that the statements imply a property of states, or of steps from such states; None if it is."""
@@ -87,10 +89,8 @@ class SecondOpinion:
                 if doubt is not None:
                     return doubt
             return None
-        except OutsideTheoryError as error:
-            return Doubt(
-                str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory"
-            )
+        except (OutsideTheoryError, z3.Z3Exception) as error:
+            return _no_encoding(error)
 
     def _denied(self, prop: k.Property, now: Values, before: Values | None) -> Any:
         holds = z3.And([Reading(self._domain, now, before).read(c.condition) for c in prop.conjuncts])

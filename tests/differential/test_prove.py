@@ -26,7 +26,7 @@ from assay.grammar.diagnostics import SpecError
 from .random_kernel import random_kernel
 
 FAST = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
-THOROUGH = settings(FAST, max_examples=150)
+THOROUGH = settings(FAST, max_examples=60)
 GOOD = {Outcome.HOLDS, Outcome.UP_TO_BOUND}
 
 
