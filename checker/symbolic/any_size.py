@@ -91,7 +91,7 @@ class _AnyProver:
         self.kernel = kernel
         self.certificates: dict[str, Certificate] = {}
         self._model = Model(kernel)
-        self._opinion = SecondOpinion(kernel, sorts, RLIMIT)
+        self._opinion = SecondOpinion(kernel, sorts, RLIMIT, self._expired)
         self._options = options
         self._begun = begun
         self._sample: list[State] = []

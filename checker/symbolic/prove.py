@@ -80,6 +80,7 @@ class _Prover:
         self._open: dict[str, str] = {}
         """The questions without an answer, with the reason so far."""
         self._by_search: set[str] = set()
+        self._doubted: set[str] = set()
 
     @property
     def _seconds(self) -> float:
@@ -103,7 +104,7 @@ class _Prover:
         initial = self._search.store.states[: self._search.initial]
         for seconds in ROUNDS:
             for question in asked:
-                if question.name in self._open and not self._expired():
+                if question.name in self._open.keys() - self._doubted and not self._expired():
                     self._tell()
                     self._try(question, initial, seconds)
 
@@ -189,7 +190,7 @@ class _Prover:
         prop = next((p for p in self.kernel.properties if p.name == question.name), None)
         if prop is None:  # `defined` and `deadlock` speak of what the second encoding leaves open
             return self._confirmed_by_search(question, "the second encoding does not say when something is undefined")
-        opinion = SecondOpinion(self.kernel)
+        opinion = SecondOpinion(self.kernel, expired=self._expired)
         doubt = opinion.inductive(said) or opinion.implies(said, prop)
         return (
             None if doubt is None else self._confirmed_by_search(question, f"the second encoding has doubts ({doubt})")
@@ -211,6 +212,7 @@ class _Prover:
     def _conclude(self, question: Question, doubt: str | None) -> None:
         if doubt is not None:
             self._open[question.name] = doubt
+            self._doubted.add(question.name)  # more time for IC3 would not change it
             return
         self._open.pop(question.name)
         self.results[question.name] = self._proved(question)
@@ -243,7 +245,11 @@ class _Prover:
         stopped = None if not self._open else f"{len(self._open)} of the properties were not decided"
         statistics = Statistics(seconds=self._seconds)
         report = Report(self.kernel, ENGINE, results, statistics, {}, stopped=stopped, interrupted=self.interrupted)
-        shown = tuple((name, self.certificates[name]) for name in self.certificates if name in self.results)
+        shown = tuple(
+            (name, self.certificates[name])
+            for name in self.certificates
+            if name in self.results and name not in self._by_search
+        )
         return Proofs(report, shown)
 
     def _result(self, name: str, first: dict[str, PropertyResult]) -> PropertyResult:

@@ -6,7 +6,7 @@ one of the second encoding alone, since it has more steps than the system.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,13 +42,23 @@ def _no_encoding(error: OutsideTheoryError | z3.Z3Exception) -> Doubt:
 
 
 class SecondOpinion:
-    """Statements about one kernel; with ``open_sorts`` the sets of those names may have any size, and bounds are no guards."""
+    """Statements about one kernel; with ``open_sorts`` the sets of those names may have any size, and bounds are no guards.
 
-    def __init__(self, kernel: k.Kernel, open_sorts: frozenset[str] = frozenset(), rlimit: int = RLIMIT) -> None:
+    ``rlimit`` is how much work each question may take, ``expired`` is asked before each.
+    """
+
+    def __init__(
+        self,
+        kernel: k.Kernel,
+        open_sorts: frozenset[str] = frozenset(),
+        rlimit: int = RLIMIT,
+        expired: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._kernel = kernel
         self._domain = Domain(open_sorts)
         self._open = bool(open_sorts)
         self._rlimit = rlimit
+        self._expired = expired
         self._now: Values = {}
         self._typed: list[Any] = []
         self._steps: list[TheoryStep] = []
@@ -149,6 +159,8 @@ class SecondOpinion:
         return solver
 
     def _asked(self, solver: z3.Solver, denied: Any, where: str, at: int | None) -> Doubt | None:
+        if self._expired():
+            return Doubt(where, at, "the time limit was reached")
         solver.push()
         try:
             solver.add(denied)
