@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
+from assay.checker.check import refuse_unknown_names
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.scope import Frame
@@ -22,10 +23,13 @@ from assay.checker.symbolic.inductive import Induction
 from assay.checker.symbolic.initial import initial_states
 from assay.checker.symbolic.proof import Proofs
 from assay.checker.symbolic.recheck import Doubt, SecondOpinion
+from assay.checker.symbolic.same_text import depends_on_size
 from assay.checker.symbolic.templates import Templates, nearby, variables_in, written
 from assay.checker.verdict import Outcome, PropertyResult, Report, State, Statistics
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import Diagnostic, Note, SpecError
+from assay.grammar.kernel_types import Sort
+from assay.grammar.load import Loaded
 
 NO_PROOF = "E823"
 ENGINE = "prove for any size"
@@ -35,29 +39,42 @@ RLIMIT = 20_000_000
 """Z3's measure of work for each question here: candidates that take more are dropped."""
 
 
-def prove_any(kernel: k.Kernel, sets: Sequence[str], options: SearchOptions | None = None) -> Proofs:
-    """Prove the selected invariants and transition properties for any number of elements of the named sets.
+def prove_any(loaded: Loaded, sets: Sequence[str], options: SearchOptions | None = None) -> Proofs:
+    """Prove the selected invariants and transition properties for any number (one or more) of elements of the named sets.
 
-    Raises ``SpecError`` if one is no symmetric set of the spec, or a property is selected that there is not.
+    Raises ``SpecError`` if one is no symmetric set of the spec, if the spec says something else for another number of elements, or if a
+    property is selected that there is not.
     """
-    chosen, begun = options or SearchOptions(), time.monotonic()
+    kernel, chosen, begun = loaded.kernel, options or SearchOptions(), time.monotonic()
+    refuse_unknown_names(kernel, chosen)
     sorts = _open_sorts(kernel, sets)
+    _refuse_dependence(loaded, sorts)
     with deep_recursion(kernel):
-        prover = _AnyProver(kernel, sorts, chosen, begun)
+        prover = _AnyProver(kernel, frozenset(sort.name for sort in sorts), chosen, begun)
         results = [prover.result(prop) for prop in kernel.properties if chosen.selects(prop.name)]
     report = Report(kernel, ENGINE, tuple(results), Statistics(seconds=time.monotonic() - begun))
     return Proofs(report, tuple(prover.certificates.items()), assumptions=_assumptions(kernel, sets))
 
 
-def _open_sorts(kernel: k.Kernel, sets: Sequence[str]) -> frozenset[str]:
-    symmetric = {sort.name.rpartition(".")[2]: sort.name for sort in kernel.sorts if sort.symmetric}
-    symmetric |= {sort.name: sort.name for sort in kernel.sorts if sort.symmetric}
+def _refuse_dependence(loaded: Loaded, sorts: Sequence[Sort]) -> None:
+    """Raise ``SpecError`` for what is computed from the number of elements, which a proof for any size would take for fixed."""
+    found = depends_on_size(loaded, sorts)
+    if found:
+        note = Note("a number in it is computed from the number of elements, and stands in the model as a constant")
+        names = ", ".join(sort.name for sort in sorts)
+        raise SpecError(
+            Diagnostic(NO_PROOF, span, f"{what} depends on the size of {names}", (note,)) for what, span in found
+        )
+
+
+def _open_sorts(kernel: k.Kernel, sets: Sequence[str]) -> list[Sort]:
+    symmetric = {sort.name: sort for sort in kernel.sorts if sort.symmetric}
     wrong = [name for name in sets if name not in symmetric]
     if wrong:
         note = Note(f"its symmetric sets are: {', '.join(sorted(symmetric)) or 'none'}")
         what = f"`{wrong[0]}` is not a symmetric set of `{kernel.name}`, and so has a fixed size"
         raise SpecError([Diagnostic(NO_PROOF, kernel.span, what, (note,))])
-    return frozenset(symmetric[name] for name in sets)
+    return [symmetric[name] for name in dict.fromkeys(sets)]
 
 
 def _assumptions(kernel: k.Kernel, sets: Sequence[str]) -> tuple[str, ...]:
@@ -74,7 +91,7 @@ class _AnyProver:
         self.kernel = kernel
         self.certificates: dict[str, Certificate] = {}
         self._model = Model(kernel)
-        self._opinion = SecondOpinion(kernel, sorts, RLIMIT)
+        self._opinion = SecondOpinion(kernel, sorts, RLIMIT, self._expired)
         self._options = options
         self._begun = begun
         self._sample: list[State] = []

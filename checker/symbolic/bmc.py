@@ -24,7 +24,7 @@ from assay.checker.reference.watch import DEADLOCK
 from assay.checker.symbolic.clauses import Clause, Clauses
 from assay.checker.symbolic.gates import Gates
 from assay.checker.symbolic.initial import is_initial
-from assay.checker.symbolic.solver import ChildSolver, OutOfTimeError
+from assay.checker.symbolic.solver import ChildSolver, NoAnswerError
 from assay.checker.symbolic.system import Question, System, encode_kernel
 from assay.checker.symbolic.unroll import Unrolling
 from assay.checker.verdict import Report, State, Statistics
@@ -80,9 +80,8 @@ class BoundedSearch(Search):
         with ChildSolver(deadline, self.options.interrupted) as solver:
             try:
                 self._deepen(unrolling, solver)
-            except OutOfTimeError:
-                limit = f"the time limit of {self.options.timeout:g} s was reached"
-                raise Stopped(f"{limit} in level {self.depth}{self._assumed()}") from None
+            except NoAnswerError as error:
+                raise Stopped(f"{error} in level {self.depth}{self._assumed()}") from None
 
     def _unrolling(self) -> Unrolling:
         rows = [self.system.row(state) for state in self.store.states]
@@ -104,7 +103,8 @@ class BoundedSearch(Search):
             self.depth += 1
 
     def _decide_to_end(self) -> None:
-        self._decide_to_stop()
+        if self.watch.violated and not self.options.keep_going:
+            self._decide_to_stop()
         if self.depth >= self._limit:
             raise Stopped(f"the limit of {self._limit:,} levels was reached{self._assumed()}")
         if not self._open(in_step=False) and not self._open(in_step=True):

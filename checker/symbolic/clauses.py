@@ -33,11 +33,6 @@ class Clauses:
         variable = self.variables[node]
         return -variable if literal & 1 else variable
 
-    def known(self, literal: int) -> int | None:
-        """The DIMACS literal if the gate was defined already."""
-        variable = self.variables.get(literal >> 1)
-        return None if variable is None else (-variable if literal & 1 else variable)
-
     def fresh(self) -> int:
         """A variable that belongs to no gate."""
         self.count += 1

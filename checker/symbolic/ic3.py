@@ -86,8 +86,8 @@ class Ic3:
         bits = [system.state[at] for at in self.positions]
         self._is_first = self._main.literal(is_initial(system.gates, bits, self._initial))
         self._main.add([self._main.literal(system.canonical)])
-        for cube in self._known:
-            self._main.add(-self._here(literal) for literal in cube if abs(literal) - 1 in self._now)
+        for cube in self._known:  # they may speak of bits outside of the cone, which then are inputs
+            self._main.add(self._main.literal(system.state[abs(each) - 1] ^ (each > 0)) for each in cube)
         self._act = [self._main.fresh() for _ in self.levels]
         for level, cubes in enumerate(self.levels):
             for cube in cubes:

@@ -26,7 +26,6 @@ class GateSolver:
         self._expired = expired
         self._clauses = Clauses(gates)
         self._solver = Solver(ENGINE)
-        self.asked = 0
 
     def close(self) -> None:
         """Free the solver's memory."""
@@ -51,7 +50,6 @@ class GateSolver:
         if self._expired():
             raise OutOfBudgetError("the time limit was reached")
         self._flush()
-        self.asked += 1
         self._solver.conf_budget(CONFLICTS)
         answer = self._solver.solve_limited(assumptions=list(assumptions))
         if answer is None:

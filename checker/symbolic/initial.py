@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.outcome import Cut, Stuck, Successor
 from assay.checker.symbolic.gates import FALSE, TRUE, Gates
-from assay.checker.symbolic.system import System
 from assay.checker.verdict import State
 
 Bits = tuple[int, ...]
@@ -48,8 +47,3 @@ def _tree(gates: Gates, state: Sequence[int], rows: Sequence[Bits], at: int, mad
         no, yes = (_tree(gates, state, part, at + 1, made) for part in (zeros, ones))
         made[key] = gates.choose(state[at], yes, no)
     return made[key]
-
-
-def rows_of(system: System, states: Sequence[State]) -> list[Bits]:
-    """The rows of states."""
-    return [system.row(state) for state in states]

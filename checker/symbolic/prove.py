@@ -16,7 +16,7 @@ from assay.checker.options import Progress, SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.results import Answers
 from assay.checker.reference.watch import DEADLOCK, DEFINED
-from assay.checker.symbolic.bmc import BoundedSearch
+from assay.checker.symbolic.bmc import BoundedSearch, DisagreementError
 from assay.checker.symbolic.certificate import Certificate, conjuncts, statements
 from assay.checker.symbolic.gates import Gates
 from assay.checker.symbolic.ic3 import Cube, Ic3, Unsafe
@@ -80,6 +80,7 @@ class _Prover:
         self._open: dict[str, str] = {}
         """The questions without an answer, with the reason so far."""
         self._by_search: set[str] = set()
+        self._doubted: set[str] = set()
 
     @property
     def _seconds(self) -> float:
@@ -103,7 +104,7 @@ class _Prover:
         initial = self._search.store.states[: self._search.initial]
         for seconds in ROUNDS:
             for question in asked:
-                if question.name in self._open and not self._expired():
+                if question.name in self._open.keys() - self._doubted and not self._expired():
                     self._tell()
                     self._try(question, initial, seconds)
 
@@ -147,6 +148,8 @@ class _Prover:
             shorter = BoundedSearch(self._search.model, options, self._system)
             shorter.begin()
             shorter.judge(states, in_step=question.kind in {"transition", DEADLOCK, DEFINED})
+        if question.name not in shorter.watch.found and question.name not in shorter.watch.undefined:
+            raise DisagreementError(f"the gates refute `{question.name}` where the reference does not: {states[-1]}")
         answers = {each.name: each for each in Answers(shorter, self.sources).all()}
         self._open.pop(question.name)
         self.results[question.name] = answers[question.name]
@@ -187,7 +190,7 @@ class _Prover:
         prop = next((p for p in self.kernel.properties if p.name == question.name), None)
         if prop is None:  # `defined` and `deadlock` speak of what the second encoding leaves open
             return self._confirmed_by_search(question, "the second encoding does not say when something is undefined")
-        opinion = SecondOpinion(self.kernel)
+        opinion = SecondOpinion(self.kernel, expired=self._expired)
         doubt = opinion.inductive(said) or opinion.implies(said, prop)
         return (
             None if doubt is None else self._confirmed_by_search(question, f"the second encoding has doubts ({doubt})")
@@ -202,13 +205,14 @@ class _Prover:
         if report.stopped is not None or result is None or result.outcome is Outcome.UNKNOWN:
             return f"IC3 found an invariant, but {why}, and a search of all states came to no end"
         if (result.outcome is Outcome.VIOLATED) != (question.kind == "reachable"):
-            raise AssertionError(f"IC3 and exhaustive search disagree about `{question.name}`")
+            raise DisagreementError(f"IC3 and exhaustive search disagree about `{question.name}`")
         self._by_search.add(question.name)
         return None
 
     def _conclude(self, question: Question, doubt: str | None) -> None:
         if doubt is not None:
             self._open[question.name] = doubt
+            self._doubted.add(question.name)  # more time for IC3 would not change it
             return
         self._open.pop(question.name)
         self.results[question.name] = self._proved(question)
@@ -241,7 +245,11 @@ class _Prover:
         stopped = None if not self._open else f"{len(self._open)} of the properties were not decided"
         statistics = Statistics(seconds=self._seconds)
         report = Report(self.kernel, ENGINE, results, statistics, {}, stopped=stopped, interrupted=self.interrupted)
-        shown = tuple((name, self.certificates[name]) for name in self.certificates if name in self.results)
+        shown = tuple(
+            (name, self.certificates[name])
+            for name in self.certificates
+            if name in self.results and name not in self._by_search
+        )
         return Proofs(report, shown)
 
     def _result(self, name: str, first: dict[str, PropertyResult]) -> PropertyResult:

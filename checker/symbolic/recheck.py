@@ -6,7 +6,7 @@ one of the second encoding alone, since it has more steps than the system.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,14 +35,30 @@ class Doubt:
         return f"{self.where}: {self.why}"
 
 
-class SecondOpinion:
-    """Statements about one kernel; with ``open_sorts`` the sets of those names may have any size, and bounds are no guards."""
+def _no_encoding(error: OutsideTheoryError | z3.Z3Exception) -> Doubt:
+    if isinstance(error, OutsideTheoryError):
+        return Doubt(str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory")
+    return Doubt("encoding", None, f"Z3 refuses it ({error})")
 
-    def __init__(self, kernel: k.Kernel, open_sorts: frozenset[str] = frozenset(), rlimit: int = RLIMIT) -> None:
+
+class SecondOpinion:
+    """Statements about one kernel; with ``open_sorts`` the sets of those names may have any size, and bounds are no guards.
+
+    ``rlimit`` is how much work each question may take, ``expired`` is asked before each.
+    """
+
+    def __init__(
+        self,
+        kernel: k.Kernel,
+        open_sorts: frozenset[str] = frozenset(),
+        rlimit: int = RLIMIT,
+        expired: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._kernel = kernel
         self._domain = Domain(open_sorts)
         self._open = bool(open_sorts)
         self._rlimit = rlimit
+        self._expired = expired
         self._now: Values = {}
         self._typed: list[Any] = []
         self._steps: list[TheoryStep] = []
@@ -52,10 +68,8 @@ class SecondOpinion:
         try:
             self._prepare()
             return self._not_first(statements) or self._not_kept(statements)
-        except OutsideTheoryError as error:
-            return Doubt(
-                str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory"
-            )
+        except (OutsideTheoryError, z3.Z3Exception) as error:
+            return _no_encoding(error)
 
     def failing(self, statements: Sequence[k.Expr]) -> set[int] | Doubt:
         """The numbers of the statements that fail in an initial state or after a step from a state with all of them."""
@@ -68,10 +82,8 @@ class SecondOpinion:
                 asked = [at for at in range(len(statements)) if at not in failed]
                 failed |= {at for at in asked if self._fails(solver, step, statements[at]) is not None}
             return failed
-        except OutsideTheoryError as error:
-            return Doubt(
-                str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory"
-            )
+        except (OutsideTheoryError, z3.Z3Exception) as error:
+            return _no_encoding(error)
 
     def implies(self, statements: Sequence[k.Expr], prop: k.Property) -> Doubt | None:
         """Why it is not certain that the statements imply a property of states, or of steps from such states; None if it is."""
@@ -87,10 +99,8 @@ class SecondOpinion:
                 if doubt is not None:
                     return doubt
             return None
-        except OutsideTheoryError as error:
-            return Doubt(
-                str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory"
-            )
+        except (OutsideTheoryError, z3.Z3Exception) as error:
+            return _no_encoding(error)
 
     def _denied(self, prop: k.Property, now: Values, before: Values | None) -> Any:
         holds = z3.And([Reading(self._domain, now, before).read(c.condition) for c in prop.conjuncts])
@@ -149,6 +159,8 @@ class SecondOpinion:
         return solver
 
     def _asked(self, solver: z3.Solver, denied: Any, where: str, at: int | None) -> Doubt | None:
+        if self._expired():
+            return Doubt(where, at, "the time limit was reached")
         solver.push()
         try:
             solver.add(denied)

@@ -24,8 +24,8 @@ ENGINE = "cadical153"
 POLL = 0.05
 
 
-class OutOfTimeError(Exception):
-    """The time that was allowed is over, or the user has asked to stop."""
+class NoAnswerError(Exception):
+    """The solver was ended before it had an answer; the message says why."""
 
 
 class ChildSolver:
@@ -55,15 +55,19 @@ class ChildSolver:
     def solve(self, clauses: Iterable[Sequence[int]], assumptions: Sequence[int]) -> set[int] | None:
         """The positive variables of a model of all clauses given so far under the assumptions; None if there is none.
 
-        Raises ``OutOfTimeError`` at the deadline or on the user's wish; the solver cannot be used again then.
+        Raises ``NoAnswerError`` at the deadline, or if the process has ended (for want of memory, say), and ``KeyboardInterrupt`` on the
+        user's wish; the solver cannot be used again then.
         """
         flat = array("i")
         for clause in clauses:
             flat.extend(clause)
             flat.append(0)
-        _send(self._pipe(self._child.stdin), [flat, array("i", assumptions)])
-        self._wait()
-        answer = _receive(self._pipe(self._child.stdout))
+        try:
+            _send(self._pipe(self._child.stdin), [flat, array("i", assumptions)])
+            self._wait()
+            answer = _receive(self._pipe(self._child.stdout))
+        except (EOFError, BrokenPipeError):
+            raise NoAnswerError("the solver's process has ended, perhaps for want of memory,") from None
         return {literal for literal in answer[1:] if literal > 0} if answer[0] else None
 
     def _pipe(self, stream: object) -> BinaryIO:
@@ -76,7 +80,7 @@ class ChildSolver:
             if self._interrupted():
                 raise KeyboardInterrupt
             if self._deadline is not None and time.monotonic() >= self._deadline:
-                raise OutOfTimeError
+                raise NoAnswerError("the time limit was reached")
 
 
 def _send(stream: BinaryIO, parts: Iterable[array[int]]) -> None:

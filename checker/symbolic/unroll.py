@@ -9,17 +9,11 @@ from assay.checker.symbolic.system import System
 
 
 class Unrolling:
-    """Frames of a system. ``frames[k]`` are the bits of state k, ``choices[k]`` the inputs that choose the step from it.
+    """Frames of a system. ``frames[k]`` are the bits of state k, ``choices[k]`` the inputs that choose the step from it."""
 
-    Only the bits at ``positions`` (a cone of influence) are followed; None: all of them.
-    """
-
-    def __init__(
-        self, system: System, first: Sequence[int], gates: Gates, positions: Sequence[int] | None = None
-    ) -> None:
+    def __init__(self, system: System, first: Sequence[int], gates: Gates) -> None:
         self.system = system
         self.gates = gates
-        self.positions = tuple(range(len(system.state))) if positions is None else tuple(positions)
         self.frames: list[list[int]] = [list(first)]
         self.choices: list[list[int]] = []
         self._images: list[dict[int, int]] = []
@@ -32,8 +26,7 @@ class Unrolling:
 
     def extend(self) -> None:
         """Add a frame."""
-        after = [self.system.after[at] for at in self.positions]
-        self.frames.append(self.at(len(self.frames) - 1, after))
+        self.frames.append(self.at(len(self.frames) - 1, self.system.after))
 
     def at(self, frame: int, literals: Sequence[int]) -> list[int]:
         """The literals of the system (over its state and choice) read at a frame."""
@@ -42,7 +35,7 @@ class Unrolling:
         return _copied(self.system.gates, self.gates, literals, self._images[frame])
 
     def _inputs(self, frame: int) -> dict[int, int]:
-        image = {self.system.state[at] >> 1: bit for at, bit in zip(self.positions, self.frames[frame], strict=True)}
+        image = {mine >> 1: bit for mine, bit in zip(self.system.state, self.frames[frame], strict=True)}
         return image | {mine >> 1: theirs for mine, theirs in zip(self.system.choice, self.choice(frame), strict=True)}
 
 

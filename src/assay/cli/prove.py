@@ -71,5 +71,5 @@ def _prove(loaded: Loaded, options: SearchOptions, inductive: tuple[str, ...], s
     if inductive:
         return ask_inductive(loaded.kernel, inductive, options, loaded.sources)
     if sets:
-        return prove_any(loaded.kernel, sets, options)
+        return prove_any(loaded, sets, options)
     return portfolio.prove(loaded.kernel, options, loaded.sources)

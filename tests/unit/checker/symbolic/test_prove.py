@@ -13,7 +13,7 @@ from assay.checker.verdict import Outcome
 from assay.cli.bundled import locate_spec
 from assay.grammar.diagnostics import Diagnostics, SpecError
 from assay.grammar.kernel import Kernel
-from assay.grammar.load import load_spec, load_text
+from assay.grammar.load import Loaded, load_spec, load_text
 from assay.grammar.read import read_text
 from assay.report.proof import lemma_name
 
@@ -44,6 +44,10 @@ invariant seen_differs: forall n, m in Node: n != m and seen[n] > 0 implies seen
 reachable all_seen: forall n in Node: seen[n] > 0
 reachable ahead: exists n in Node: seen[n] > term
 """
+
+
+def loaded(text: str = TOKEN, **overrides: str) -> Loaded:
+    return load_text(text, overrides=overrides)
 
 
 def kernel(text: str = TOKEN, **overrides: str) -> Kernel:
@@ -88,11 +92,10 @@ def test_what_is_reachable_is_found_and_what_is_not_is_unknown_within_bounds() -
 
 
 def test_a_certificate_is_inductive_where_it_is_read_as_part_of_the_spec() -> None:
-    for loaded, text, name in ((kernel(), TOKEN, "seen_differs"),):
-        certificate = dict(prove(loaded, only(name)).certificates)[name]
-        lemma = "\n".join([f"lemma {lemma_name(name)}:", *(f"    {line}" for line in certificate.lines)])
-        again = ask_inductive(kernel(f"{text}\n{lemma}\n"), [lemma_name(name), name])
-        assert again.report.properties[0].outcome is Outcome.UP_TO_BOUND
+    certificate = dict(prove(kernel(), only("seen_differs")).certificates)["seen_differs"]
+    lemma = "\n".join([f"lemma {lemma_name('seen_differs')}:", *(f"    {line}" for line in certificate.lines)])
+    again = ask_inductive(kernel(f"{TOKEN}\n{lemma}\n"), [lemma_name("seen_differs")])
+    assert again.report.properties[0].outcome is Outcome.UP_TO_BOUND
 
 
 def test_the_certificate_of_the_controller_can_be_kept_in_its_spec() -> None:
@@ -147,7 +150,7 @@ def test_only_properties_of_states_can_be_inductive() -> None:
 
 
 def test_one_controller_per_epoch_is_proved_for_any_number_of_processes() -> None:
-    proofs = prove_any(spec(CONTROLLER), ["Process", "Broker", "Session"], only(ONE))
+    proofs = prove_any(load_spec(locate_spec(CONTROLLER)), ["Process", "Broker", "Session"], only(ONE))
     assert outcomes(proofs) == {ONE: Outcome.HOLDS}
     lines = dict(proofs.certificates)[ONE].lines
     assert len(lines) == 2
@@ -156,24 +159,38 @@ def test_one_controller_per_epoch_is_proved_for_any_number_of_processes() -> Non
 
 
 def test_any_size_proves_what_needs_help_from_what_was_mined() -> None:
-    found = outcomes(prove_any(kernel(), ["Node"], only("seen_is_past", "seen_differs")))
+    found = outcomes(prove_any(loaded(), ["Node"], only("seen_is_past", "seen_differs")))
     assert found == {"seen_is_past": Outcome.HOLDS, "seen_differs": Outcome.HOLDS}
 
 
 def test_any_size_never_says_violated_and_never_proves_the_variant_without_safeguard() -> None:
-    found = outcomes(prove_any(kernel(Checks="false"), ["Node"], only("seen_is_past", "seen_differs")))
+    found = outcomes(prove_any(loaded(Checks="false"), ["Node"], only("seen_is_past", "seen_differs")))
     assert found["seen_differs"] is Outcome.UNKNOWN
     assert Outcome.VIOLATED not in found.values()
 
 
 def test_a_number_of_elements_has_no_form_for_any_size() -> None:
     text = TOKEN + "invariant few: count({n in Node if holder == n}) <= 1\n"
-    result = prove_any(kernel(text), ["Node"], only("few")).report.properties[0]
+    result = prove_any(loaded(text), ["Node"], only("few")).report.properties[0]
     assert result.outcome is Outcome.UNKNOWN
     assert "a number of elements where the size is open" in (result.reason or "")
 
 
 def test_a_set_that_is_not_symmetric_has_a_fixed_size() -> None:
     with pytest.raises(SpecError) as raised:
-        prove_any(kernel(TOKEN.replace(" symmetric", "")), ["Node"])
+        prove_any(loaded(TOKEN.replace(" symmetric", "")), ["Node"])
     assert [d.code for d in raised.value.diagnostics] == ["E823"]
+
+
+def test_what_is_computed_from_the_size_of_a_set_is_refused_for_any_size() -> None:
+    text = TOKEN.replace("type Term", "param Most: int = count(Node)\ntype Term")
+    with pytest.raises(SpecError) as raised:
+        prove_any(loaded(text + "invariant low: term <= Most\n"), ["Node"], only("low"))
+    assert [d.code for d in raised.value.diagnostics] == ["E823"]
+
+
+def test_a_range_that_grows_with_the_set_is_refused_for_any_size() -> None:
+    text = TOKEN.replace("    term: Term = 0\n", "    term: Term = 0\n    votes: 0 .. count(Node) = 0\n")
+    with pytest.raises(SpecError) as raised:
+        prove_any(loaded(text), ["Node"])
+    assert "the variable `votes` depends on the size of Node" in str(raised.value.diagnostics[0].message)
