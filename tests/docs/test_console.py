@@ -76,7 +76,7 @@ def timeless(line: str) -> str:
 
 @pytest.mark.parametrize("session", sessions(), ids=lambda session: session.name)
 def test_commands_do_what_the_page_says(session: Session, tmp_path: Path) -> None:
-    for name in ("spec", "traces"):
+    for name in ("spec", "traces", "tests/corpus/recordings"):
         shutil.copytree(CHECKOUT / name, tmp_path / name, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     commands = re.split(r"^(?=\$ )", session.text, flags=re.MULTILINE)
     for command in filter(None, commands):
