@@ -267,21 +267,21 @@ class SliceCheck:
         for odd in tuple(self.found.odd):
             if odd.line not in misplaced:
                 own = len(disagreeing(self.history, odd.line, odd.start, odd.after))
-                start, after, wrong = self._closest(odd.line) if own else self._same_step(odd)
-                if wrong < own or not own:
+                start, after, wrong = self._same_step(odd) or self._closest(odd.line)
+                if wrong < own:
                     again = self.blamer.disagreement(self.history, odd.line, start, after, odd.violation.action)
                     self.found.violations[self.found.violations.index(odd.violation)] = again
         self.found.violations.sort(key=lambda violation: violation.event.record.time or 0)
 
-    def _same_step(self, odd: Odd) -> tuple[int, int, int]:
-        """The write that a line is of, where it says the same of its outcome as another that was made in another way."""
-        for trail in self.found.trail.backwards():
+    def _same_step(self, odd: Odd) -> tuple[int, int, int] | None:
+        """The write that a line is of, action and all, but for its number."""
+        for trail in self.found.trail.backwards() if odd.line.observation.pinned else ():
             if isinstance(trail.entry, Write):
                 moved = with_number(odd.line, trail.entry.number)
                 after = self.history.number(trail.own, trail.position)
                 if moved is not None and self.history.agrees(moved, trail.start, after):
-                    return trail.start, after, 0
-        return odd.start, odd.after, 0
+                    return trail.start, after, -1
+        return None
 
     def misnumbered(self, line: Item, number: int) -> Violation | None:
         """What a line says against the write that it is of, under another number than its own."""

@@ -80,7 +80,7 @@ def timeless(line: str) -> str:
 
 @pytest.mark.parametrize("session", sessions(), ids=lambda session: session.name)
 def test_commands_do_what_the_page_says(session: Session, tmp_path: Path) -> None:
-    for name in ("spec", "traces"):
+    for name in ("spec", "traces", "tests/corpus/recordings"):
         shutil.copytree(CHECKOUT / name, tmp_path / name, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     for name, text in session.files:
         (tmp_path / name).write_text(text, encoding="utf-8")

@@ -83,7 +83,6 @@ def test_an_unclean_election_is_told_with_its_partition_and_line() -> None:
     assert (name, remark.severity) == ("ledger-0", "risk")
     assert remark.event.record.place.file.endswith("broker-3/state-change.log")
     assert remark.event.record.place.line == 399
-    assert of_run("A1").slices and not any(result.remarks for result in of_run("A1").slices)
 
 
 # A digit of what a line states, each in another kind of line: the value is found at its line, with the log's and the model's.
@@ -93,7 +92,6 @@ EDITS = [
     ("broker-2/state-change.log", 54, "zkVersion=0", "zkVersion=2"),
     ("broker-2/state-change.log", 279, "zkVersion=8", "zkVersion=3"),
     ("broker-2/server.log", 1447, "version updated to [8]", "version updated to [7]"),
-    ("broker-2/controller.log", 120, "zkVersion updated to [8]", "zkVersion updated to [9]"),
     ("broker-3/state-change.log", 334, "ZkVersion:10", "ZkVersion:70"),
     ("broker-3/state-change.log", 334, "LeaderEpoch:7", "LeaderEpoch:1"),
     ("broker-2/state-change.log", 214, "starts at leader epoch 4", "starts at leader epoch 6"),

@@ -1,0 +1,189 @@
+"""Slices of a log: which events they hold, that they do not depend on one another, and how they are joined on what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from assay.grammar.diagnostics import SpecError
+from assay.grammar.load import load_text
+from assay.traces.validate import validate
+from assay.traces.validation import TraceVerdict, Validation
+
+SHELVES = """\
+module shelves
+
+param Shelf: set = {s}
+size param Max: int = 3
+
+type Count = 0 .. Max
+record Stand: items: Count, version: Count
+
+state:
+    open: bool = false
+    stand: map[Shelf, Stand?] = [s -> none]
+    marked: map[Shelf, bool] = [s -> false]
+
+action unlock():
+    open := true
+
+action make(s: Shelf):
+    when new: stand[s] == none
+    stand[s] := Stand(0, 0)
+
+action put(s: Shelf):
+    when made: stand[s] is some(t)
+    when unlocked: open
+    GUARD
+    stand[s] := Stand(t.items + 1, t.version + 1)
+
+action take(s: Shelf):
+    when made: stand[s] is some(t)
+    when some: t.items > 0
+    stand[s] := Stand(t.items - 1, t.version + 1)
+
+action found(s: Shelf, n: Count, v: Count):
+    stand[s] := Stand(n, v)
+
+action mark(s: Shelf):
+    marked[s] := true
+
+next: unlock, make, put, take, mark
+
+trace log:
+    from toy
+    slice Shelf by room, shelf since Made
+    on Unlocked(node: Key): unlock()
+    on Made(slice: Shelf, version: Count) at version: make(slice)
+    on Put(slice: Shelf, items: Count, version: Count) at version: put(slice) then stand[slice] is some(t) and t.items == items
+    on Seen(slice: Shelf, items: Count, version: Count) at version: observe stand[slice] is some(t) and t.items == items and t.version == version
+    on Marked(slice: Shelf): mark(slice)
+    on gap(slice: Shelf, items: Count, version: Count): found(slice, items, version)
+    numbered put, take
+    report mark as known "a mark"
+    order: file; skew 0 ms
+""".replace("node: Key", "")
+SHELVES = SHELVES.replace("Unlocked():", "Unlocked:").replace("unlock()", "unlock")
+
+Line = Callable[..., Any]
+
+
+def answer(events: list[Any], guard: str = "bound room: t.items < Max") -> Validation:
+    return validate(load_text(SHELVES.replace("GUARD", guard)), events)
+
+
+@pytest.fixture(scope="session")
+def shelf(line: Line) -> Line:
+    def make(number: int, time: int, kind: str, shelf: int = 1, node: str = "n1", **fields: Any) -> Any:
+        return line(node, number, time, kind, room="a", shelf=shelf, **fields)
+
+    return make
+
+
+def test_slices_are_named_by_their_fields_and_join_what_is_shared(line: Line, shelf: Line) -> None:
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 20, "Put", items=1, version=1),
+        shelf(3, 11, "Made", shelf=2, version=0),
+        shelf(4, 60, "Seen", items=0, version=0),
+    ]
+    found = answer(events)
+    assert (found.verdict, found.reason) == (TraceVerdict.CONSISTENT, None)
+    assert [(result.name, result.used) for result in found.slices] == [("a-1", 3), ("a-2", 1)]
+    assert (found.counts.read, found.counts.used, found.counts.unmapped) == (5, 5, 0)
+
+
+def test_a_step_whose_lines_tell_the_outcome_alone_is_one_of_the_numbered(line: Line, shelf: Line) -> None:
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 20, "Seen", items=1, version=1),
+        shelf(3, 30, "Seen", items=0, version=2),
+    ]
+    found = answer(events)
+    assert found.verdict is TraceVerdict.CONSISTENT
+    assert found.slices[0].execution is not None
+    assert [step.action for step in found.slices[0].execution.steps] == ["make", "put", "take"]
+
+
+def test_a_step_that_the_shared_execution_forbids_is_blamed_on_the_guard(line: Line, shelf: Line) -> None:
+    events = [shelf(1, 10, "Made", version=0), shelf(2, 20, "Put", items=1, version=1), line("n0", 1, 90, "Unlocked")]
+    events[2:] = [line("n0", 1, 20_090, "Unlocked")]
+    clause = "order: file; commit before line within 5 ms; skew 0 ms"
+    text = SHELVES.replace("GUARD", "bound room: t.items < Max").replace("order: file; skew 0 ms", clause)
+    found = validate(load_text(text), events)
+    assert found.verdict is TraceVerdict.INCONSISTENT
+    (violation,) = found.violations
+    assert (violation.action, [part.label for part in violation.blame[0].parts]) == ("put", ["unlocked"])
+
+
+def test_one_of_three_lines_that_disagrees_is_the_one_to_blame(line: Line, shelf: Line) -> None:
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 20, "Put", items=1, version=1),
+        shelf(3, 30, "Seen", items=2, version=1),
+        shelf(4, 40, "Seen", items=1, version=1),
+    ]
+    found = answer(events)
+    (violation,) = found.violations
+    assert violation.place.line == 3
+    (part,) = violation.blame[0].parts
+    assert (part.log, part.model) == ((("items", "2"),), (("t.items", "1"),))
+    assert (violation.repair.field, violation.repair.old, violation.repair.new) == ("items", "2", "1")
+
+
+def test_a_missing_number_makes_the_slice_inconclusive_and_is_named(line: Line, shelf: Line) -> None:
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 30, "Seen", items=2, version=2),
+        shelf(3, 40, "Put", items=3, version=3),
+    ]
+    found = answer(events)
+    assert found.verdict is TraceVerdict.INCONCLUSIVE
+    assert found.reason == "a-1: no line tells of write 1"
+
+
+def test_a_slice_begins_anew_under_its_name(line: Line, shelf: Line) -> None:
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 20, "Put", items=1, version=1),
+        shelf(3, 500, "Made", version=0),
+        shelf(4, 520, "Seen", items=0, version=0),
+    ]
+    found = answer(events)
+    assert (found.verdict, [result.name for result in found.slices]) == (TraceVerdict.CONSISTENT, ["a-1", "a-1#2"])
+
+
+def test_what_the_clause_reports_is_told_and_is_no_violation(line: Line, shelf: Line) -> None:
+    found = answer([line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0), shelf(2, 20, "Marked")])
+    assert found.verdict is TraceVerdict.CONSISTENT
+    (remark,) = found.slices[0].remarks
+    assert (remark.severity, remark.text, remark.event.record.place.line) == ("known", "a mark", 2)
+
+
+def test_a_guard_that_reads_across_slices_is_left_out_and_named(line: Line, shelf: Line) -> None:
+    events = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0), shelf(2, 20, "Put", items=1, version=1)]
+    found = answer(events, "when alone: forall r in Shelf: r == s or stand[r] == none")
+    assert (found.verdict, found.relaxed) == (TraceVerdict.CONSISTENT, (("put", "alone"),))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    marked[s] := true", "    marked := [r -> true]"),
+        ("    marked[s] := true", "    open := false"),
+        ("    open := true", "    open := true\n    marked := [s -> true]"),
+        ("    marked[s] := true", "    marked[s] := exists r in Shelf: marked[r]"),
+    ],
+)
+def test_slices_that_depend_on_one_another_are_refused(old: str, new: str, line: Line) -> None:
+    loaded = load_text(SHELVES.replace("GUARD", "bound room: t.items < Max").replace(old, new))
+    with pytest.raises(SpecError) as caught:
+        validate(loaded, [line("n0", 1, 0, "Unlocked")])
+    assert {diagnostic.code for diagnostic in caught.value.diagnostics} == {"E712"}
