@@ -258,13 +258,13 @@ ENGINES = (
         "construct has no such form, or is too large for it. The explicit engines check it.",
     ),
     Code(
-        "E822",
+        "E825",
         "not an invariant or lemma",
         "`assay prove --inductive NAME` asks whether a condition on single states is kept by every step. Only invariants and lemmas are such "
         "conditions.",
     ),
     Code(
-        "E823",
+        "E826",
         "no proof for any size here",
         "`assay prove --any Set` leaves the number of elements of a symmetric set open. The message says why it cannot be: the set is none "
         "of the spec's symmetric parameters, or the construct at the place has no form that is independent of the size.",

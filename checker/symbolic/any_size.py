@@ -31,7 +31,7 @@ from assay.grammar.diagnostics import Diagnostic, Note, SpecError
 from assay.grammar.kernel_types import Sort
 from assay.grammar.load import Loaded
 
-NO_PROOF = "E823"
+NO_PROOF = "E826"
 ENGINE = "prove for any size"
 SAMPLE = 3000
 """How many reachable states of the small model a candidate must hold in."""

@@ -18,7 +18,7 @@ from assay.checker.verdict import Outcome, PropertyResult, Report, Statistics
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import Diagnostic, Note, SpecError
 
-NOT_A_STATE_PROPERTY = "E822"
+NOT_A_STATE_PROPERTY = "E825"
 
 
 def ask_inductive(

@@ -146,7 +146,7 @@ def test_an_initial_state_that_fails_violates() -> None:
 def test_only_properties_of_states_can_be_inductive() -> None:
     with pytest.raises(SpecError) as raised:
         ask_inductive(kernel(), ["all_seen"])
-    assert [d.code for d in raised.value.diagnostics] == ["E822"]
+    assert [d.code for d in raised.value.diagnostics] == ["E825"]
 
 
 def test_one_controller_per_epoch_is_proved_for_any_number_of_processes() -> None:
@@ -179,14 +179,14 @@ def test_a_number_of_elements_has_no_form_for_any_size() -> None:
 def test_a_set_that_is_not_symmetric_has_a_fixed_size() -> None:
     with pytest.raises(SpecError) as raised:
         prove_any(loaded(TOKEN.replace(" symmetric", "")), ["Node"])
-    assert [d.code for d in raised.value.diagnostics] == ["E823"]
+    assert [d.code for d in raised.value.diagnostics] == ["E826"]
 
 
 def test_what_is_computed_from_the_size_of_a_set_is_refused_for_any_size() -> None:
     text = TOKEN.replace("type Term", "param Most: int = count(Node)\ntype Term")
     with pytest.raises(SpecError) as raised:
         prove_any(loaded(text + "invariant low: term <= Most\n"), ["Node"], only("low"))
-    assert [d.code for d in raised.value.diagnostics] == ["E823"]
+    assert [d.code for d in raised.value.diagnostics] == ["E826"]
 
 
 def test_a_range_that_grows_with_the_set_is_refused_for_any_size() -> None:
