@@ -49,7 +49,7 @@ SIZES = [
     Size("kafka/kraft/quorum", None, 1_346_858, 7_750_750, 26, ("epochs", "log_size")),
     Size("kafka/kraft/quorum", "n3e2l2", 66_564, 332_434, 21, ("epochs", "log_size")),
     Size("kafka/kraft/registration", None, 65_500, 480_449, 23, ("broker_epochs",)),
-    Size("kafka/kraft/registration", "one_id", 2_022, 11_077, 16, ("broker_epochs",)),
+    Size("kafka/kraft/registration", "one_id", 5_214, 29_977, 20, ("broker_epochs",)),
     Size("kafka/requests", None, 319_276, 2_110_198, 18, ("log_end", "requests")),
 ]
 
