@@ -20,7 +20,7 @@ from assay.traces.search.model import Model
 from assay.traces.search.path import Path
 from assay.traces.slice_blame import Blamer
 from assay.traces.slice_check import Findings, SliceCheck, check_slice
-from assay.traces.slicing import Split, read_variables
+from assay.traces.slicing import Split, read_variables, without_guards_on, written_variables
 from assay.traces.validation import ExecutedStep, Execution, Remark, SliceResult, TraceVerdict, Violation
 
 NUMBERS_SHOWN = 5
@@ -40,6 +40,7 @@ class Joiner:
     """Validates the slices of one log; what the model can do is computed once for all of them."""
 
     def __init__(self, split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer) -> None:
+        self._of = (plan, shared, path, writer)
         self.split = split
         self.plan = plan
         self.model = Model(split.kernel, split.plan_of_slices(plan))
@@ -56,7 +57,44 @@ class Joiner:
         for seen in bound.observations:
             observations[owners[id(seen.event)]].append(seen)
         results = tuple(self._slice(name, observations[name], slices[name]) for name in slices)
+        if any(result.verdict is TraceVerdict.INCONSISTENT for result in results):
+            results = self._reconsidered(results, observations, slices)
         return Joined(results, bound, len(self.model.states))
+
+    def _assumed(self) -> dict[str, frozenset[str]]:
+        """The hidden steps of the shared execution that slices can see, each with what they see of it."""
+        plan, _, path, _ = self._of
+        visible = {self.split.kernel.variables[i].name for i in self.split.seen(plan)}
+        taken = sorted({taken.action for move in path.moves() for taken in move.hidden})
+        seen = {name: visible & written_variables(self.split.kernel.action(name).body) for name in taken}
+        return {name: frozenset(variables) for name, variables in seen.items() if variables}
+
+    def _reconsidered(
+        self,
+        results: tuple[SliceResult, ...],
+        observations: Mapping[str, Sequence[Observation]],
+        slices: Mapping[str, Sequence[Event]],
+    ) -> tuple[SliceResult, ...]:
+        """The answers, where those mismatches are undecided that are none if hidden shared steps came at other times than assumed.
+
+        Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
+        """
+        assumed = self._assumed()
+        if not assumed:
+            return results
+        plan, shared, path, writer = self._of
+        freed = Joiner(without_guards_on(self.split, frozenset().union(*assumed.values())), plan, shared, path, writer)
+        names = ", ".join(f"`{name}`" for name in assumed)
+        found = list(results)
+        for at, result in enumerate(results):
+            if result.verdict is not TraceVerdict.INCONSISTENT:
+                continue
+            again = freed._slice(result.name, observations[result.name], slices[result.name])
+            if again.verdict is not TraceVerdict.INCONSISTENT:
+                place = result.violations[0].place
+                reason = f"{place} fits only if {names}, of which no line tells, came at another time than assumed"
+                found[at] = replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
+        return tuple(found)
 
     def _applies(self, rule: k.TraceRule, values: Mapping[str, Value]) -> bool:
         return rule.condition is None or self.model.holds(rule.condition, values)

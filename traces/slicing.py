@@ -9,7 +9,7 @@ never less, so that leaving it out raises no false alarm; the answer lists it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from assay.checker.evaluate.traverse import children, descendants
@@ -84,6 +84,38 @@ def split(kernel: k.Kernel, slicing: k.Slicing) -> Split:
     shared = tuple(i for i in range(len(kernel.variables)) if i not in own)
     apart = replace(kernel, actions=tuple(actions))
     return Split(apart, slicing, shared, tuple(own), frozenset(of_slices), tuple(relaxed))
+
+
+def without_guards_on(divided: Split, names: frozenset[str]) -> Split:
+    """The same where slices may act whatever the values of these shared variables are: they may then do more, never less."""
+
+    def freed(action: k.Action) -> k.Action:
+        if action.name not in divided.actions:
+            return action
+        return replace(action, body=tuple(part for part in action.body if not _asks_for(part, names)))
+
+    kernel = replace(divided.kernel, actions=tuple(freed(action) for action in divided.kernel.actions))
+    return replace(divided, kernel=kernel)
+
+
+def _asks_for(statement: k.Statement, names: frozenset[str]) -> bool:
+    return isinstance(statement, k.Guard) and not names.isdisjoint(read_variables(statement.condition))
+
+
+def written_variables(body: Iterable[k.Statement]) -> set[str]:
+    """The variables that statements assign."""
+    found: set[str] = set()
+    for statement in body:
+        match statement:
+            case k.Assign(_, variable, _, _):
+                found.add(variable)
+            case k.If(_, then, otherwise):
+                found |= written_variables((*then, *otherwise))
+            case k.For(_, _, inner):
+                found |= written_variables(inner)
+            case _:
+                pass
+    return found
 
 
 def read_variables(expr: k.Expr) -> set[str]:

@@ -187,3 +187,57 @@ def test_slices_that_depend_on_one_another_are_refused(old: str, new: str, line:
     with pytest.raises(SpecError) as caught:
         validate(loaded, [line("n0", 1, 0, "Unlocked")])
     assert {diagnostic.code for diagnostic in caught.value.diagnostics} == {"E712"}
+
+
+LOCKED = (
+    SHELVES.replace("GUARD", "when lit: lamp")
+    .replace("order: file;", "order: file; commit before line within 5 ms;")
+    .replace("    open: bool = false\n", "    open: bool = true\n    lamp: bool = false\n    audited: bool = false\n")
+    .replace(
+        "action make(",
+        """action light:
+    lamp := true
+
+action lock:
+    open := false
+
+action audit:
+    when locked: not open
+    audited := true
+
+action seal(s: Shelf):
+    when made: stand[s] is some(t)
+    when locked: not open
+    stand[s] := Stand(t.items, t.version + 1)
+
+action make(""",
+    )
+    .replace("next: unlock,", "next: unlock, light, lock, audit, seal,")
+    .replace(
+        "    on Unlocked",
+        """    on Lit: light
+    on Audited: audit
+    on Sealed(slice: Shelf, version: Count) at version: seal(slice)
+    hidden lock; at most 1 between two pinned events
+    on Unlocked""",
+    )
+)
+"""No line tells of `lock`. It happened before the audit, perhaps even before the lamp was lit; `seal` needs it, `put` needs that it comes later."""
+
+
+@pytest.mark.parametrize(("items", "verdict"), [(1, TraceVerdict.CONSISTENT), (2, TraceVerdict.INCONSISTENT)])
+def test_slices_that_need_different_times_of_a_hidden_step_are_undecided(
+    items: int, verdict: TraceVerdict, line: Line, shelf: Line
+) -> None:
+    events = [
+        shelf(2, 10, "Made", version=0),
+        shelf(3, 10, "Made", 2, version=0),
+        shelf(4, 50, "Sealed", version=1),
+        line("n1", 5, 100, "Lit"),
+        shelf(6, 110, "Put", 2, items=items, version=1),
+        line("n1", 7, 200, "Audited"),
+    ]
+    answered = validate(load_text(LOCKED), events)
+    assert [result.verdict for result in answered.slices] == [TraceVerdict.INCONCLUSIVE, verdict]
+    assert "`lock`" in str(answered.slices[0].reason)
+    assert answered.verdict is (TraceVerdict.INCONCLUSIVE if items == 1 else TraceVerdict.INCONSISTENT)
