@@ -75,7 +75,7 @@ SAFEGUARDS = [
     Safeguard("kafka/client_metadata", "CompareTopicIds", "who_asked_knows", 9, "ask(b2)"),
     Safeguard("kafka/client_metadata", "RefreshOnRefusal", "who_was_refused_asks", 4, "refuse_request(b1)"),
     Safeguard("kafka/client_metadata", "RefreshAtMaxAge", "will_ask_again", 2, "change_leader(b2)"),
-    Safeguard("kafka/isr", "CleanElections", "acknowledged_survives", 11, "acknowledge(r1, 0)"),
+    Safeguard("kafka/isr", "CleanElections", "acknowledged_survives", 11, "notice_failure(r2)"),
     Safeguard("kafka/isr", "AcksAll", "acknowledged_survives", 5, "produce(r1)"),
     Safeguard("kafka/isr", "DeadLeaveIsr", "dead_are_out", 3, "notice_failure(r2)"),
     Safeguard("kafka/isr", "OfflineStayOut", "dead_are_out", 6, "expand(r1, r2)"),

@@ -71,13 +71,14 @@ def statistics_line(report: Report) -> Line:
 
 def _stopped(report: Report) -> list[Line]:
     """Why the search ended early, if it did. What it did not exercise says nothing then, and is left out."""
-    reason, outcome = report.stopped, report.outcome
-    if reason is None and report.up_to_depth is not None:
-        return [Line(""), Line(f"Every run of up to {plural(report.up_to_depth, 'state')} was looked at", Tone.WARN)]
-    if reason is None:
+    if report.stopped is not None:
+        hint = " (`--continue` searches on)" if report.outcome is Outcome.VIOLATED else ""
+        why = f"{report.stopped[0].upper()}{report.stopped[1:]}{hint}"
+    elif report.up_to_depth is not None:
+        why = f"Every run of up to {plural(report.up_to_depth, 'state')} was looked at"
+    else:
         return []
-    hint = " (`--continue` searches on)" if outcome is Outcome.VIOLATED else ""
-    lines = [Line(""), Line(f"{reason[0].upper()}{reason[1:]}{hint}", Tone.WARN)]
+    lines = [Line(""), Line(why, Tone.WARN)]
     if report.checkpoint is not None:
         lines.append(Line(f"`--resume {report.checkpoint}` goes on from here", Tone.PLAIN))
     return lines
