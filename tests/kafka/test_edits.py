@@ -34,27 +34,27 @@ class Edit:
 
 EDITS = [
     # the winner of an election, and the version that ZooKeeper gave the node
-    Edit("broker-3/controller.log", 5, "Epoch incremented to 3", "Epoch incremented to 7", "elect"),
-    Edit("broker-2/controller.log", 64, "Epoch incremented to 4", "Epoch incremented to 5", "elect"),
-    Edit("broker-3/controller.log", 5, "zk version is now 3", "zk version is now 1", "elect"),
-    Edit("broker-3/controller.log", 102, "zk version is now 5", "zk version is now 8", "elect"),
+    Edit("broker-3/controller.log", 5, "Epoch incremented to 3", "Epoch incremented to 7", "controller.elect"),
+    Edit("broker-2/controller.log", 64, "Epoch incremented to 4", "Epoch incremented to 5", "controller.elect"),
+    Edit("broker-3/controller.log", 5, "zk version is now 3", "zk version is now 1", "controller.elect"),
+    Edit("broker-3/controller.log", 102, "zk version is now 5", "zk version is now 8", "controller.elect"),
     # a controller at work
     Edit("broker-1/controller.log", 32, "new controller with epoch 2", "new controller with epoch 0", "observe"),
     Edit("broker-3/controller.log", 128, "new controller with epoch 5", "new controller with epoch 9", "observe"),
     Edit("broker-3/state-change.log", 101, "[Controller id=3 epoch=3]", "[Controller id=3 epoch=4]", "observe"),
     Edit("broker-2/state-change.log", 491, "[Controller id=2 epoch=4]", "[Controller id=2 epoch=1]", "observe"),
     # a broker that obeys it
-    Edit("broker-3/state-change.log", 256, "from controller 2 epoch 4", "from controller 2 epoch 3", "obey"),
-    Edit("broker-2/state-change.log", 107, "from controller 3 epoch 3", "from controller 3 epoch 2", "obey"),
-    Edit("broker-1/state-change.log", 25, "sent by controller 2 epoch 1", "sent by controller 2 epoch 4", "obey"),
-    Edit("broker-3/state-change.log", 157, "sent by controller 3 epoch 3", "sent by controller 3 epoch 8", "obey"),
+    Edit("broker-3/state-change.log", 256, "from controller 2 epoch 4", "from controller 2 epoch 3", "controller.obey"),
+    Edit("broker-2/state-change.log", 107, "from controller 3 epoch 3", "from controller 3 epoch 2", "controller.obey"),
+    Edit("broker-1/state-change.log", 25, "sent by controller 2 epoch 1", "sent by controller 2 epoch 4", "controller.obey"),
+    Edit("broker-3/state-change.log", 157, "sent by controller 3 epoch 3", "sent by controller 3 epoch 8", "controller.obey"),
     # broker epochs, where they are made and where they are read
     Edit("broker-1/server.log", 533, "(broker epoch): 61", "(broker epoch): 60", "observe"),
     Edit("broker-2/server.log", 1223, "(broker epoch): 138", "(broker epoch): 131", "observe"),
     Edit("broker-2/server.log", 531, "is: 58,", "is: 18,", "membership.register"),
     Edit("broker-2/server.log", 1221, "is: 138,", "is: 130,", "membership.register"),
-    Edit("broker-1/controller.log", 54, "3 -> 66", "3 -> 86", "observe"),
-    Edit("broker-2/controller.log", 45, "1 -> 61", "1 -> 31", "observe"),
+    Edit("broker-1/controller.log", 54, "3 -> 66", "3 -> 86", "read_brokers"),
+    Edit("broker-2/controller.log", 45, "1 -> 61", "1 -> 31", "read_brokers"),
     # the controller epoch kept with a partition, where it is later than any controller
     Edit("broker-2/controller.log", 172, "ControllerEpoch:4", "ControllerEpoch:5", "observe"),
     Edit("broker-3/controller.log", 152, "ControllerEpoch:5", "ControllerEpoch:6", "observe"),
