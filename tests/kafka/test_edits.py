@@ -46,8 +46,20 @@ EDITS = [
     # a broker that obeys it
     Edit("broker-3/state-change.log", 256, "from controller 2 epoch 4", "from controller 2 epoch 3", "controller.obey"),
     Edit("broker-2/state-change.log", 107, "from controller 3 epoch 3", "from controller 3 epoch 2", "controller.obey"),
-    Edit("broker-1/state-change.log", 25, "sent by controller 2 epoch 1", "sent by controller 2 epoch 4", "controller.obey"),
-    Edit("broker-3/state-change.log", 157, "sent by controller 3 epoch 3", "sent by controller 3 epoch 8", "controller.obey"),
+    Edit(
+        "broker-1/state-change.log",
+        25,
+        "sent by controller 2 epoch 1",
+        "sent by controller 2 epoch 4",
+        "controller.obey",
+    ),
+    Edit(
+        "broker-3/state-change.log",
+        157,
+        "sent by controller 3 epoch 3",
+        "sent by controller 3 epoch 8",
+        "controller.obey",
+    ),
     # broker epochs, where they are made and where they are read
     Edit("broker-1/server.log", 533, "(broker epoch): 61", "(broker epoch): 60", "observe"),
     Edit("broker-2/server.log", 1223, "(broker epoch): 138", "(broker epoch): 131", "observe"),
