@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
-from itertools import count, islice
+from itertools import count, dropwhile, islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -51,10 +51,31 @@ def is_itself(binder: k.Local) -> k.Expr:
     return k.Equal(t.BOOL, binder, binder, negated=False)
 
 
+def names_among_updates(body: tuple[k.Statement, ...]) -> bool:
+    """Whether a value gets a name among the updates of an action, where no guard can mention it."""
+    updates = dropwhile(lambda each: isinstance(each, k.Guard | k.Let | k.Pick), body)
+    return any(isinstance(part, k.Let) for part in _parts(updates))
+
+
+def _parts(statements: Iterable[k.Statement]) -> Iterator[k.Statement]:
+    for each in statements:
+        yield each
+        match each:
+            case k.If(_, then, otherwise):
+                yield from _parts((*then, *otherwise))
+            case k.For(_, _, inner):
+                yield from _parts(inner)
+            case _:
+                pass
+
+
 def undefined_kernels(first: int, depth: int) -> Iterator[tuple[int, str, k.Kernel]]:
     """Seeds, reasons and kernels in which something is undefined."""
     for seed in count(first):
-        kernel = eager(random_kernel(Random(seed), depth))
+        plain = random_kernel(Random(seed), depth)
+        if any(names_among_updates(action.body) for action in plain.actions):
+            continue
+        kernel = eager(plain)
         try:
             report = check(kernel, OPTIONS)
         except SpecError:
