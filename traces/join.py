@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.atoms import Writer
@@ -20,7 +21,7 @@ from assay.traces.search.model import Model
 from assay.traces.search.path import Path
 from assay.traces.slice_blame import Blamer
 from assay.traces.slice_check import Findings, SliceCheck, check_slice
-from assay.traces.slicing import Split, read_variables, without_guards_on, written_variables
+from assay.traces.slicing import Split, without_guards_on
 from assay.traces.validation import ExecutedStep, Execution, Remark, SliceResult, TraceVerdict, Violation
 
 NUMBERS_SHOWN = 5
@@ -66,7 +67,10 @@ class Joiner:
         plan, _, path, _ = self._of
         visible = {self.split.kernel.variables[i].name for i in self.split.seen(plan)}
         taken = sorted({taken.action for move in path.moves() for taken in move.hidden})
-        seen = {name: visible & written_variables(self.split.kernel.action(name).body) for name in taken}
+        seen = {
+            name: visible & {each.variable for each in assignments(self.split.kernel.action(name).body)}
+            for name in taken
+        }
         return {name: frozenset(variables) for name, variables in seen.items() if variables}
 
     def _reconsidered(
@@ -171,7 +175,7 @@ def _by_line(violations: Iterable[Violation]) -> tuple[Violation, ...]:
 
 
 def _speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
-    return any(not read_variables(part.condition).isdisjoint(names) for part in prop.conjuncts)
+    return any(not variables_of(part.condition).isdisjoint(names) for part in prop.conjuncts)
 
 
 def _verdict(found: Findings) -> TraceVerdict:

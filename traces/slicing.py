@@ -9,10 +9,11 @@ never less, so that leaving it out raises no false alarm; the answer lists it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.checker.evaluate.traverse import children, descendants
+from assay.checker.evaluate.mentions import mentions
+from assay.checker.evaluate.traverse import children, variables_of
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import Diagnostic, Span, SpecError
@@ -37,10 +38,10 @@ class Split:
         names: set[str] = set()
         for action in self.kernel.actions:
             if action.name in self.actions:
-                names |= {name for statement in action.body for name in _variables(statement)}
+                names |= {name for statement in action.body for name in variables_of(statement)}
         for rule in self.plan_of_slices(plan).rules:
             for expr in (rule.then, rule.observe):
-                names |= set() if expr is None else read_variables(expr)
+                names |= set() if expr is None else variables_of(expr)
         return tuple(i for i in self.shared if self.kernel.variables[i].name in names)
 
     def plan_of_shared(self, plan: k.TracePlan) -> k.TracePlan:
@@ -67,7 +68,7 @@ def split(kernel: k.Kernel, slicing: k.Slicing) -> Split:
     problems += [
         _problem(variable.span, f"`{variable.name}` holds elements of `{sort}` and is no map from it")
         for variable in kernel.variables
-        if variable.name not in names and _mentions(variable.type, sort)
+        if variable.name not in names and mentions(variable.type, [sort])
     ]
     actions: list[k.Action] = []
     of_slices: set[str] = set()
@@ -99,41 +100,7 @@ def without_guards_on(divided: Split, names: frozenset[str]) -> Split:
 
 
 def _asks_for(statement: k.Statement, names: frozenset[str]) -> bool:
-    return isinstance(statement, k.Guard) and not names.isdisjoint(read_variables(statement.condition))
-
-
-def written_variables(body: Iterable[k.Statement]) -> set[str]:
-    """The variables that statements assign."""
-    found: set[str] = set()
-    for statement in body:
-        match statement:
-            case k.Assign(_, variable, _, _):
-                found.add(variable)
-            case k.If(_, then, otherwise):
-                found |= written_variables((*then, *otherwise))
-            case k.For(_, _, inner):
-                found |= written_variables(inner)
-            case _:
-                pass
-    return found
-
-
-def read_variables(expr: k.Expr) -> set[str]:
-    """The variables that an expression reads."""
-    return {part.name for part in (expr, *descendants(expr)) if isinstance(part, k.StateVar)}
-
-
-def _variables(statement: k.Statement) -> set[str]:
-    """The variables that a statement reads."""
-    match statement:
-        case k.Guard(_, _, expr) | k.Let(_, expr) | k.Pick(_, expr) | k.Assign(_, _, _, expr):
-            return read_variables(expr)
-        case k.If(condition, then, otherwise):
-            return read_variables(condition).union(*map(_variables, (*then, *otherwise)))
-        case k.For(_, domain, body):
-            return read_variables(domain).union(*map(_variables, body))
-        case _:
-            raise AssertionError(statement)
+    return isinstance(statement, k.Guard) and not names.isdisjoint(variables_of(statement.condition))
 
 
 def _problem(span: Span, message: str) -> Diagnostic:
@@ -145,23 +112,7 @@ def _is_atom(type_: t.Type, sort: str) -> bool:
 
 
 def _is_map_of(type_: t.Type, sort: str) -> bool:
-    return isinstance(type_, t.MapType) and _is_atom(type_.key, sort) and not _mentions(type_.value, sort)
-
-
-def _mentions(type_: t.Type, sort: str) -> bool:
-    match type_:
-        case t.AtomType():
-            return type_.sort.name == sort
-        case t.OptionType(item) | t.SetType(item) | t.SeqType(item) | t.BagType(item):
-            return _mentions(item, sort)
-        case t.MapType(key, value):
-            return _mentions(key, sort) or _mentions(value, sort)
-        case t.RecordType(_, fields):
-            return any(_mentions(field.type, sort) for field in fields)
-        case t.EnumType(_, variants):
-            return any(_mentions(field.type, sort) for variant in variants for field in variant.fields)
-        case _:
-            return False
+    return isinstance(type_, t.MapType) and _is_atom(type_.key, sort) and not mentions(type_.value, [sort])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
-"""The parts of an expression, found by the fields of its class."""
+"""The parts of expressions and statements, found by the fields of their classes; what statements read and assign."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, assert_never
 
+from assay.checker.evaluate.families import statement
 from assay.grammar import kernel as k
 
 NOT_PARTS = {"type", "span", "binder"}
@@ -39,3 +40,27 @@ def descendants(node: k.Node) -> Iterator[k.Expr]:
 def locals_of(node: k.Node) -> frozenset[str]:
     """The names of the bound variables that are mentioned inside a node."""
     return frozenset(each.name for each in descendants(node) if isinstance(each, k.Local))
+
+
+def variables_of(node: k.Node) -> frozenset[str]:
+    """The names of the state variables that an expression or a statement reads."""
+    own = {node.name} if isinstance(node, k.StateVar) else set()
+    return frozenset(own.union(each.name for each in descendants(node) if isinstance(each, k.StateVar)))
+
+
+def assignments(statements: Sequence[k.Statement]) -> Iterator[k.Assign]:
+    """All assignments among the statements, at any depth."""
+    for each in statements:
+        node = statement(each)
+        match node:
+            case k.Assign():
+                yield node
+            case k.If(_, then, otherwise):
+                yield from assignments(then)
+                yield from assignments(otherwise)
+            case k.For(_, _, body):
+                yield from assignments(body)
+            case k.Let() | k.Guard() | k.Pick():
+                pass
+            case _:
+                assert_never(node)

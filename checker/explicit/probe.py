@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.checker.explicit.machine import Machine
+from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.store import EnginesDisagreeError, RowStore
 from assay.checker.layout.context import NEVER, WORDS, Slot
-from assay.checker.layout.row import RowLayout, Rows
+from assay.checker.layout.row import Rows
+from assay.checker.reference.bfs import Search
 from assay.checker.reference.watch import DEADLOCK, Finding
-from assay.checker.verdict import State
 
 BLOCK = 4096
 """How many states are looked at with one call."""
@@ -33,41 +32,6 @@ class Successors:
     actions: Words32
 
 
-class Named(Protocol):
-    """Compiled code with the names behind its arrays."""
-
-    @property
-    def machine(self) -> Machine:
-        """The code."""
-
-    @property
-    def layout(self) -> RowLayout:
-        """The layout of its rows."""
-
-    @property
-    def hits(self) -> tuple[str, ...]:
-        """Bounds."""
-
-    @property
-    def guards(self) -> tuple[tuple[str, str], ...]:
-        """Guards, as action and label."""
-
-    @property
-    def states(self) -> tuple[str, ...]:
-        """Properties of states."""
-
-    @property
-    def steps(self) -> tuple[str, ...]:
-        """Properties of steps."""
-
-
-class Offending(Protocol):
-    """What is needed of a search to look for more violations."""
-
-    def offence(self, name: str, number: int, state: State) -> Finding | None:
-        """How a state violates a property, by the reference evaluator."""
-
-
 class Probe:
     """A context for compiled code, with its own arrays. One thread at a time may use it.
 
@@ -75,7 +39,7 @@ class Probe:
     way on, and where a terminal condition has no value then; ``NEVER`` if there are none. ``hits`` and ``decisive`` add up over calls.
     """
 
-    def __init__(self, compiled: Named) -> None:
+    def __init__(self, compiled: Compiled) -> None:
         self._compiled = compiled
         self._machine = compiled.machine
         self.hits: Rows = np.zeros(max(1, len(compiled.hits)), np.uint64)
@@ -174,7 +138,7 @@ class Probe:
             begin += 1
 
 
-def offenders(search: Offending, compiled: Named, store: RowStore, name: str, first: int) -> Iterator[Finding]:
+def offenders(search: Search, compiled: Compiled, store: RowStore, name: str, first: int) -> Iterator[Finding]:
     """Where else a property is violated: states with a number above ``first``, found by compiled code and looked at by the reference evaluator."""
     probe = Probe(compiled)
     for begin, rows in store.blocks(first + 1, BLOCK):

@@ -14,6 +14,7 @@ from assay.checker.check import refuse_unknown_names
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.scope import Frame
+from assay.checker.evaluate.traverse import variables_of
 from assay.checker.evaluate.undefined import Undefined
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search
@@ -24,7 +25,7 @@ from assay.checker.symbolic.initial import initial_states
 from assay.checker.symbolic.proof import Proofs
 from assay.checker.symbolic.recheck import Doubt, SecondOpinion
 from assay.checker.symbolic.same_text import depends_on_size
-from assay.checker.symbolic.templates import Templates, nearby, variables_in, written
+from assay.checker.symbolic.templates import Templates, nearby, written
 from assay.checker.verdict import Outcome, PropertyResult, Report, State, Statistics
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import Diagnostic, Note, SpecError
@@ -137,9 +138,9 @@ class _AnyProver:
 
     def _attempts(self, prop: k.Property) -> Iterator[list[k.Expr]]:
         """Candidates to try together: none; the lemmas; statements about the variables nearby, then about those farther away."""
-        names = frozenset().union(*(variables_in(c.condition) for c in prop.conjuncts))
+        names = frozenset().union(*(variables_of(c.condition) for c in prop.conjuncts))
         near = nearby(self.kernel, names)
-        far = near.union(*(variables_in(g.condition) for g in self._guards_near(near)))
+        far = near.union(*(variables_of(g.condition) for g in self._guards_near(near)))
         lemmas = self._true_lemmas()
         yield []
         if lemmas:

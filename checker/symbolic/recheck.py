@@ -12,7 +12,8 @@ from typing import Any
 
 import z3
 
-from assay.checker.symbolic.templates import variables_in, written
+from assay.checker.evaluate.traverse import variables_of
+from assay.checker.symbolic.templates import written
 from assay.checker.symbolic.theory import Reading
 from assay.checker.symbolic.theory_collections import Values
 from assay.checker.symbolic.theory_step import TheoryStep, any_state, first_state, step_of
@@ -146,7 +147,7 @@ class SecondOpinion:
         return None
 
     def _fails(self, solver: z3.Solver, step: TheoryStep, statement: k.Expr, at: int | None = None) -> Doubt | None:
-        if not variables_in(statement) & written(self._kernel, step.action):
+        if not variables_of(statement) & written(self._kernel, step.action):
             return None  # nothing that it speaks of changes
         denied = z3.Not(self._says(statement, step.after))
         return self._asked(solver, denied, f"a step of `{step.action}`", at)
@@ -191,7 +192,7 @@ class SecondOpinion:
             found: set[int] = set()
             for at in new:
                 for step in self._all_steps():
-                    if variables_in(statements[at]) & written(self._kernel, step.action):
+                    if variables_of(statements[at]) & written(self._kernel, step.action):
                         denied = z3.And(marks[at], z3.Not(self._says(statements[at], step.after)))
                         found |= self._used(solvers[step.action], denied, marks)
             new = found - kept

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations, count
 
 from assay.checker.evaluate.families import kind
-from assay.checker.evaluate.traverse import descendants
+from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.checker.symbolic.write_statement import exchanged
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
@@ -157,35 +157,16 @@ def renamed(expr: k.Expr, names: dict[str, k.Local]) -> k.Expr:
     return exchanged(expr, lambda each: names.get(each.name) if isinstance(each, k.Local) else None)
 
 
-def variables_in(expr: k.Expr) -> frozenset[str]:
-    """The names of the state variables that an expression reads."""
-    return frozenset(e.name for e in (expr, *descendants(expr)) if isinstance(e, k.StateVar))
-
-
 def nearby(kernel: k.Kernel, names: frozenset[str]) -> frozenset[str]:
     """The variables of a property, and those whose values are assigned to them."""
     found = set(names)
     for name in kernel.next:
-        for each in _assignments(kernel.action(name).body):
+        for each in assignments(kernel.action(name).body):
             if each.variable in names:
-                found |= variables_in(each.value)
+                found |= variables_of(each.value)
     return frozenset(found)
-
-
-def _assignments(body: Sequence[k.Statement]) -> Iterator[k.Assign]:
-    for each in body:
-        match each:
-            case k.Assign():
-                yield each
-            case k.If(_, then, otherwise):
-                yield from _assignments(then)
-                yield from _assignments(otherwise)
-            case k.For(_, _, inner):
-                yield from _assignments(inner)
-            case _:
-                continue
 
 
 def written(kernel: k.Kernel, action: str) -> frozenset[str]:
     """The variables that an action may change."""
-    return frozenset(each.variable for each in _assignments(kernel.action(action).body))
+    return frozenset(each.variable for each in assignments(kernel.action(action).body))

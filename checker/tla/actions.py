@@ -7,7 +7,7 @@ from functools import partial
 
 from assay.checker.evaluate.conform import capacity_check
 from assay.checker.evaluate.domain import cardinality
-from assay.checker.evaluate.traverse import locals_of
+from assay.checker.evaluate.traverse import assignments, locals_of
 from assay.checker.tla.expressions import let_in
 from assay.checker.tla.fits import within_capacity
 from assay.checker.tla.formula import Formula, compare, conjunction, quantified
@@ -15,7 +15,7 @@ from assay.checker.tla.known import elements_fit, keeps_within
 from assay.checker.tla.places import apart
 from assay.checker.tla.scope import Scope
 from assay.checker.tla.temporal import unchanging
-from assay.checker.tla.updates import Current, nothing, part_type, value_after, written
+from assay.checker.tla.updates import Current, nothing, part_type, value_after
 from assay.checker.tla.ways import asked
 from assay.grammar import kernel as k
 from assay.grammar.kernel_types import MapType
@@ -41,7 +41,7 @@ def _initial(kernel: k.Kernel, body: list[k.Statement], updates: list[k.Statemen
         updates = [*updates, each]
     found = _apart(kernel.variables, updates, scope)
     for variable in kernel.variables:
-        if any(assign.variable == variable.name for assign in written(updates)):
+        if any(assign.variable == variable.name for assign in assignments(updates)):
             value = value_after(variable, updates, nothing(scope), scope).formula
             found.append(compare(scope.variable(variable.name), "=", value))
     capacities = _capacities(kernel.variables, updates, scope)
@@ -84,7 +84,7 @@ def _capacities(variables: Sequence[k.Variable], body: Sequence[k.Statement], sc
     """That the variables keep within their capacities, as far as the updates could exceed them."""
     found = []
     for variable in variables:
-        if not all(_keeps_within(variable, assign) for assign in written(body) if assign.variable == variable.name):
+        if not all(_keeps_within(variable, assign) for assign in assignments(body) if assign.variable == variable.name):
             within = within_capacity(scope.variable(variable.name), variable.type, scope)
             found += [] if within is None else [within.noted(f"capacity of {variable.name}")]
     return found
@@ -107,7 +107,7 @@ def can_be_cut(kernel: k.Kernel, action: k.Action, scope: Scope) -> bool:
 
 
 def _touched(kernel: k.Kernel, action: k.Action) -> list[k.Variable]:
-    names = {assign.variable for assign in written(action.body)}
+    names = {assign.variable for assign in assignments(action.body)}
     return [variable for variable in kernel.variables if variable.name in names]
 
 

@@ -8,13 +8,14 @@ from functools import partial
 from typing import assert_never
 
 from assay.checker.evaluate.families import statement
+from assay.checker.evaluate.traverse import assignments
 from assay.checker.tla.collections import elements
 from assay.checker.tla.expressions import let_in
 from assay.checker.tla.formula import SET, Formula, apply, branch, listed
 from assay.checker.tla.known import elements_fit
 from assay.checker.tla.scope import Scope
 from assay.checker.tla.types import record_field
-from assay.checker.tla.updates import part_type, written
+from assay.checker.tla.updates import part_type
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 
@@ -119,7 +120,7 @@ class _Places:
         return Formula(" \\cup ".join(each.within(SET + 1) for each in sets), SET)
 
     def _are_written(self, statements: Sequence[k.Statement]) -> bool:
-        return any(assign.variable == self.variable.name for assign in written(statements))
+        return any(assign.variable == self.variable.name for assign in assignments(statements))
 
     def _place(self, node: k.Assign, loops: tuple[str, ...], scope: Scope) -> Formula:
         of, keys = self.variable.type, []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 
 from assay.checker.evaluate.families import statement
+from assay.checker.evaluate.traverse import assignments
 from assay.checker.tla.collections import elements, place
 from assay.checker.tla.expressions import let_in
 from assay.checker.tla.formula import LOOSE, TIGHT, Formula, branch, enclosed, let
@@ -48,24 +49,6 @@ def nothing(scope: Scope) -> Current:
     return Current(Formula(scope.parts.use("EmptyMap")), building=True)
 
 
-def written(statements: Sequence[k.Statement]) -> Iterator[k.Assign]:
-    """All assignments among the statements, at any depth."""
-    for each in statements:
-        node = statement(each)
-        match node:
-            case k.Assign():
-                yield node
-            case k.If(_, then, otherwise):
-                yield from written(then)
-                yield from written(otherwise)
-            case k.For(_, _, body):
-                yield from written(body)
-            case k.Let() | k.Guard() | k.Pick():
-                pass
-            case _:
-                assert_never(node)
-
-
 def value_after(variable: k.Variable, statements: Sequence[k.Statement], current: Current, scope: Scope) -> Current:
     """The value of the variable after the statements; every right-hand side reads the state before them."""
     for at, each in enumerate(statements):
@@ -98,7 +81,7 @@ def _rest(variable: k.Variable, statements: Sequence[k.Statement], current: Curr
 
 
 def _writes(variable: k.Variable, statements: Sequence[k.Statement]) -> bool:
-    return any(assign.variable == variable.name for assign in written(statements))
+    return any(assign.variable == variable.name for assign in assignments(statements))
 
 
 def _branched(variable: k.Variable, node: k.If, current: Current, scope: Scope) -> Current:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from assay.checker.evaluate.traverse import assignments
 from assay.checker.tla.actions import parameters
 from assay.checker.tla.expressions import write
 from assay.checker.tla.fits import within_capacity
 from assay.checker.tla.library import STANDARD, closure
 from assay.checker.tla.module import LENGTH
 from assay.checker.tla.scope import Scope, register
-from assay.checker.tla.updates import Current, value_after, written
+from assay.checker.tla.updates import Current, value_after
 from assay.grammar import kernel as k
 
 CUTS = ("Cuts ==", "    /\\ vars = vars", "    /\\")
@@ -76,7 +77,7 @@ class _Walk:
     def _exceeding(self, body: Sequence[k.Statement], scope: Scope) -> str:
         """The values after the step, and the first variable that is written and exceeds its capacity."""
         variables = {variable.name: variable for variable in self.kernel.variables}
-        touched = [variables[name] for name in dict.fromkeys(assign.variable for assign in written(body))]
+        touched = [variables[name] for name in dict.fromkeys(assign.variable for assign in assignments(body))]
         made, after = "FALSE", scope.after()
         for variable in reversed(touched):
             within = within_capacity(after.variable(variable.name), variable.type, after)
