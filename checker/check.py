@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from assay.checker.coverage import coverage, empty_quantifiers
@@ -15,7 +15,7 @@ from assay.checker.reference.results import Answers
 from assay.checker.reference.scenario import check_scenario
 from assay.checker.reference.watch import DEADLOCK, DEFINED
 from assay.checker.symmetry.reduction import Reduction, reduction_of
-from assay.checker.verdict import Outcome, PropertyResult, Report, Statistics
+from assay.checker.verdict import EmptyQuantifier, Outcome, PropertyResult, Report, Statistics
 from assay.grammar.diagnostics import Diagnostic, Note, SpecError
 from assay.grammar.kernel import Kernel
 
@@ -39,15 +39,26 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
         search.run()
         results = [*Answers(search, texts).all(), *scenarios(search, texts)]
         empty = empty_quantifiers(list(kernel.properties), search.watch.evaluated, search.watch.nonempty, texts)
-    statistics = Statistics(len(search.store), search.generated, search.depth, search.seconds)
-    covered = coverage(model.steps, search.taken, search.fresh, empty)
+    return report_of(search, ENGINE, results, empty)
+
+
+def report_of(
+    search: Search,
+    engine: str,
+    results: Sequence[PropertyResult],
+    empty: Sequence[EmptyQuantifier] = (),
+    statistics: Statistics | None = None,
+) -> Report:
+    """What a search that has ended says of its kernel."""
+    sizes = statistics or Statistics(len(search.store), search.generated, search.depth, search.seconds)
+    reduction = search.reduction
     return Report(
-        kernel,
-        ENGINE,
+        search.model.kernel,
+        engine,
         tuple(results),
-        statistics,
+        sizes,
         dict(search.bounds),
-        covered,
+        coverage(search.model.steps, search.taken, search.fresh, empty),
         search.stopped,
         search.interrupted,
         up_to_depth=search.up_to_depth,

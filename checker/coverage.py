@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from assay.checker.evaluate.action import ActionMeaning, guards
 from assay.checker.evaluate.traverse import descendants
@@ -15,7 +15,7 @@ def coverage(
     steps: list[ActionMeaning],
     taken: Mapping[str, int],
     fresh: Mapping[str, int],
-    empty: tuple[EmptyQuantifier, ...],
+    empty: Sequence[EmptyQuantifier],
 ) -> Coverage:
     """The coverage of the steps of a system, from the counts of a search."""
     actions = tuple(
@@ -27,7 +27,7 @@ def coverage(
         for step in steps
         for guard in guards(step.node)
     )
-    return Coverage(actions, lines, empty)
+    return Coverage(actions, lines, tuple(empty))
 
 
 def empty_quantifiers(

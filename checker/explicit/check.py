@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 
-from assay.checker.check import scenarios, searched_model
-from assay.checker.coverage import coverage
+from assay.checker.check import report_of, scenarios, searched_model
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.machine import Compiled
@@ -36,20 +36,6 @@ def check(
             results = [*Answers(search, texts).all(), *scenarios(search, texts)]
             complete = search.stopped is None and search.up_to_depth is None and not search.interrupted
             empty = always_empty(model, search.rows, chosen, texts) if complete else ()
-    statistics = search.statistics()
+    report = report_of(search, ENGINE, results, empty, search.statistics())
     ended_early = search.stopped is not None or search.up_to_depth is not None
-    checkpoint = chosen.checkpoint if ended_early else None
-    covered = coverage(model.steps, search.taken, search.fresh, empty)
-    return Report(
-        kernel,
-        ENGINE,
-        tuple(results),
-        statistics,
-        dict(search.bounds),
-        covered,
-        search.stopped,
-        search.interrupted,
-        up_to_depth=search.up_to_depth,
-        checkpoint=checkpoint,
-        group=None if reduction is None else reduction.group,
-    )
+    return replace(report, checkpoint=chosen.checkpoint if ended_early else None)

@@ -10,7 +10,7 @@ from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, row_layout
 from assay.checker.native.code import TRUE, Code, Scalar, word
 from assay.checker.native.lowering import Lowering, State
 from assay.checker.native.orbits import canonical_functions
-from assay.checker.native.runtime import Runtime
+from assay.checker.native.runtime import Runtime, over_rows
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.native.write_action import ActionWriter, Labels
 from assay.checker.native.writing import Writing, written
@@ -66,7 +66,7 @@ def program(
         _prelude(layout.words),
         _emit(layout.words, bool(steps), symmetric=group is not None),
         _expand(len(kernel.next), layout.words),
-        _over_rows("inspect", "states", layout.words),
+        _inspect(layout.words),
         _prints(layout.words),
     ]
     orbits = [] if group is None else canonical_functions(kernel, layout, group)
@@ -282,49 +282,14 @@ done:
 """
 
 
-def _over_rows(name: str, called: str, words: int) -> str:
-    return f"""define void @{name}(ptr %context, ptr %rows, i64 %n, i64 %base) {{
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %body, label %done
-body:
-  %offset = mul i64 %i, {words}
-  %row = getelementptr i64, ptr %rows, i64 %offset
-  %here = add i64 %i, %base
-  call void @{called}(ptr %context, ptr %row, i64 %here)
-  %next = add i64 %i, 1
-  br label %head
-done:
-  ret void
-}}
-"""
+def _inspect(words: int) -> str:
+    body = "%here = add i64 %i, %base\n  call void @states(ptr %context, ptr %row, i64 %here)"
+    return over_rows("inspect(ptr %context, ptr %rows, i64 %n, i64 %base)", words, body)
 
 
 def _prints(words: int) -> str:
-    loads = "\n".join(
-        f"  %p{at} = getelementptr i64, ptr %row, i64 {at}\n  %w{at} = load i64, ptr %p{at}" for at in range(words)
-    )
+    loads = [f"%p{at} = getelementptr i64, ptr %row, i64 {at}\n  %w{at} = load i64, ptr %p{at}" for at in range(words)]
     arguments = ", ".join(f"i64 %w{at}" for at in range(words))
-    return f"""define void @prints(ptr %rows, i64 %n, ptr %out) {{
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %body, label %done
-body:
-  %offset = mul i64 %i, {words}
-  %row = getelementptr i64, ptr %rows, i64 %offset
-{loads}
-  %mark = call i64 @print({arguments})
-  %target = getelementptr i64, ptr %out, i64 %i
-  store i64 %mark, ptr %target
-  %next = add i64 %i, 1
-  br label %head
-done:
-  ret void
-}}
-"""
+    target = "%target = getelementptr i64, ptr %out, i64 %i"
+    body = [*loads, f"%mark = call i64 @print({arguments})", target, "store i64 %mark, ptr %target"]
+    return over_rows("prints(ptr %rows, i64 %n, ptr %out)", words, "\n  ".join(body))

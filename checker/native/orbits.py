@@ -16,7 +16,7 @@ from assay.checker.native.lowering import State
 from assay.checker.native.number import bounded
 from assay.checker.native.orbit_keys import Keys
 from assay.checker.native.rows import Packer
-from assay.checker.native.runtime import Runtime
+from assay.checker.native.runtime import Runtime, over_rows
 from assay.checker.native.symbol import Bag, Bunch, Mask, Maybe, Number, Pairs, Record, Sequence, Symbol, Table, Variant
 from assay.checker.symmetry.group import Group, plain_changes
 from assay.checker.symmetry.permute import permuted
@@ -38,7 +38,7 @@ def canonical_functions(kernel: k.Kernel, layout: RowLayout, group: Group) -> li
         _any("exchange", group),
         _canonical(words, group),
         _visit(),
-        _rows(words),
+        over_rows("canonical_rows(ptr %rows, i64 %n)", words, "call void @canonical(ptr %row)"),
     ]
 
 
@@ -307,41 +307,26 @@ def _copy(words: int) -> str:
 
 def _less(words: int) -> str:
     """Rows are compared from their last word on."""
-    code = Code()
-    runtime = Runtime(code)
-    mine, others = runtime.load_row(words, "%a").words, runtime.load_row(words, "%b").words
+    code, pairs = _two_rows(words)
     result = Scalar(1, "false", 0)
-    for x, y in zip(mine, others, strict=True):
+    for x, y in pairs:
         less, same = code.compare("ugt", y, x), code.compare("eq", x, y)
         result = code.either(less, code.both(same, result))
-    body = "\n".join(code.lines)
-    return f"define internal i1 @less_row(ptr %a, ptr %b) alwaysinline {{\nentry:\n{body}\n  ret {result.typed}\n}}\n"
+    return _comparison("less_row", code, result)
 
 
 def _same(words: int) -> str:
+    code, pairs = _two_rows(words)
+    return _comparison("same_row", code, code.all_of([code.compare("eq", x, y) for x, y in pairs]))
+
+
+def _two_rows(words: int) -> tuple[Code, list[tuple[Scalar, Scalar]]]:
     code = Code()
     runtime = Runtime(code)
-    mine, others = runtime.load_row(words, "%a").words, runtime.load_row(words, "%b").words
-    result = code.all_of([code.compare("eq", x, y) for x, y in zip(mine, others, strict=True)])
+    mine, others = (runtime.load_row(words, name).words for name in ("%a", "%b"))
+    return code, list(zip(mine, others, strict=True))
+
+
+def _comparison(name: str, code: Code, result: Scalar) -> str:
     body = "\n".join(code.lines)
-    return f"define internal i1 @same_row(ptr %a, ptr %b) alwaysinline {{\nentry:\n{body}\n  ret {result.typed}\n}}\n"
-
-
-def _rows(words: int) -> str:
-    return f"""define void @canonical_rows(ptr %rows, i64 %n) {{
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %body, label %done
-body:
-  %offset = mul i64 %i, {words}
-  %row = getelementptr i64, ptr %rows, i64 %offset
-  call void @canonical(ptr %row)
-  %next = add i64 %i, 1
-  br label %head
-done:
-  ret void
-}}
-"""
+    return f"define internal i1 @{name}(ptr %a, ptr %b) alwaysinline {{\nentry:\n{body}\n  ret {result.typed}\n}}\n"

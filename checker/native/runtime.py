@@ -84,3 +84,24 @@ class Runtime:
         bit = self.code.resize(when, 8)
         new = self.code.fresh(8, f"or i8 {old.text}, {bit.text}")
         self.code.do(f"store {new.typed}, ptr {address}")
+
+
+def over_rows(head: str, words: int, body: str) -> str:
+    """A function that does something with each of ``%n`` rows that begin at ``%rows``: in the body ``%row`` is one of them and ``%i`` its number."""
+    return f"""define void @{head} {{
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+  %offset = mul i64 %i, {words}
+  %row = getelementptr i64, ptr %rows, i64 %offset
+  {body}
+  %next = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}}
+"""

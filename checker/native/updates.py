@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence as Several
 from dataclasses import dataclass
 from typing import assert_never
@@ -11,7 +12,7 @@ from assay.checker.native.code import TRUE, Scalar
 from assay.checker.native.elements import listed
 from assay.checker.native.fit import exceeds, fit
 from assay.checker.native.lower_access import entry, with_entry, with_field
-from assay.checker.native.lowering import Lowering
+from assay.checker.native.lowering import Lowering, State
 from assay.checker.native.merge import choose, same
 from assay.checker.native.symbol import Record, Symbol
 from assay.checker.native.unsupported import UnsupportedError
@@ -32,7 +33,35 @@ class Write:
     node: k.Assign
 
 
-def collect(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[Write]) -> None:
+class Updates:
+    """The updates that end a body, made in a state. ``after`` are the symbols of the variables they write; ``undefined`` is when one has no value."""
+
+    def __init__(
+        self, body: Several[k.Statement], state: State, types: Mapping[str, t.Type], lowering: Lowering
+    ) -> None:
+        self.after: dict[str, Symbol] = {}
+        self._writes: list[Write] = []
+        self._state, self._types, self._lowering = state, types, lowering
+        _, self.undefined = lowering.apart(lambda: self._make(body))
+
+    def _make(self, body: Several[k.Statement]) -> None:
+        _collect(body, TRUE, self._lowering, self._writes)
+        _refuse_overlaps(self._writes, self._lowering)
+        for each in self._writes:
+            current = self.after.get(each.variable, self._state.read(each.variable))
+            self.after[each.variable] = _apply(each, current, self._types[each.variable], self._lowering)
+
+    def exceeding(self) -> list[tuple[str, Scalar]]:
+        """For each written variable, in the order of the writes, the condition that it has more elements than its type allows."""
+        before = {name: self._state.read(name) for name in self.after}
+        return [(each.variable, self._exceeds(each, before[each.variable])) for each in self._writes]
+
+    def _exceeds(self, each: Write, before: Symbol) -> Scalar:
+        code = self._lowering.code
+        return code.both(each.when, exceeds(code, self.after[each.variable], self._types[each.variable], before))
+
+
+def _collect(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[Write]) -> None:
     """Append the writes of these statements; what is undefined under ``when`` is recorded."""
     code = lowering.code
     for each in body:
@@ -56,7 +85,7 @@ def collect(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes
 
 def _branch(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[Write]) -> None:
     if when.known != 0:
-        collect(body, when, lowering, writes)
+        _collect(body, when, lowering, writes)
 
 
 def _for(node: k.For, when: Scalar, lowering: Lowering, writes: list[Write]) -> None:
@@ -76,7 +105,7 @@ def _assign(node: k.Assign, when: Scalar, lowering: Lowering) -> Write:
     return Write(when, node.variable, path, value, node)
 
 
-def refuse_overlaps(writes: list[Write], lowering: Lowering) -> None:
+def _refuse_overlaps(writes: list[Write], lowering: Lowering) -> None:
     """Two writes of which one lies at or inside the place of the other have no defined result."""
     code = lowering.code
     for index, later in enumerate(writes):
@@ -97,7 +126,7 @@ def _equal_parts(one: Path, other: Path, lowering: Lowering) -> list[Scalar]:
     return parts
 
 
-def apply(write: Write, current: Symbol, of: t.Type, lowering: Lowering) -> Symbol:
+def _apply(write: Write, current: Symbol, of: t.Type, lowering: Lowering) -> Symbol:
     """The variable after a write."""
     if not write.path:
         return choose(lowering.code, write.when, write.value, current)
@@ -129,21 +158,3 @@ def _key(head: Symbol, of: t.MapType | t.SeqType, lowering: Lowering) -> Symbol:
     fits, fitted = fit(lowering.code, head, of.key)
     lowering.fail_if(lowering.code.invert(fits))
     return fitted
-
-
-def first_exceeding(
-    writes: list[Write],
-    after: dict[str, Symbol],
-    before: dict[str, Symbol],
-    types: dict[str, t.Type],
-    lowering: Lowering,
-) -> list[tuple[str, Scalar]]:
-    """For each written variable, in the order of the writes, the condition that it has more elements than its type allows."""
-    code = lowering.code
-    return [
-        (
-            each.variable,
-            code.both(each.when, exceeds(code, after[each.variable], types[each.variable], before[each.variable])),
-        )
-        for each in writes
-    ]

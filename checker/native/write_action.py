@@ -24,7 +24,7 @@ from assay.checker.native.rows import Packer
 from assay.checker.native.runtime import Runtime
 from assay.checker.native.symbol import Bunch, Mask, Symbol
 from assay.checker.native.unsupported import UnsupportedError
-from assay.checker.native.updates import Write, apply, collect, first_exceeding, refuse_overlaps
+from assay.checker.native.updates import Updates
 from assay.checker.native.writing import Writing
 from assay.grammar import kernel as k
 
@@ -312,23 +312,12 @@ class ActionWriter:
     # --------------------------------------------------------------------------------------------- updates
 
     def _update(self, number: int, end: str) -> None:
-        writes: list[Write] = []
-        after: dict[str, Symbol] = {}
-
-        def make() -> None:
-            collect(self.action.body[self._prefix :], TRUE, self.lowering, writes)
-            refuse_overlaps(writes, self.lowering)
-            for write in writes:
-                current = after.get(write.variable, self.state.read(write.variable))
-                after[write.variable] = apply(write, current, self._types[write.variable], self.lowering)
-
-        _, undefined = self.lowering.apart(make)
-        self._give_up(undefined, None, self._prefix, end)
-        before = {name: self.state.read(name) for name in after}
-        for name, exceeded in first_exceeding(writes, after, before, self._types, self.lowering):
+        updates = Updates(self.action.body[self._prefix :], self.state, self._types, self.lowering)
+        self._give_up(updates.undefined, None, self._prefix, end)
+        for name, exceeded in updates.exceeding():
             self._capacity(name, exceeded, end)
         self.runtime.put(Slot.ALIVE, word(1))
-        self._emit(number, after)
+        self._emit(number, updates.after)
         self.code.jump(end)
 
     def _capacity(self, name: str, exceeded: Scalar, end: str) -> None:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from assay.checker.check import scenarios
-from assay.checker.coverage import coverage
+from assay.checker.check import report_of, scenarios
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.outcome import Stuck, Successor
@@ -27,7 +26,7 @@ from assay.checker.symbolic.initial import is_initial
 from assay.checker.symbolic.solver import ChildSolver, NoAnswerError
 from assay.checker.symbolic.system import Question, System, encode_kernel
 from assay.checker.symbolic.unroll import Unrolling
-from assay.checker.verdict import Report, State, Statistics
+from assay.checker.verdict import Report, State
 from assay.grammar.kernel import Kernel
 
 ENGINE = "bmc"
@@ -52,9 +51,7 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
         search = BoundedSearch(model, chosen, system)
         search.run()
         results = [*Answers(search, texts).all(), *scenarios(search, texts)]
-    sizes = Statistics(len(search.store), search.generated, search.depth, search.seconds)
-    covered = coverage(model.steps, search.taken, search.fresh, ())
-    return Report(kernel, ENGINE, tuple(results), sizes, {}, covered, search.stopped, search.interrupted)
+    return report_of(search, ENGINE, results)
 
 
 class BoundedSearch(Search):

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from assay.checker.layout.row import WORD, RowLayout
-from assay.checker.native.code import TRUE, Scalar
+from assay.checker.native.code import Scalar
 from assay.checker.native.elements import LIST_LIMIT, listed
 from assay.checker.native.lowering import Lowering, State
 from assay.checker.native.rows import Packer, Row
 from assay.checker.native.symbol import Symbol
 from assay.checker.native.unsupported import UnsupportedError
-from assay.checker.native.updates import Write, apply, collect, first_exceeding, refuse_overlaps
+from assay.checker.native.updates import Updates
 from assay.checker.symbolic.bits import BitCode
 from assay.grammar import kernel as k
 
@@ -138,24 +138,13 @@ class GroundWriter:
             self._walk(at + 1, Way(self.code.both(way.reached, there), way.cuts))
 
     def _update(self, uncut: Scalar) -> None:
-        writes: list[Write] = []
-        after: dict[str, Symbol] = {}
-
-        def make() -> None:
-            collect(self.action.body[self._prefix :], TRUE, self.lowering, writes)
-            refuse_overlaps(writes, self.lowering)
-            for write in writes:
-                current = after.get(write.variable, self.state.read(write.variable))
-                after[write.variable] = apply(write, current, self._types[write.variable], self.lowering)
-
-        _, undefined = self.lowering.apart(make)
-        reached = self._defined(Way(uncut), undefined).reached
-        before = {name: self.state.read(name) for name in after}
-        for name, exceeded in first_exceeding(writes, after, before, self._types, self.lowering):
+        updates = Updates(self.action.body[self._prefix :], self.state, self._types, self.lowering)
+        reached = self._defined(Way(uncut), updates.undefined).reached
+        for name, exceeded in updates.exceeding():
             self._note_cuts(Way(reached, ((f"capacity of {name}", exceeded),)), reached)
             reached = self.code.both(reached, self.code.invert(exceeded))
         if reached.known != 0:
-            self.outcomes.ground.append(Ground(self.action.name, self.code.literal(reached), self._pack(after)))
+            self.outcomes.ground.append(Ground(self.action.name, self.code.literal(reached), self._pack(updates.after)))
         if len(self.outcomes.ground) > MOST_GROUND_ACTIONS:
             raise UnsupportedError(f"more than {MOST_GROUND_ACTIONS:,} ground actions", self.action.span)
 
