@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
 from assay.checker import portfolio
-from assay.checker.itf import trace_to_itf
 from assay.checker.options import Fingerprints, SearchOptions
 from assay.checker.portfolio import Answer, Engine
-from assay.checker.saved_trace import trace_to_json
-from assay.checker.verdict import ExitCode, Outcome, PropertyResult, Report, worst
-from assay.cli.files import write_result
+from assay.cli.answer import Destination, result_options, tell
 from assay.cli.interrupt import stoppable
-from assay.cli.output import complain, complain_about, say, say_json
 from assay.cli.progress import search_progress
 from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.size import size_in_bytes
-from assay.grammar.diagnostics import Diagnostic, Severity
 from assay.grammar.load import Loaded
 from assay.report.check_object import report_object
-from assay.report.diagnostics import diagnostic_object
-from assay.report.junit import junit_of_report
-from assay.report.lines import Line, Tone
 from assay.report.text import report_lines
-
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """Where the answer goes; ``spec`` is the argument as the user wrote it, which a saved counterexample names."""
-
-    spec: str
-    as_json: bool
-    junit: Path | None
-    trace_out: Path | None
-    itf: Path | None
 
 
 @click.command()
@@ -117,20 +97,7 @@ class Destination:
     show_default=True,
     help="Let one state stand for all that differ by a permutation of `symmetric` elements.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
-@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
-@click.option(
-    "--trace-out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Also save the first counterexample, for `assay replay`.",
-)
-@click.option(
-    "--itf",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Also write the first counterexample in the Informal Trace Format of Apalache.",
-)
+@result_options("counterexample")
 def check(
     spec: str,
     model: str | None,
@@ -180,7 +147,12 @@ def check(
         violations=violations,
         symmetry=symmetry == "on",
     )
-    return tell(loaded, search(loaded, limits, engine), Destination(spec, as_json, junit, trace_out, itf))
+    answer = search(loaded, limits, engine)
+    report = answer.report
+    destination = Destination(spec, as_json, junit, trace_out, itf)
+    return tell(
+        loaded, report, destination, partial(report_object, report), partial(report_lines, report), answer.declined
+    )
 
 
 def search(loaded: Loaded, limits: SearchOptions, engine: Engine = "auto") -> Answer:
@@ -188,58 +160,3 @@ def search(loaded: Loaded, limits: SearchOptions, engine: Engine = "auto") -> An
     with stoppable() as asked, search_progress() as show:
         options = replace(limits, progress=show, interrupted=asked)
         return portfolio.check(loaded.kernel, options, loaded.sources, engine)
-
-
-def tell(loaded: Loaded, answer: Answer, destination: Destination) -> int:
-    """Print the answer and write the files asked for."""
-    problems = write_files(loaded, answer.report, destination)
-    declined = [] if answer.declined is None else [replace(answer.declined, severity=Severity.WARNING)]
-    remarks = [*loaded.diagnostics, *declined, *problems]
-    complain_about(remarks, loaded.sources)
-    if destination.as_json:
-        found = [diagnostic_object(each) for each in remarks]
-        say_json(report_object(answer.report) | ({"diagnostics": found} if found else {}))
-    else:
-        say(report_lines(answer.report))
-    return worst([answer.report.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])
-
-
-def write_files(loaded: Loaded, report: Report, destination: Destination) -> list[Diagnostic]:
-    """Write the result files that were asked for; what could not be written."""
-    problems: list[Diagnostic] = []
-    if destination.junit is not None:
-        problems += write_result(destination.junit, junit_of_report(report))
-    if destination.trace_out is not None:
-        problems += _save(loaded, report, destination.spec, destination.trace_out)
-    if destination.itf is not None:
-        problems += _save_itf(loaded, report, destination.spec, destination.itf)
-    return problems
-
-
-def _save(loaded: Loaded, report: Report, spec: str, path: Path) -> list[Diagnostic]:
-    found = counterexample(report)
-    if found is None or found.trace is None:
-        return _not_found(path)
-    return _write_json(path, trace_to_json(found.trace, loaded.kernel, spec, found.name, loaded.overrides))
-
-
-def _save_itf(loaded: Loaded, report: Report, spec: str, path: Path) -> list[Diagnostic]:
-    found = counterexample(report)
-    if found is None or found.trace is None:
-        return _not_found(path)
-    return _write_json(path, trace_to_itf(found.trace, loaded.kernel, spec, found.name))
-
-
-def _not_found(path: Path) -> list[Diagnostic]:
-    complain([Line(f"no counterexample was found, and {path} was not written", Tone.WARN)])
-    return []
-
-
-def _write_json(path: Path, data: dict[str, Any]) -> list[Diagnostic]:
-    return write_result(path, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
-
-
-def counterexample(report: Report) -> PropertyResult | None:
-    """The first violated property with a run that can be followed again; a scenario is run anew by every check."""
-    violated = (each for each in report.properties if each.outcome is Outcome.VIOLATED and each.trace is not None)
-    return next((each for each in violated if each.kind != "scenario"), None)

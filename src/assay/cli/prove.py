@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from assay.checker import portfolio
@@ -9,11 +11,10 @@ from assay.checker.options import SearchOptions
 from assay.checker.symbolic.any_size import prove_any
 from assay.checker.symbolic.ask_inductive import ask_inductive
 from assay.checker.symbolic.proof import Proofs
+from assay.cli.answer import Destination, tell
 from assay.cli.interrupt import stoppable
-from assay.cli.output import complain_about, say, say_json
 from assay.cli.settings import load, model_options, parse_settings
 from assay.grammar.load import Loaded
-from assay.report.diagnostics import diagnostic_object
 from assay.report.proof import proof_lines, proof_object
 
 
@@ -56,13 +57,9 @@ def prove(
     with stoppable() as asked:
         options = SearchOptions(properties=frozenset(names) or None, timeout=timeout, interrupted=asked)
         proofs = _prove(loaded, options, inductive, sets)
-    complain_about(loaded.diagnostics, loaded.sources)
-    if as_json:
-        found = [diagnostic_object(each) for each in loaded.diagnostics]
-        say_json(proof_object(proofs) | ({"diagnostics": found} if found else {}))
-    else:
-        say(proof_lines(proofs))
-    return proofs.report.exit_code
+    return tell(
+        loaded, proofs.report, Destination(spec, as_json), partial(proof_object, proofs), partial(proof_lines, proofs)
+    )
 
 
 def _prove(loaded: Loaded, options: SearchOptions, inductive: tuple[str, ...], sets: tuple[str, ...]) -> Proofs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -11,14 +12,10 @@ from assay.checker.options import SearchOptions
 from assay.checker.portfolio import Engine
 from assay.checker.simulate.simulate import simulate as walk
 from assay.checker.simulate.simulation import Walks
-from assay.checker.verdict import ExitCode, worst
-from assay.cli.check import Destination, write_files
+from assay.cli.answer import Destination, result_options, tell
 from assay.cli.interrupt import stoppable
-from assay.cli.output import complain_about, say, say_json
 from assay.cli.progress import search_progress
 from assay.cli.settings import load, model_options, parse_settings
-from assay.grammar.diagnostics import Severity
-from assay.report.diagnostics import diagnostic_object
 from assay.report.simulation import simulation_lines, simulation_object
 
 
@@ -50,20 +47,7 @@ from assay.report.simulation import simulation_lines, simulation_object
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
 @click.option("--no-deadlock", is_flag=True, help="Do not look for deadlocks.")
 @click.option("--continue", "keep_going", is_flag=True, help="Walk on after a violation.")
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
-@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
-@click.option(
-    "--trace-out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Also save the first violating walk, for `assay replay`.",
-)
-@click.option(
-    "--itf",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Also write the first violating walk in the Informal Trace Format of Apalache.",
-)
+@result_options("violating walk")
 def simulate(
     spec: str,
     model: str | None,
@@ -97,13 +81,6 @@ def simulate(
     with stoppable() as asked, search_progress() as show:
         options = replace(limits, progress=show, interrupted=asked)
         simulated = walk(loaded.kernel, Walks(walks, depth, seed), options, loaded.sources, engine)
-    problems = write_files(loaded, simulated.report, Destination(spec, as_json, junit, trace_out, itf))
-    declined = [] if simulated.declined is None else [replace(simulated.declined, severity=Severity.WARNING)]
-    remarks = [*loaded.diagnostics, *declined, *problems]
-    complain_about(remarks, loaded.sources)
-    if as_json:
-        found = [diagnostic_object(each) for each in remarks]
-        say_json(simulation_object(simulated) | ({"diagnostics": found} if found else {}))
-    else:
-        say(simulation_lines(simulated))
-    return worst([simulated.report.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])
+    destination = Destination(spec, as_json, junit, trace_out, itf)
+    as_object, as_lines = partial(simulation_object, simulated), partial(simulation_lines, simulated)
+    return tell(loaded, simulated.report, destination, as_object, as_lines, simulated.declined)

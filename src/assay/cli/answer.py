@@ -1,0 +1,120 @@
+"""Where the answer of a command goes: the terminal, a JSON object, and the files that were asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.checker.itf import trace_to_itf
+from assay.checker.saved_trace import trace_to_json
+from assay.checker.verdict import ExitCode, Outcome, PropertyResult, Report, worst
+from assay.cli.files import write_result
+from assay.cli.output import complain, complain_about, say, say_json
+from assay.grammar.diagnostics import Diagnostic, Severity
+from assay.grammar.load import Loaded
+from assay.report.diagnostics import diagnostic_object
+from assay.report.junit import junit_of_report
+from assay.report.lines import Line, Tone
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where the answer goes; ``spec`` is the argument as the user wrote it, which a saved counterexample names."""
+
+    spec: str
+    as_json: bool
+    junit: Path | None = None
+    trace_out: Path | None = None
+    itf: Path | None = None
+
+
+def result_options(found: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """The options of a command that fill a ``Destination``; ``found`` is what the command calls a counterexample."""
+    file = click.Path(path_type=Path)
+    options = (
+        click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output."),
+        click.option("--junit", type=file, metavar="FILE", help="Also write the answer as JUnit XML."),
+        click.option(
+            "--trace-out", type=file, metavar="FILE", help=f"Also save the first {found}, for `assay replay`."
+        ),
+        click.option(
+            "--itf",
+            type=file,
+            metavar="FILE",
+            help=f"Also write the first {found} in the Informal Trace Format of Apalache.",
+        ),
+    )
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def tell(
+    loaded: Loaded,
+    report: Report,
+    destination: Destination,
+    as_object: Callable[[], dict[str, Any]],
+    as_lines: Callable[[], Iterable[Line]],
+    declined: Diagnostic | None = None,
+) -> int:
+    """Print the answer in the form asked for, write the files asked for, and say the exit code; ``declined``: why the fast engine was not used."""
+    problems = _write_files(loaded, report, destination)
+    unused = [] if declined is None else [replace(declined, severity=Severity.WARNING)]
+    remarks = [*loaded.diagnostics, *unused, *problems]
+    complain_about(remarks, loaded.sources)
+    if destination.as_json:
+        found = [diagnostic_object(each) for each in remarks]
+        say_json(as_object() | ({"diagnostics": found} if found else {}))
+    else:
+        say(as_lines())
+    return worst([report.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])
+
+
+def _write_files(loaded: Loaded, report: Report, destination: Destination) -> list[Diagnostic]:
+    """Write the result files that were asked for; what could not be written."""
+    problems: list[Diagnostic] = []
+    if destination.junit is not None:
+        problems += write_result(destination.junit, junit_of_report(report))
+    if destination.trace_out is not None:
+        problems += _save(loaded, report, destination.spec, destination.trace_out)
+    if destination.itf is not None:
+        problems += _save_itf(loaded, report, destination.spec, destination.itf)
+    return problems
+
+
+def _save(loaded: Loaded, report: Report, spec: str, path: Path) -> list[Diagnostic]:
+    found = _counterexample(report)
+    if found is None or found.trace is None:
+        return _not_found(path)
+    return _write_json(path, trace_to_json(found.trace, loaded.kernel, spec, found.name, loaded.overrides))
+
+
+def _save_itf(loaded: Loaded, report: Report, spec: str, path: Path) -> list[Diagnostic]:
+    found = _counterexample(report)
+    if found is None or found.trace is None:
+        return _not_found(path)
+    return _write_json(path, trace_to_itf(found.trace, loaded.kernel, spec, found.name))
+
+
+def _not_found(path: Path) -> list[Diagnostic]:
+    complain([Line(f"no counterexample was found, and {path} was not written", Tone.WARN)])
+    return []
+
+
+def _write_json(path: Path, data: dict[str, Any]) -> list[Diagnostic]:
+    return write_result(path, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
+def _counterexample(report: Report) -> PropertyResult | None:
+    """The first violated property with a run that can be followed again; a scenario is run anew by every check."""
+    violated = (each for each in report.properties if each.outcome is Outcome.VIOLATED and each.trace is not None)
+    return next((each for each in violated if each.kind != "scenario"), None)
