@@ -7,6 +7,7 @@ reported together. Reading a file is ``read_spec`` in ``grammar/read.py``.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -23,6 +24,7 @@ from assay.grammar.parse_lines import Layout, LayoutFault
 from assay.grammar.parse_scan import DECLARATION_WORDS, Chunk, scan
 from assay.grammar.suggest import did_you_mean
 from assay.grammar.syntax import Declaration, Expr, Module, Path
+from assay.grammar.user_cache import user_cache
 
 #: How deep an expression may be nested: later passes recurse, and Python's stack is finite.
 MAX_DEPTH = 200
@@ -177,7 +179,11 @@ def _whole(text: str, file: str) -> Span:
 
 @cache
 def _parser() -> Lark:
+    """The parser; its tables are kept from one run to the next, where there is a place for them."""
     grammar = resources.files("assay.grammar").joinpath("assay.lark").read_text(encoding="utf-8")
+    folder = user_cache()
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
     return Lark(
         grammar,
         parser="lalr",
@@ -185,6 +191,7 @@ def _parser() -> Lark:
         postlex=Layout(),
         propagate_positions=True,
         maybe_placeholders=True,
+        cache=str(folder / "parser.bin"),
     )
 
 

@@ -1,4 +1,4 @@
-"""The inner loops of the search, compiled by numba: they run without the interpreter's lock and touch nothing but arrays.
+"""The inner loops of the search, as machine code: they run without the interpreter's lock and touch nothing but arrays.
 
 Every state belongs to one of ``OWNERS`` parts of the table, told by the highest bits of its fingerprint; where it lies in the part is told
 by other bits. Two threads never work on one part at once, so that nothing is locked. Candidates (successors of a block of states) come in
@@ -7,11 +7,11 @@ lanes; ``order`` lists those of a lane by owner, and within one owner in the ord
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
+
+from assay.checker.array_code.compiled import Compiled
 
 OWNERS = 256
 OWNER_SHIFT = np.uint64(56)
@@ -22,38 +22,29 @@ RECENT = 4096
 RECENT_MASK = np.uint64(RECENT - 1)
 BATCH = 32
 """So many slots are read before any is looked at, so that the memory works on all of them at once."""
-ONE = np.uint64(1)
+MOVED = 4096
+"""So many slots are looked at before those that are used are moved."""
 MIX_START = np.uint64(0x243F6A8885A308D3)
 MIX_STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX_FIRST, MIX_SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def compiled(function: F) -> F:
-    """The function as machine code that runs without the interpreter's lock, kept on disk where there is a place for it."""
-    try:
-        return cast(F, numba.njit(cache=True, nogil=True, boundscheck=False)(function))
-    except RuntimeError:  # numba found no directory that it may write to
-        return cast(F, numba.njit(nogil=True, boundscheck=False)(function))
-
-
-@compiled
+@Compiled
 def home(mark: Any, cap: Any) -> Any:
     """The slot, among ``cap``, where the search for a fingerprint begins; it grows with the fingerprint's middle bits."""
     return np.int64((((mark >> HOME_SHIFT) & HOME_MASK) * np.uint64(cap)) >> HOME_BITS)
 
 
-@compiled
+@Compiled
 def same_row(rows: Any, a: int, b: int) -> bool:
     """Whether two rows are equal."""
-    for at in range(rows.shape[1]):  # noqa: SIM110 - a generator would not compile
+    for at in range(rows.shape[1]):  # noqa: SIM110
         if rows[a, at] != rows[b, at]:
             return False
     return True
 
 
-@compiled
+@Compiled
 def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: Any, fresh: Any, recent: Any) -> None:  # noqa: PLR0913, PLR0917
     """List candidates by owner: those of owner p are ``order[offsets[p]:offsets[p + 1]]``, their fingerprints likewise in ``marks``.
 
@@ -86,7 +77,7 @@ def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: A
     offsets[0] = 0
 
 
-@compiled
+@Compiled
 def insert_prints(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
     """Insert fingerprints alone; ``fresh`` tells of each candidate whether it was new; how many were."""
     new = 0
@@ -98,7 +89,7 @@ def insert_prints(slots: Any, base: int, cap: int, marks: Any, order: Any, begin
         for k in range(size):
             mark, at = marks[start + k], homes[k]
             found = seen[k] if seen[k] != 0 else slots[base + at]
-            while found != 0 and found != mark:  # noqa: PLR1714 - a tuple would not compile to two comparisons
+            while found != 0 and found != mark:  # noqa: PLR1714
                 at += 1
                 if at == cap:
                     at = 0
@@ -110,7 +101,7 @@ def insert_prints(slots: Any, base: int, cap: int, marks: Any, order: Any, begin
     return new
 
 
-@compiled
+@Compiled
 def insert_keys(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, more: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
     """As ``insert_prints``, with further words ``more[i]`` of each candidate, which follow its fingerprint in the slot."""
     wide = more.shape[1]
@@ -145,13 +136,14 @@ def insert_keys(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: 
     return new
 
 
-@compiled
+@Compiled
 def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
     slots: Any, stride: int, step: int, caps: Any, counts: Any, first: int, last: int,
     lanes: int, offsets: Any, order: Any, marks: Any, more: Any, fresh: Any, found: Any,
 ) -> None:  # fmt: skip
     """Insert the candidates of the owners from ``first`` up to ``last``, lane after lane; ``found`` counts the new ones of each lane."""
-    seen, homes = np.empty(BATCH, np.uint64), np.empty(BATCH, np.int64)
+    seen = np.empty(BATCH, np.uint64)
+    homes = np.empty(BATCH, np.int64)
     for owner in range(first, last):
         base, cap = owner * stride, caps[owner]
         for lane in range(lanes):
@@ -166,26 +158,29 @@ def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
             found[lane] += new
 
 
-@compiled
+@Compiled
 def move(source: Any, start: int, old: int, old_step: int, slots: Any, base: int, cap: int, step: int) -> None:  # noqa: PLR0913, PLR0917
     """Put the first ``step`` words of each of ``old`` used slots into another part of ``cap`` slots, all of which differ."""
-    used = np.empty(old, np.int64)
-    n = 0
-    for i in range(old):  # without a branch on what is used, which no processor can foretell
-        used[n] = start + i * old_step
-        n += source[start + i * old_step] != 0
-    for k in range(n):
-        place = used[k]
-        at = home(source[place], cap)
-        while slots[base + at * step] != 0:
-            at += 1
-            if at == cap:
-                at = 0
-        for w in range(step):
-            slots[base + at * step + w] = source[place + w]
+    used = np.empty(MOVED, np.int64)
+    for begin in range(0, old, MOVED):
+        n = 0
+        for i in range(
+            begin, min(begin + MOVED, old)
+        ):  # without a branch on what is used, which no processor can foretell
+            used[n] = start + i * old_step
+            n += source[start + i * old_step] != 0
+        for k in range(n):
+            place = used[k]
+            at = home(source[place], cap)
+            while slots[base + at * step] != 0:
+                at += 1
+                if at == cap:
+                    at = 0
+            for w in range(step):
+                slots[base + at * step + w] = source[place + w]
 
 
-@compiled
+@Compiled
 def gather(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
     rows: Any, parents: Any, actions: Any, fresh: Any, n: int, first: int, kept: Any,
     out_rows: Any, out_parents: Any, out_actions: Any, at: int, taken: Any, found: Any,
@@ -208,7 +203,7 @@ def gather(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
         found[np.int64(actions[new])] += 1
 
 
-@compiled
+@Compiled
 def second_prints(rows: Any, n: int, out: Any) -> None:
     """Another 64 bits of fingerprint of each row: each word mixed in by the finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
     for i in range(n):
@@ -221,7 +216,7 @@ def second_prints(rows: Any, n: int, out: Any) -> None:
         out[i, 0] = state
 
 
-@compiled
+@Compiled
 def checksum(words: Any) -> Any:
     """A sum over words that changes with each of them and with their order; it finds damage, not malice."""
     a = b = c = d = MIX_START

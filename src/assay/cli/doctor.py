@@ -14,19 +14,19 @@ from pathlib import Path
 import click
 
 from assay import __version__
-from assay.checker.native.build import default_cache
 from assay.checker.verdict import ExitCode
 from assay.cli.bundled import bundled_specs
 from assay.cli.links import ADVICE, FOLDERS, broken_links
 from assay.cli.output import say, say_json
+from assay.grammar.user_cache import user_cache
 from assay.report.lines import Line, Tone, plural
 
 DEPENDENCIES = (
     "click",
     "jinja2",
     "lark",
+    "llvmlite",
     "networkx",
-    "numba",
     "numpy",
     "python-sat",
     "rich",
@@ -74,7 +74,7 @@ def _findings() -> Iterator[Finding]:
     yield Finding("bundled specs", bool(specs), plural(len(specs), "spec"))
     yield from (_dependency(name, needed=True) for name in DEPENDENCIES)
     yield from (_dependency(name, needed=False) for name in OPTIONAL)
-    yield _cache(default_cache())
+    yield _cache(user_cache())
     java = shutil.which("java")
     yield Finding("java", java is not None, java or "not found; nothing needs it but pyspark", needed=False)
 

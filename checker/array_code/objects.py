@@ -1,0 +1,104 @@
+"""Object code of an LLVM module: built, or taken from a cache on disk, and loaded.
+
+A cached object file stands under the hash of everything that it depends on, with a checksum before it; it is written under another name and
+then moved, so that processes that build the same module at once do not disturb each other. What is damaged is built again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite  # type: ignore[import-untyped]
+import llvmlite.binding as llvm  # type: ignore[import-untyped]
+
+from assay.grammar.user_cache import user_cache
+
+CHECKSUM = 32
+TRIPLE = "@TRIPLE@"
+"""Stands in the text of a module for the kind of machine that it is built for."""
+
+
+@cache
+def host() -> tuple[str, str, str]:
+    """The kind of this machine, its processor, and what that can do, in LLVM's words."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def _target(level: int) -> Any:
+    triple, cpu, features = host()
+    target = llvm.Target.from_triple(triple)
+    return target.create_target_machine(
+        cpu=cpu, features=features, opt=level, reloc="pic", codemodel="default", jit=True
+    )
+
+
+def cache_key(text: str, *versions: object) -> str:
+    """The hash of a module's text, the versions of what wrote it and of LLVM, and the processor."""
+    known = (*versions, llvmlite.__version__, llvm.llvm_version_info, *host())
+    return hashlib.sha256(f"{known}\n{text}".encode()).hexdigest()
+
+
+def build(text: str, level: int) -> bytes:
+    """The object code of a module, optimised as much as ``level`` says (1, 2 or 3)."""
+    machine = _target(level)
+    module = llvm.parse_assembly(text.replace(TRIPLE, host()[0]))
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = options.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+def kept(key: str, text: str, level: int, folder: Path | None = None) -> bytes:
+    """The object code of a module, from the cache if it is there and whole."""
+    place = (folder or user_cache()) / f"{key}.o"
+    known = _read(place)
+    if known is not None:
+        return known
+    code = build(text, level)
+    _write(place, code)
+    return code
+
+
+def _read(place: Path) -> bytes | None:
+    try:
+        content = place.read_bytes()
+    except OSError:
+        return None
+    checksum, code = content[:CHECKSUM], content[CHECKSUM:]
+    return code if hashlib.sha256(code).digest() == checksum else None
+
+
+def _write(place: Path, code: bytes) -> None:
+    """Keep object code; a cache that cannot be written costs time in the next run and nothing else."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
+            file.write(hashlib.sha256(code).digest() + code)
+        Path(file.name).replace(place)
+    except OSError:
+        return
+
+
+class Loaded:
+    """Object code in memory, for as long as this lives."""
+
+    def __init__(self, code: bytes) -> None:
+        backing = llvm.parse_assembly(f'target triple = "{host()[0]}"')
+        self._engine = llvm.create_mcjit_compiler(backing, _target(2))
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+
+    def function(self, name: str, result: Any, *arguments: Any) -> Any:
+        """A function of it, with the types that ctypes has for its result and its arguments. It runs without the interpreter's lock."""
+        return ctypes.CFUNCTYPE(result, *arguments)(self._engine.get_function_address(name))
