@@ -1,4 +1,4 @@
-"""Ctrl-C: the first one asks a search to stop and tell what it reached, the second one ends it at once."""
+"""Ctrl-C and SIGTERM: the first one asks a search to stop and tell what it reached, the second one ends it at once."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
@@ -22,8 +24,9 @@ def stoppable() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         asked.set()
 
-    before = signal.signal(signal.SIGINT, note)
+    before = [signal.signal(each, note) for each in SIGNALS]
     try:
         yield asked.is_set
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, handler in zip(SIGNALS, before, strict=True):
+            signal.signal(each, handler)

@@ -15,11 +15,13 @@ INTERRUPTED = 130
 
 def run() -> None:
     """Run `assay` with the arguments of the process, and exit. What is interrupted before the command begins says so too."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what ends a service lets it tidy up, as Ctrl-C does
     try:
         code = _run()
     except KeyboardInterrupt:
         code = _interrupted()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer stands, and so does its exit code
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)  # the answer stands, and so does its exit code
     if code == INTERRUPTED:
         _leave(code)
     sys.exit(code)

@@ -85,29 +85,45 @@ import os, signal, sys
 from assay.cli import start
 
 def interrupted():
-    exec("os.kill(os.getpid(), signal.SIGINT)")
+    exec("os.kill(os.getpid(), signal.{name})")
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may ignore it
 start._run = interrupted
 sys.argv = ["assay", "check", "--json"]
 start.run()
 """
 
 
-def test_an_interruption_while_the_program_is_loaded_exits_130() -> None:
-    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_interruption_while_the_program_is_loaded_exits_130(name: str) -> None:
+    done = subprocess.run([sys.executable, "-c", LATE.format(name=name)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "interrupted\n")
     assert json.loads(done.stdout) == {"assay": "1", "verdict": "interrupted"}
 
 
-def test_the_signal_handler_is_put_back() -> None:
-    before = signal.getsignal(signal.SIGINT)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_signal_handler_is_put_back(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
     with stoppable() as asked:
         assert not asked()
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
         assert asked()
         with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is before
+            os.kill(os.getpid(), number)
+    assert signal.getsignal(number) is before
+
+
+def test_a_search_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "assay", "check", "kafka/replication/kip320", "--model", "r3l2m2e3", "--json"]
+    limits = ["--threads", "1", "--memory", "130M"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([*command, *limits], env=environment, stdout=subprocess.PIPE, text=True) as running:
+        while not any(tmp_path.glob("assay-*/*")) and running.poll() is None:
+            pass
+        running.terminate()
+        answer, _ = running.communicate()
+    assert (running.returncode, json.loads(answer)["verdict"]) == (130, "interrupted")
+    assert not list(tmp_path.glob("assay-*"))
 
 
 def test_a_closed_pipe_is_no_error() -> None:
