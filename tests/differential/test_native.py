@@ -70,9 +70,12 @@ def test_engines_agree_on_random_kernels(folder: Path, seed: int, keep_going: bo
 
 
 @pytest.mark.slow
-@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@pytest.mark.parametrize("_part", range(8))
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.booleans(), st.integers(2, 4))
-def test_engines_agree_on_many_random_kernels(folder: Path, seed: int, keep_going: bool, depth: int) -> None:
+def test_engines_agree_on_many_random_kernels(
+    folder: Path, _part: int, seed: int, keep_going: bool, depth: int
+) -> None:
     agree(random_kernel(Random(seed), depth), folder, keep_going=keep_going, threads=1 + seed % 3)
 
 
