@@ -177,8 +177,9 @@ def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:
 
 def explanation_lines(explanation: Explanation) -> Iterator[Line]:
     """Which conjunct fails, for which values, and the parts that decide."""
-    verb = f"is undefined: {explanation.undefined}" if explanation.undefined else "is false"
-    yield Line(f"  why: `{explanation.label}` {verb}{_at(explanation.span)}", Tone.BAD)
+    what = f"{explanation.label} is undefined: {explanation.undefined}"
+    why = what if explanation.undefined else f"`{explanation.label}` is false"
+    yield Line(f"  why: {why}{_at(explanation.span)}", Tone.BAD)
     if explanation.witnesses:
         yield Line(f"       with {', '.join(f'{name} = {value}' for name, value in explanation.witnesses)}")
     told = {(text, value) for name, value in explanation.witnesses for text in (name, f"old({name})")}
