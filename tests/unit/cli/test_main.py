@@ -170,3 +170,36 @@ def test_doctor_exits_3_where_a_dependency_is_missing(assay: Any, monkeypatch: p
     ran = assay("doctor")
     assert ran.code == 3
     assert "MISSING no-such-distribution" in ran.out
+
+
+STUCK = """
+import os, signal, sys, threading
+import numpy as np
+from assay.checker.array_code.compiled import Compiled
+from assay.cli import interrupt
+
+@Compiled
+def spin(words):
+    at = 0
+    while words[0] == 0:
+        at += 1
+    return at
+
+def send():
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGINT)
+        threading.Event().wait(0.05)
+
+interrupt.GRACE = 0.1
+spin(np.ones(1, np.uint64))
+with interrupt.stoppable():
+    threading.Timer(0.2, send).start()
+    spin(np.zeros(1, np.uint64))
+"""
+
+
+def test_machine_code_that_does_not_end_is_ended_by_a_second_interruption(tmp_path: Path) -> None:
+    program_file = tmp_path / "stuck.py"
+    program_file.write_text(STUCK)
+    done = subprocess.run([sys.executable, program_file], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "interrupted: what was reached cannot be told\n")
