@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from assay.checker.check import refuse_unknown_names, searched_model
 from assay.checker.evaluate.depth import deep_recursion
@@ -24,10 +24,12 @@ from assay.checker.verdict import Report
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
-from assay.spark.fit import require_fit, slots
+from assay.spark.cluster import ClusterOptions
+from assay.spark.direct import Direct
+from assay.spark.fit import no_direct, require_fit, slots
 from assay.spark.manifest import Manifest, newest
 from assay.spark.program import pack
-from assay.spark.search import OUT, ClusterSearch, Exchange, Place
+from assay.spark.search import ClusterSearch, Exchange, Place
 from assay.spark.session import configured
 from assay.spark.shuffle import Shuffle
 from assay.spark.storage import Storage
@@ -36,23 +38,7 @@ from assay.spark.task import NO_FILES, Job
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Choice = Literal["auto", "direct", "shuffle"]
-NOT_RESUMED, WRONG_PARTITIONS = "E835", "E838"
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterOptions:
-    """How a search is spread: over how many tasks (None: as many as run at once), how they exchange what they find, and where files are.
-
-    Without ``workdir`` they are in a temporary folder, which suits only a cluster on this machine. Levels of ``out`` states go to the cluster.
-    With ``resume`` the search goes on from the last level in the work directory.
-    """
-
-    partitions: int | None = None
-    exchange: Choice = "auto"
-    workdir: str | None = None
-    resume: bool = False
-    out: int = OUT
+NOT_RESUMED, NO_DIRECT, WRONG_PARTITIONS = "E835", "E837", "E838"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,4 +150,12 @@ def _resumed(storage: Storage, spread: ClusterOptions, compiled: Compiled, optio
 
 def _exchange(spark: SparkSession, spread: ClusterOptions, job: Job) -> tuple[Exchange, tuple[str, ...]]:
     """How tasks exchange what they find, and why so."""
-    return Shuffle(spark, job), ()
+    reason = no_direct(spark, job.parts)
+    if spread.exchange == "direct" and reason is not None:
+        raise SpecError([Diagnostic(NO_DIRECT, NOWHERE, f"tasks cannot talk to each other directly: {reason}")])
+    tasks = f"{job.parts} task" + ("" if job.parts == 1 else "s")
+    if spread.exchange == "shuffle" or reason is not None:
+        why = reason or "it was asked for"
+        return Shuffle(spark, job), (f"{tasks} exchange states by Spark's shuffle: {why}",)
+    why = "it was asked for" if spread.exchange == "direct" else "the cluster runs all of them at once"
+    return Direct(spark, job), (f"{tasks} exchange states directly: {why}",)

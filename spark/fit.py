@@ -22,13 +22,29 @@ if TYPE_CHECKING:
 UNFIT = "E833"
 
 
-def slots(spark: SparkSession) -> int:
-    """How many tasks run at once, as far as a session tells."""
+def _is_remote(spark: SparkSession) -> bool:
+    """Whether a session is one of Spark Connect, which has no context."""
     from pyspark.sql.classic.dataframe import DataFrame as Classic  # noqa: PLC0415 - optional
 
-    if isinstance(spark.range(1), Classic):
-        return spark.sparkContext.defaultParallelism
-    return int(spark.conf.get("spark.sql.shuffle.partitions", "2") or 2)
+    return not isinstance(spark.range(1), Classic)
+
+
+def slots(spark: SparkSession) -> int:
+    """How many tasks run at once, as far as a session tells."""
+    if _is_remote(spark):
+        return int(spark.conf.get("spark.sql.shuffle.partitions", "2") or 2)
+    return spark.sparkContext.defaultParallelism
+
+
+def no_direct(spark: SparkSession, parts: int) -> str | None:
+    """What stands against tasks that run all at once and talk to each other; None if nothing does."""
+    if _is_remote(spark):
+        return "Spark Connect does not say where its driver is"
+    if spark.conf.get("spark.dynamicAllocation.enabled", "false") == "true":
+        return "Spark has no barrier stages under dynamic allocation"
+    if parts > slots(spark):
+        return f"the cluster runs {slots(spark)} tasks at once, and there are {parts}"
+    return None
 
 
 def versions() -> dict[str, Any]:

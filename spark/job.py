@@ -61,6 +61,11 @@ class Running:
         if self._failure is not None:
             raise self._failure
 
+    def check_code(self) -> None:
+        """Raise ``JobFailedError`` if the job failed for a reason that another attempt would not mend."""
+        if self._failure is not None and self._failure.code is not None:
+            raise self._failure
+
     def cancel(self) -> None:
         """End the job, and wait until it is over."""
         self._spark.interruptTag(self._tag)

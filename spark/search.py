@@ -18,7 +18,7 @@ from assay.checker.explicit.level_file import DamagedError
 from assay.checker.explicit.levels import Levels, level_name
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.seen import NARROW_LIMIT
-from assay.checker.explicit.shard import Found
+from assay.checker.explicit.shard import Found, Kind
 from assay.checker.explicit.table import Keys
 from assay.checker.explicit.tally import COUNTED
 from assay.checker.layout.context import NEVER
@@ -26,14 +26,13 @@ from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Stopped
 from assay.checker.symmetry.reduction import Reduction
 from assay.checker.verdict import Statistics
+from assay.spark.cluster import OUT
 from assay.spark.job import JobFailedError
 from assay.spark.levels import SharedLevels
 from assay.spark.manifest import LevelPart, Manifest
 from assay.spark.storage import Storage, new_name
 from assay.spark.task import Outcome
 
-OUT = 30_000
-"""States of a level from which on it is expanded on Spark."""
 HOME = 10_000
 """States of a level below which it is expanded here, if starting a job is dear."""
 HOME_STATES = 30_000_000
@@ -49,7 +48,7 @@ class Exchange(Protocol):
     dear: bool
     """Whether a level has a price of its own, so that small ones are better expanded here."""
 
-    def level(self, manifest: str, heed: Callable[[], None]) -> list[Outcome]:
+    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
         """The level after those that a manifest names: what each task says of it; raises ``JobFailedError``."""
 
     def close(self) -> None:
@@ -163,6 +162,8 @@ class ClusterSearch(BlockSearch):
     def _level_outside(self) -> bool:
         if self.seen.filled:
             self.shared.leave()
+        if self.seen.keys is not self._keys():  # tasks that hold states under other keys are of no use
+            self._at.exchange.close()
         self.seen.leave(self._keys())
         manifest = self._publish()
         outcomes = self._outcomes(manifest)
@@ -207,7 +208,7 @@ class ClusterSearch(BlockSearch):
         """What tasks say of the next level, which is begun again where a job failed for no reason of its own."""
         for attempt in range(ATTEMPTS):
             try:
-                return self._at.exchange.level(manifest, self._heed_limits)
+                return self._at.exchange.level(manifest, self.findings.known, self._heed_limits)
             except JobFailedError as problem:
                 if problem.code is not None or attempt == ATTEMPTS - 1:
                     raise Stopped(f"the job on Spark failed in level {self.depth}: {problem}") from None

@@ -15,9 +15,9 @@ import numpy as np
 
 from assay.checker.explicit.level_file import Parent
 from assay.checker.explicit.levels import Levels, Part
-from assay.checker.explicit.shard import Frontier, Shard
+from assay.checker.explicit.shard import Frontier, Kind, Shard
 from assay.spark.job import waited
-from assay.spark.task import Job, Outcome, Work, known_kinds, outcome_from_json, told
+from assay.spark.task import Job, Outcome, Work, outcome_from_json, told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,8 +37,8 @@ class Shuffle:
         self._spark = spark
         self._job = job
 
-    def level(self, manifest: str, heed: Callable[[], None]) -> list[Outcome]:
-        """The level after those that a manifest names: what each task says of it.
+    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
+        """The level after those that a manifest names: what each task says of it; such kinds of findings are ``known``.
 
         ``heed`` is called while it is waited for. Raises what that raises, and ``JobFailedError``.
         """
@@ -46,10 +46,10 @@ class Shuffle:
         numbers = self._spark.range(0, job.parts, 1, job.parts)
 
         def expand(batches: Batches) -> Batches:
-            return _each(batches, lambda part: expanded(job, manifest, part))
+            return _each(batches, lambda part: expanded(job, manifest, known, part))
 
         def keep(batches: Batches) -> Batches:
-            return kept(job, manifest, batches)
+            return kept(job, manifest, known, batches)
 
         frame = numbers.mapInArrow(expand, CELLS).repartitionById(job.parts, "part").mapInArrow(keep, REPORTS)
         return [outcome_from_json(json.loads(row.report)) for row in waited(self._spark, frame.collect, heed)]
@@ -64,7 +64,7 @@ def _each(batches: Batches, work: Callable[[int], Batches]) -> Batches:
             yield from work(part)
 
 
-def expanded(job: Job, manifest: str, part: int) -> Batches:
+def expanded(job: Job, manifest: str, known: set[Kind], part: int) -> Batches:
     """The packets of one task, and at the end a report for the task of the same number; as batches of one cell."""
     with told():
         work = Work(job, manifest, part)
@@ -77,7 +77,7 @@ def expanded(job: Job, manifest: str, part: int) -> Batches:
                     yield _cell(owner, words.tobytes(), None)
             for owner, words in frontier.packing.rest():
                 yield _cell(owner, words.tobytes(), None)
-            found = frontier.findings(known_kinds(work.manifest))
+            found = frontier.findings(known)
         finally:
             levels.close()
     report = Outcome(
@@ -94,7 +94,7 @@ def _cell(part: int, packet: bytes | None, report: str | None) -> Any:
     return pa.RecordBatch.from_arrays(arrays, ["part", "packet", "report"])
 
 
-def kept(job: Job, manifest: str, batches: Batches) -> Batches:
+def kept(job: Job, manifest: str, known: set[Kind], batches: Batches) -> Batches:
     """Take in the packets for one task; its report, joined with that of its expansion."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
@@ -107,7 +107,7 @@ def kept(job: Job, manifest: str, batches: Batches) -> Batches:
             else:
                 keeper.expansion = outcome_from_json(json.loads(report))
     if keeper is not None:
-        yield pa.RecordBatch.from_pydict({"report": [json.dumps(keeper.outcome().to_json())]})
+        yield pa.RecordBatch.from_pydict({"report": [json.dumps(keeper.outcome(known).to_json())]})
 
 
 class Keeper:
@@ -127,13 +127,13 @@ class Keeper:
         with told():
             self._shard.receive(np.frombuffer(packet, np.uint64))
 
-    def outcome(self) -> Outcome:
+    def outcome(self, known: set[Kind]) -> Outcome:
         """Finish the level."""
         work, first = self._work, self.expansion
         assert first is not None, "a stage without its report"
         with told():
             count = self._levels.seal()
-            found = self._shard.findings(known_kinds(work.manifest)) if count else []
+            found = self._shard.findings(known) if count else []
             part = work.file(work.level + 1, count)
             self._levels.close()
         counts = work.counts()

@@ -20,11 +20,11 @@ from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.memory import default_budget
 from assay.checker.explicit.packets import Packing, stretches
 from assay.checker.explicit.rounds import Crew, Rounds
-from assay.checker.explicit.shard import Found, Kind
+from assay.checker.explicit.shard import Found
 from assay.checker.explicit.table import Keys, TableFullError
 from assay.checker.explicit.tally import COUNTED, new_tally
 from assay.checker.layout.row import Rows
-from assay.spark.manifest import LevelPart, Manifest, rows, unpack
+from assay.spark.manifest import LevelPart, rows, unpack
 from assay.spark.program import load
 from assay.spark.storage import Storage, new_name
 
@@ -166,8 +166,3 @@ class Work:
     def rounds(self, levels: Levels) -> Rounds:
         """Rounds by one thread."""
         return Rounds(self.compiled, levels, Crew(1), self.tally.decisive)
-
-
-def known_kinds(manifest: Manifest) -> set[Kind]:
-    """The kinds of findings that are known already."""
-    return {(event.kind, event.at) for event in manifest.saved.events}
