@@ -13,6 +13,7 @@ from assay.checker.check import refuse_unknown_names, searched_model
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.explicit.check import answered, ended_early
 from assay.checker.explicit.kernels import OWNERS
+from assay.checker.explicit.level_file import DamagedError
 from assay.checker.explicit.machine import Compiled
 from assay.checker.native.build import Machine
 from assay.checker.native.unsupported import UnsupportedError
@@ -72,14 +73,26 @@ def explore(
     with configured(spark), _storage(spread) as storage, deep_recursion(spec):
         require_fit(spark, storage, parts)
         exchange, remarks = _exchange(spark, spread, Job(storage.uri, parts, chosen.memory))
-        reduction = reduction_of(spec, chosen)
-        place = Place(
-            exchange, storage, _publish(storage, compiled), _resumed(storage, spread, compiled, chosen), spread.out
-        )
-        with closing(ClusterSearch(searched_model(spec, reduction), chosen, compiled, reduction, place)) as search:
-            report = answered(search, sources or {}, f"spark ({exchange.name})")
-            kept = spread.workdir if ended_early(search) and search.published else None
-            return Exploration(replace(report, checkpoint=kept), remarks, search.distributed)
+        resumed = _resumed(storage, spread, compiled, chosen)
+        place = Place(exchange, storage, publish(storage, compiled), resumed, spread.out)
+        found = searched(spec, compiled, chosen, place, sources)
+    kept = found.report.checkpoint if spread.workdir is not None else None
+    return replace(found, report=replace(found.report, checkpoint=kept), remarks=remarks)
+
+
+def searched(
+    kernel: Kernel, compiled: Compiled, options: SearchOptions, place: Place, sources: Sources | None = None
+) -> Exploration:
+    """Search in a place; raises ``SpecError`` where a file is not there any more that a counterexample leads through."""
+    reduction = reduction_of(kernel, options)
+    with closing(ClusterSearch(searched_model(kernel, reduction), options, compiled, reduction, place)) as search:
+        try:
+            report = answered(search, sources or {}, f"spark ({place.exchange.name})")
+        except (OSError, DamagedError) as error:
+            text = f"the work directory `{place.storage.uri}` is not what it was: {error}"
+            raise SpecError([Diagnostic(NO_FILES, NOWHERE, text)]) from None
+        kept = place.storage.uri if ended_early(search) and search.published else None
+        return Exploration(replace(report, checkpoint=kept), (), search.distributed)
 
 
 def _compiled(kernel: Kernel, options: SearchOptions) -> Compiled:
@@ -121,7 +134,7 @@ def _storage(spread: ClusterOptions) -> Iterator[Storage]:
     yield storage
 
 
-def _publish(storage: Storage, compiled: Compiled) -> str:
+def publish(storage: Storage, compiled: Compiled) -> str:
     """Write the code where executors find it; its name."""
     machine = compiled.machine
     assert isinstance(machine, Machine)

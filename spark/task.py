@@ -75,10 +75,12 @@ class Outcome:
 def outcome_from_json(found: dict[str, Any]) -> Outcome:
     """The outcome that ``to_json`` wrote down."""
     part = LevelPart(**(found["part"] | {"parent": Parent(found["part"]["parent"])}))
-    sources, states = (
-        [Found(**(each | {"row": tuple(each["row"])})) for each in found[name]] for name in ("sources", "states")
-    )
+    sources, states = ([_found(each) for each in found[name]] for name in ("sources", "states"))
     return Outcome(**(found | {"part": part, "sources": sources, "states": states}))
+
+
+def _found(found: dict[str, Any]) -> Found:
+    return Found(**(found | {"state": tuple(found["state"]), "row": tuple(found["row"])}))
 
 
 @contextmanager
