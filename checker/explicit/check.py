@@ -32,10 +32,20 @@ def check(
     with deep_recursion(kernel):
         model = searched_model(kernel, reduction)
         with closing(BlockSearch(model, chosen, compiled, reduction)) as search:
-            search.run()
-            results = [*Answers(search, texts).all(), *scenarios(search, texts)]
-            complete = search.stopped is None and search.up_to_depth is None and not search.interrupted
-            empty = always_empty(model, search.rows, chosen, texts) if complete else ()
-    report = report_of(search, ENGINE, results, empty, search.statistics())
-    ended_early = search.stopped is not None or search.up_to_depth is not None
-    return replace(report, checkpoint=chosen.checkpoint if ended_early else None)
+            report = answered(search, texts, ENGINE)
+    return replace(report, checkpoint=chosen.checkpoint if ended_early(search) else None)
+
+
+def ended_early(search: BlockSearch) -> bool:
+    """Whether there may be states that a search did not come to."""
+    return search.stopped is not None or search.up_to_depth is not None
+
+
+def answered(search: BlockSearch, texts: Sources, engine: str) -> Report:
+    """The report of a search that is run for it."""
+    model = search.model
+    search.run()
+    results = [*Answers(search, texts).all(), *scenarios(search, texts)]
+    complete = not ended_early(search) and not search.interrupted
+    empty = always_empty(model, search.rows, search.options, texts) if complete else ()
+    return report_of(search, engine, results, empty, search.statistics())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -16,9 +17,11 @@ from assay.cli.interrupt import stoppable
 from assay.cli.progress import search_progress
 from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.size import size_in_bytes
+from assay.cli.spark import cluster_wanted, search_on_spark, spark_options
 from assay.grammar.load import Loaded
 from assay.report.check_object import report_object
 from assay.report.text import report_lines
+from assay.spark.cluster import Choice
 
 
 @click.command()
@@ -26,11 +29,13 @@ from assay.report.text import report_lines
 @model_options
 @click.option(
     "--engine",
-    type=click.Choice(["auto", "native", "reference", "bmc", "prove"]),
+    type=click.Choice(["auto", "native", "reference", "bmc", "prove", "spark"]),
     default="auto",
     show_default=True,
-    help="What searches: auto is native wherever the spec compiles; bmc asks a SAT solver, level by level; prove looks for proofs.",
+    help="What searches: auto is native wherever the spec compiles; bmc asks a SAT solver, level by level; prove looks for proofs; "
+    "spark is native on a cluster.",
 )
+@spark_options
 @click.option("--property", "names", multiple=True, metavar="NAME", help="Check this property only; repeatable.")
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Look at runs of up to N states only.")
 @click.option(
@@ -72,9 +77,8 @@ from assay.report.text import report_lines
 )
 @click.option(
     "--resume",
-    type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Go on with the checkpoint in DIR.",
+    help="Go on with the checkpoint in DIR; on Spark, with the work directory of that URI.",
 )
 @click.option("--no-deadlock", is_flag=True, help="Do not look for deadlocks.")
 @click.option(
@@ -102,7 +106,11 @@ def check(
     spec: str,
     model: str | None,
     settings: tuple[str, ...],
-    engine: Engine,
+    engine: Engine | Literal["spark"],
+    master: str | None,
+    partitions: int | None,
+    exchange: Choice | None,
+    workdir: str | None,
     names: tuple[str, ...],
     depth: int | None,
     max_states: int | None,
@@ -112,7 +120,7 @@ def check(
     fingerprints: Fingerprints,
     checkpoint: Path | None,
     checkpoint_every: float,
-    resume: Path | None,
+    resume: str | None,
     no_deadlock: bool,
     keep_going: bool,
     violations: int,
@@ -130,6 +138,7 @@ def check(
     """
     if checkpoint is not None and resume is not None:
         raise click.UsageError("--resume goes on writing into its folder: --checkpoint beside it has no meaning")
+    cluster = cluster_wanted(engine, master, partitions, exchange, workdir, resume)
     loaded = load(spec, model, parse_settings(settings))
     limits = SearchOptions(
         properties=frozenset(names) or None,
@@ -139,7 +148,7 @@ def check(
         threads=threads,
         memory=memory,
         fingerprints=fingerprints,
-        checkpoint=resume or checkpoint,
+        checkpoint=checkpoint if resume is None else Path(resume),
         checkpoint_every=checkpoint_every,
         resume=resume is not None,
         check_deadlock=not no_deadlock,
@@ -147,7 +156,11 @@ def check(
         violations=violations,
         symmetry=symmetry == "on",
     )
-    answer = search(loaded, limits, engine)
+    if cluster is None:
+        assert engine != "spark"
+        answer = search(loaded, limits, engine)
+    else:
+        answer = search_on_spark(loaded, limits, cluster)
     report = answer.report
     destination = Destination(spec, as_json, junit, trace_out, itf)
     return tell(
