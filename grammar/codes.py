@@ -10,6 +10,7 @@ from assay.grammar.code import Code
 from assay.grammar.codes_expressions import NAMES, TYPES
 from assay.grammar.codes_model import MODULES, PROPERTIES, STATEMENTS
 from assay.grammar.codes_search import SEARCH
+from assay.grammar.codes_spark import SPARK
 
 __all__ = ["CODES", "TABLE", "Code"]
 
@@ -282,6 +283,7 @@ TABLE: tuple[Code, ...] = (
     *LOGS,
     *ENGINES,
     *SEARCH,
+    *SPARK,
 )
 
 CODES: dict[str, Code] = {code.code: code for code in TABLE}

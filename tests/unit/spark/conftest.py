@@ -1,0 +1,29 @@
+"""One small session for all tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from assay.spark.session import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SMALL = {
+    "spark.driver.memory": "512m",
+    "spark.executor.memory": "512m",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+    "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+}
+"""Settings under which Spark takes little."""
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """Two tasks at once, in one process of Java and two of Python."""
+    with session("local[2]", SMALL) as made:
+        yield made
