@@ -103,9 +103,7 @@ def validate(
     """
     begun = perf_counter()
     shared, slices = validate_shared(loaded, events, clause=clause, options=options, explain=explain)
-    joiner = None if shared.joint is None else Joiner(shared.joint)
-    answers = () if joiner is None else [joiner.of_slice(name, slices[name]) for name in slices]
-    return conclusion(shared, answers, perf_counter() - begun)
+    return conclusion(shared, answer_slices(shared, slices), perf_counter() - begun)
 
 
 def validate_shared(
@@ -156,6 +154,14 @@ def validate_shared(
         joint=joined,
     )
     return answer, parts.slices
+
+
+def answer_slices(shared: SharedAnswer, slices: Mapping[str, Sequence[Event]]) -> list[SliceAnswer]:
+    """The answers about all slices; none where nothing was found for them to be joined on."""
+    if shared.joint is None:
+        return []
+    joiner = Joiner(shared.joint)
+    return [joiner.of_slice(name, events) for name, events in slices.items()]
 
 
 def conclusion(shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: float) -> Validation:
