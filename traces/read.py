@@ -16,7 +16,7 @@ from assay.traces.readers.reading import FileReading
 from assay.traces.readers.records import RecordReader, may_be_pasted
 from assay.traces.readers.scan import ScanLimits
 from assay.traces.series import drop_copies, find_years, missing_parts
-from assay.traces.shapes.catalogue import Catalogue, load_catalogue
+from assay.traces.shapes.catalogue import Catalogue, ShapeText, load_catalogue
 from assay.traces.shapes.recognise import Recogniser
 from assay.traces.sources import ExpansionLimit, Source, check_paths, walk
 
@@ -25,7 +25,7 @@ from assay.traces.sources import ExpansionLimit, Source, check_paths, walk
 class ReadOptions:
     """How to read: further shape files, and the limits on archives and on records."""
 
-    shape_files: tuple[Path, ...] = ()
+    shape_files: tuple[Path | ShapeText, ...] = ()
     expansion: ExpansionLimit = field(default_factory=ExpansionLimit)
     scan: ScanLimits = field(default_factory=ScanLimits)
 
@@ -161,10 +161,10 @@ class TextReading:
 
 def read_text(reader: RecordReader, source: Source, notices: list[Notice]) -> TextReading:
     """Read one text to its end. The notices up to there, those of unpacking it too, move from the list to the answer."""
-    stream = source.content.stream
-    pasted = may_be_pasted(source.base, named=source.listed.named)
-    readings = reader.read(stream, stream.head, source.origin, may_be_pasted=pasted)
-    found = TextReading(source.file, tuple(readings), tuple(notices))
+    stream, origin = source.content.stream, source.origin
+    pasted = may_be_pasted(origin.base, named=source.listed.named)
+    readings = reader.read(stream, stream.head, origin, may_be_pasted=pasted)
+    found = TextReading(origin.file, tuple(readings), tuple(notices))
     notices.clear()
     return found
 

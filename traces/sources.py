@@ -48,6 +48,15 @@ class Listed:
     size: int
     modified: int | None = None
 
+    def origin(self, members: tuple[str, ...] = ()) -> Origin:
+        """Where the records of the file come from, or those of a member if it is an archive: the archive is then like a directory."""
+        file = "!".join((self.name, *members))
+        folder = "/".join((self.location, *members)).rpartition("/")[0]
+        base = file.rpartition("!")[2].rpartition("/")[2]
+        for ending in _COMPRESSIONS:
+            base = base.removesuffix(ending)
+        return Origin(file, folder, base, modified=self.modified)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -57,27 +66,9 @@ class Source:
     content: Content
 
     @property
-    def file(self) -> str:
-        """Its name as the user would say it."""
-        return str(self.content.where)
-
-    @property
-    def folder(self) -> str:
-        """The directory, inside an archive too; the archive itself for a file that lies at its top."""
-        return "/".join((self.listed.location, *self.content.where.members)).rpartition("/")[0]
-
-    @property
-    def base(self) -> str:
-        """The file's own name, without directories and without the ending of a compression."""
-        name = self.file.rpartition("!")[2].rpartition("/")[2]
-        for ending in _COMPRESSIONS:
-            name = name.removesuffix(ending)
-        return name
-
-    @property
     def origin(self) -> Origin:
         """Where its records come from."""
-        return Origin(self.file, self.folder, self.base, modified=self.listed.modified)
+        return self.listed.origin(self.content.where.members)
 
 
 def check_paths(paths: Iterable[Path]) -> None:

@@ -26,7 +26,9 @@ def _of_proxy(proxy: MappingProxyType[object, object]) -> tuple[Callable[..., An
 
 
 class _Writer(pickle.Pickler):
-    dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _of_proxy}
+    def __init__(self, out: io.BytesIO) -> None:
+        super().__init__(out, pickle.HIGHEST_PROTOCOL)
+        self.dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _of_proxy}
 
     def persistent_id(self, value: object) -> str | None:
         """The name of a shape; none of everything else, which is written as it is."""
@@ -36,19 +38,17 @@ class _Writer(pickle.Pickler):
 class _Reader(pickle.Unpickler):
     def __init__(self, data: bytes, catalogue: Catalogue | None) -> None:
         super().__init__(io.BytesIO(data))
-        self._catalogue = catalogue
+        self._shapes = {} if catalogue is None else {shape.name: shape for shape in catalogue.shapes}
 
     def persistent_load(self, name: str) -> Shape:
         """The shape of a name."""
-        if self._catalogue is None:
-            raise pickle.UnpicklingError(f"the shape {name} without a catalogue")
-        return self._catalogue.shape(name)
+        return self._shapes[name]
 
 
 def to_bytes(value: object) -> bytes:
     """A value as bytes."""
     out = io.BytesIO()
-    _Writer(out, pickle.HIGHEST_PROTOCOL).dump(value)
+    _Writer(out).dump(value)
     return out.getvalue()
 
 

@@ -112,6 +112,8 @@ def join_pieces(
         return None
     missing = size - sum(piece.size for piece in ordered)
     mark = BOM if missing in {len(BOM), len(BOM) - 1} else b""
+    if missing - len(mark) not in {0, -1}:  # the text was written to in the meantime
+        return None
     joined = _Joined(FileJob(reader, FileReading(origin, Tally()), may_be_pasted=may_be_pasted), limits, mark)
     for piece in ordered:
         if not joined.append(piece):

@@ -11,6 +11,13 @@ from assay.cli.files import write_result
 from assay.cli.output import complain_about, say, say_json
 from assay.cli.progress import activity
 from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.validate_spark import (
+    SparkOutput,
+    SparkQuestion,
+    refuse_without_spark,
+    spark_options,
+    validate_on_spark,
+)
 from assay.grammar.diagnostics import Diagnostic
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
@@ -37,7 +44,7 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option("--spec", default=DEFAULT_SPEC, show_default=True, help="The spec: a file, or the name of a bundled one.")
 @model_options
 @click.option("--clause", metavar="NAME", help="The trace clause of the spec, if it has several.")
@@ -83,11 +90,12 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 @click.option(
     "--redact", is_flag=True, help="Replace names of hosts, topics, clusters and directories in every output."
 )
+@spark_options
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write a report as one HTML page.")
 def validate(
-    paths: tuple[Path, ...],
+    paths: tuple[str, ...],
     spec: str,
     model: str | None,
     settings: tuple[str, ...],
@@ -102,6 +110,9 @@ def validate(
     topics: tuple[str, ...],
     known: Path | None,
     redact: bool,
+    spark: str | None,
+    clusters: str | None,
+    tables: str | None,
     as_json: bool,
     junit: Path | None,
     html: Path | None,
@@ -113,20 +124,24 @@ def validate(
                3 inconclusive    4 vacuous: nothing was checked
     """
     loaded = load(spec, model, parse_settings(settings))
+    limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew)
+    accepted = known_ids(known.read_text(encoding="utf-8", errors="replace")) if known is not None else None
+    scope = Scope(since, until, topics, accepted)
+    if spark is not None:
+        question = SparkQuestion(loaded, clause, limits, scope, shapes, redact)
+        return validate_on_spark(spark, paths, question, SparkOutput(clusters, tables, as_json, junit, html))
+    refuse_without_spark(clusters, tables)
     with activity("reading logs") as show:
         reading = read_logs(paths, ReadOptions(shape_files=shapes))
         reading = redacted(reading) if redact else reading
         show(f"validating {sum(reading.kinds.values()):,} events")
-        limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew)
-        accepted = known_ids(known.read_text(encoding="utf-8", errors="replace")) if known is not None else None
-        scope = Scope(since, until, topics, accepted)
         validation = validated(loaded, reading, limits, clause, scope)
         input_ = overview(reading)
     problems: list[Diagnostic] = []
     if junit is not None:
         problems += write_result(junit, junit_of_validation(validation))
     if html is not None:
-        title = "redacted logs" if redact else " ".join(map(str, paths))
+        title = "redacted logs" if redact else " ".join(paths)
         problems += write_result(html, html_report(validation, list(reading.events), title, input_))
     return _answer(loaded, validation, input_, problems, as_json=as_json)
 

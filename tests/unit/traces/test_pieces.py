@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -33,7 +34,7 @@ def recorded(name: str) -> dict[str, bytes]:
         parts: list[bytes] = []
         while part := source.content.stream.read(1 << 20):
             parts.append(part)
-        texts[source.file] = b"".join(parts)
+        texts[source.origin.file] = b"".join(parts)
     return texts
 
 
@@ -48,8 +49,7 @@ def in_parts(reader: RecordReader, text: bytes, ends: list[int]) -> FileReading 
     lines = text if text.endswith(b"\n") else text + b"\n"
     cuts = sorted({0, len(lines), *(lines.find(b"\n", end) + 1 for end in ends)})
     pieces = [
-        from_bytes(to_bytes(read_piece(reader, lines[a:b], ORIGIN, LIMITS, a)), CATALOGUE)
-        for a, b in zip(cuts, cuts[1:], strict=False)
+        from_bytes(to_bytes(read_piece(reader, lines[a:b], ORIGIN, LIMITS, a)), CATALOGUE) for a, b in pairwise(cuts)
     ]
     found = join_pieces(reader, ORIGIN, pieces, len(text), LIMITS, may_be_pasted=True)
     if found is not None:
