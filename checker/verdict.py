@@ -213,7 +213,7 @@ class Report:
     """The answer of an engine about a kernel.
 
     ``stopped`` says why the search did not reach its end, if it did not; ``up_to_depth`` how many levels it was asked for, and saw all of.
-    ``checkpoint`` is the folder from which a stopped search can be resumed, if there is one.
+    ``checkpoint`` is the folder (or its URI) from which a stopped search can be resumed, if there is one.
     Under a ``group`` of permutations the statistics, bounds and coverage count orbits of states, each by one state that stands for it.
     """
 
@@ -226,7 +226,7 @@ class Report:
     stopped: str | None = None
     interrupted: bool = False
     up_to_depth: int | None = None
-    checkpoint: Path | None = None
+    checkpoint: Path | str | None = None
     group: Group | None = None
 
     @property

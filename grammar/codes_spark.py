@@ -54,5 +54,45 @@ SPARK = (
         "E845",
         "table that holds no logs",
         "A DataFrame of logs has the columns `path` and `content` (whole files), or `file`, `line` and `text` (one row for each line, numbered from 1).",
+        "E833",
+        "executors do not suit",
+        "Tasks run assay too: every executor needs the same version of it, on the same version of Python, with what the extra `spark` brings. The "
+        "message says which executor differs, or what a task said.",
+    ),
+    Code(
+        "E834",
+        "work directory cannot be used",
+        "`--workdir` is a folder, or a URI of a file system (`file:`, `hdfs:`, `s3a:`, `gs:`), that the driver and all executors can write to. "
+        "Without it a temporary folder of this machine is used, which suits a cluster on this machine alone. The message says who cannot reach "
+        "it and why. What was written stays, and `--resume` goes on from the last level that is complete.",
+    ),
+    Code(
+        "E835",
+        "no search to go on with",
+        "A work directory belongs to one search: of one spec, model, selection of properties, choice of `--fingerprints`, and version of assay. "
+        "`--resume URI` goes on with it; a new search needs another folder.",
+    ),
+    Code(
+        "E836",
+        "memory of a task used up",
+        "Each task keeps the states of its owners in a table. Give the executors more memory (for Python: `spark.executor.memoryOverhead`), "
+        "`--memory` a larger share, or the search more `--partitions` on more executors.",
+    ),
+    Code(
+        "E837",
+        "tasks cannot talk to each other directly",
+        "`--exchange direct` needs a cluster that runs all tasks at once, without dynamic allocation and not through Spark Connect. With `auto` "
+        "the shuffle is used there.",
+    ),
+    Code(
+        "E838",
+        "too many partitions",
+        "States are dealt to 256 owners by their fingerprints, and a task has at least one of them.",
+    ),
+    Code(
+        "E839",
+        "option without use for this engine",
+        "`--spark`, `--partitions`, `--exchange` and `--workdir` belong to `--engine spark`; `--checkpoint` is for the native engine, and "
+        "on Spark the work directory is the checkpoint.",
     ),
 )

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
 from itertools import chain
-
-import numpy as np
 
 from assay.checker.evaluate.model import Model
 from assay.checker.explicit.checkpoint import Checkpoint, Saved
 from assay.checker.explicit.findings import Event, Findings
-from assay.checker.explicit.lanes import Counts, Lane, Marks
+from assay.checker.explicit.lanes import Lane
 from assay.checker.explicit.levels import Levels
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.orbits import representative, see_steps
@@ -25,7 +22,7 @@ from assay.checker.explicit.rounds import Crew, Rounds
 from assay.checker.explicit.seen import Seen
 from assay.checker.explicit.store import RowStore
 from assay.checker.explicit.table import Keys, TableFullError
-from assay.checker.layout.row import Rows
+from assay.checker.explicit.tally import COUNTED, new_tally
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.watch import Finding
@@ -33,34 +30,6 @@ from assay.checker.symmetry.reduction import Reduction
 from assay.checker.verdict import Effort, State, Statistics
 
 TELL_SECONDS = 0.1
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts of a search, by position in the arrays of compiled code."""
-
-    hits: Rows
-    decisive: Marks
-    taken: Counts
-    fresh: Counts
-
-    def add(self, lane: Lane) -> None:
-        """Add what a lane counted."""
-        self.hits += lane.hits
-        self.decisive |= lane.decisive
-        self.taken += lane.taken
-        self.fresh += lane.fresh
-
-
-COUNTED = tuple(field.name for field in fields(Tally))
-
-
-def new_tally(compiled: Compiled) -> Tally:
-    """Nothing counted yet."""
-    hits, guards, actions = (max(1, n) for n in (len(compiled.hits), len(compiled.guards), compiled.actions))
-    return Tally(
-        np.zeros(hits, np.uint64), np.zeros(guards, np.uint8), np.zeros(actions, np.int64), np.zeros(actions, np.int64)
-    )
 
 
 class BlockSearch(Search):
@@ -72,7 +41,7 @@ class BlockSearch(Search):
         super().__init__(model, options, reduction)
         self.compiled = compiled
         self._crew = Crew(options.threads)
-        self.levels = Levels(compiled.layout.words, compiled.identity, writer=self._crew.writer)
+        self.levels = self._new_levels()
         self.rows = RowStore(compiled.layout, model, self.levels)
         self.store = self.rows  # type: ignore[assignment]
         self.findings = Findings(
@@ -88,6 +57,9 @@ class BlockSearch(Search):
         self._saved_at = time.monotonic()
         self._whole = True
         """Whether levels and counts tell of the same states: not in the midst of a change."""
+
+    def _new_levels(self) -> Levels:
+        return Levels(self.compiled.layout.words, self.compiled.identity, writer=self._crew.writer)
 
     def close(self) -> None:
         """Let go of threads and files."""
@@ -132,8 +104,12 @@ class BlockSearch(Search):
         self.rows.forget_initial()
         self.levels.seal()
         self._begin_checkpoint()
-        self._within_budget(self.seen.fill)
+        self._remember()
         self.findings.look()
+
+    def _remember(self) -> None:
+        """Take all states of the levels for seen."""
+        self._within_budget(self.seen.fill)
 
     def _levels(self) -> None:
         self._searching_since, cpu = time.monotonic(), time.process_time()
@@ -148,10 +124,14 @@ class BlockSearch(Search):
         while going_on:
             if self._place == 0:
                 self._decide_to_stop()
-            self._level(self.levels.counts[-1])
-            self.findings.look()
-            going_on = self._next_level()
+            going_on = self._whole_level()
             self._tell()
+
+    def _whole_level(self) -> bool:
+        """Expand what is left of the last finished level; whether there is another one."""
+        self._level(self.levels.counts[-1])
+        self.findings.look()
+        return self._next_level()
 
     def _next_level(self) -> bool:
         """Finish the level that was being written; whether there is anything in it."""
@@ -258,8 +238,7 @@ class BlockSearch(Search):
         self._save()
 
     def _restore(self, checkpoint: Checkpoint, saved: Saved) -> None:
-        words, identity = self.compiled.layout.words, self.compiled.identity
-        fresh, self.levels = self.levels, Levels(words, identity, writer=self._crew.writer)
+        fresh, self.levels = self.levels, self._new_levels()
         checkpoint.restore(self.levels, saved, list(fresh.every_row()))
         fresh.close()
         self.rows.levels = self._rounds.levels = self.levels

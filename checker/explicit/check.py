@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 
 from assay.checker.check import scenarios, searched_model
 from assay.checker.coverage import coverage
@@ -32,24 +33,31 @@ def check(
     with deep_recursion(kernel):
         model = searched_model(kernel, reduction)
         with closing(BlockSearch(model, chosen, compiled, reduction)) as search:
-            search.run()
-            results = [*Answers(search, texts).all(), *scenarios(search, texts)]
-            complete = search.stopped is None and search.up_to_depth is None and not search.interrupted
-            empty = always_empty(model, search.rows, chosen, texts) if complete else ()
-    statistics = search.statistics()
-    ended_early = search.stopped is not None or search.up_to_depth is not None
-    checkpoint = chosen.checkpoint if ended_early else None
-    covered = coverage(model.steps, search.taken, search.fresh, empty)
+            report = answered(search, texts, ENGINE)
+    return replace(report, checkpoint=chosen.checkpoint if ended_early(search) else None)
+
+
+def ended_early(search: BlockSearch) -> bool:
+    """Whether there may be states that a search did not come to."""
+    return search.stopped is not None or search.up_to_depth is not None
+
+
+def answered(search: BlockSearch, texts: Sources, engine: str) -> Report:
+    """The report of a search that is run for it."""
+    model, reduction = search.model, search.reduction
+    search.run()
+    results = [*Answers(search, texts).all(), *scenarios(search, texts)]
+    complete = not ended_early(search) and not search.interrupted
+    empty = always_empty(model, search.rows, search.options, texts) if complete else ()
     return Report(
-        kernel,
-        ENGINE,
+        model.kernel,
+        engine,
         tuple(results),
-        statistics,
+        search.statistics(),
         dict(search.bounds),
-        covered,
+        coverage(model.steps, search.taken, search.fresh, empty),
         search.stopped,
         search.interrupted,
         up_to_depth=search.up_to_depth,
-        checkpoint=checkpoint,
         group=None if reduction is None else reduction.group,
     )

@@ -128,13 +128,13 @@ class Checkpoint:
             self._refuse(f"is damaged: `{MANIFEST}` is not what assay writes")
         if version != FORMAT:
             self._refuse(f"is of another version of assay: its format is {version}, and this one writes {FORMAT}")
-        if _sum(content) != sum_:
+        if signature(content) != sum_:
             self._refuse(f"is damaged: the checksum of `{MANIFEST}` does not fit")
         if identity != self._identity.hex():
             note = "it is of another spec, model, selection of properties, or version of assay"
             self._refuse("is the checkpoint of another search", note)
         self._serial = int(content.pop("serial"))
-        return _from_json(content)
+        return from_json(content)
 
     def require_choice(self, fingerprints: str) -> None:
         """Refuse to go on with another choice of fingerprints: what is claimed of collisions would be wrong."""
@@ -191,14 +191,16 @@ def _write_durably(path: Path, content: bytes) -> None:
 
 
 def _signed(identity: bytes, content: dict[str, Any]) -> str:
-    whole = {"assay checkpoint": FORMAT, "identity": identity.hex(), "search": content, "sha256": _sum(content)}
+    whole = {"assay checkpoint": FORMAT, "identity": identity.hex(), "search": content, "sha256": signature(content)}
     return json.dumps(whole, indent=1) + "\n"
 
 
-def _sum(content: dict[str, Any]) -> str:
+def signature(content: dict[str, Any]) -> str:
+    """The checksum of a manifest's content."""
     return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _from_json(content: dict[str, Any]) -> Saved:
+def from_json(content: dict[str, Any]) -> Saved:
+    """What a manifest says of a search; raises ``TypeError`` or ``KeyError`` if it does not."""
     events = tuple(Event(**(each | {"row": tuple(each["row"])})) for each in content["events"])
     return Saved(**(content | {"counts": tuple(content["counts"]), "events": events}))

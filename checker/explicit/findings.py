@@ -66,6 +66,11 @@ class Findings:
         """All events so far, in the order in which they were noted."""
         return list(self._noted.values())
 
+    @property
+    def known(self) -> set[tuple[str, int]]:
+        """The kinds of all events so far, with the property's position."""
+        return set(self._noted)
+
     def note(self, event: Event) -> None:
         """Keep an event if it is the first of its kind."""
         if (event.kind, event.at) not in self._noted:

@@ -209,6 +209,44 @@ def gather(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
 
 
 @compiled
+def take(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
+    rows: Any, parents: Any, actions: Any, fresh: Any, order: Any, marks: Any, begin: int, end: int,
+    names: Any, sent: Any, out_rows: Any, out_parents: Any, out_actions: Any, filled: Any,
+) -> int:  # fmt: skip
+    """Append listed candidates to a packet, whose size is ``filled[0]``; up to which of them there was room.
+
+    ``names`` are the fingerprints of the states that were expanded. ``sent`` remembers fingerprints: what stands there is not sent again; it
+    may be empty. What is taken does not count as fresh any more.
+    """
+    at, room, memory = filled[0], len(out_rows), len(sent)
+    for i in range(begin, end):
+        if at == room:
+            filled[0] = at
+            return i
+        candidate, mark = np.int64(order[i]), marks[i]
+        fresh[candidate] = 0
+        if memory:
+            slot = np.int64(mark & np.uint64(memory - 1))
+            if sent[slot] == mark:
+                continue
+            sent[slot] = mark
+        for w in range(rows.shape[1]):
+            out_rows[at, w] = rows[candidate, w]
+        out_parents[at] = names[np.int64(parents[candidate])]
+        out_actions[at] = actions[candidate]
+        at += 1
+    filled[0] = at
+    return end
+
+
+@compiled
+def rename(parents: Any, begin: int, end: int, first: int, names: Any) -> None:
+    """Name predecessors by what stands at their place, counted from ``first``."""
+    for i in range(begin, end):
+        parents[i] = names[np.int64(parents[i]) - first]
+
+
+@compiled
 def second_prints(rows: Any, n: int, out: Any) -> None:
     """Another 64 bits of fingerprint of each row: each word mixed in by the finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
     for i in range(n):

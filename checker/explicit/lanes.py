@@ -78,6 +78,8 @@ class Lane:
         self.context = np.zeros(WORDS, np.uint64)
         self._point()
         self.first = self.done = self.count = 0
+        self.sources: Rows = arena.rows[at, :0]
+        """The rows that were expanded."""
         self.overflow = False
 
     def _point(self) -> None:
@@ -102,10 +104,11 @@ class Lane:
         self.done = self.machine.expand(self.context, block.rows)
         self.overflow = bool(self.context[Slot.OVERFLOW])
         self.count = int(self.context[Slot.COUNT])
+        self.sources = block.rows[: self.done]
         self._list()
 
     def load(self, rows: Rows) -> None:
-        """Take states themselves for candidates."""
+        """Take states themselves for candidates, of which there is room for so many."""
         self.count = len(rows)
         self.arena.rows[self.at, : self.count] = rows
         self.arena.prints[self.at, : self.count] = self.machine.prints(rows)

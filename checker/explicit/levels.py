@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass
 from itertools import accumulate
 from os import SEEK_END
 from pathlib import Path
@@ -20,7 +21,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from assay.checker.explicit.level_file import CHUNK, HEADER, Chunk, ChunkLayout, Header, map_words
+from assay.checker.explicit.kernels import OWNERS
+from assay.checker.explicit.level_file import CHUNK, HEADER, Chunk, ChunkLayout, Header, Parent, map_words
 from assay.checker.layout.row import Rows
 
 KEPT = 32 << 20
@@ -35,6 +37,22 @@ OPEN = 4
 """How many files are mapped at once."""
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What of a search such levels are: from which level on, of which owners, and how predecessors are named.
+
+    Only a search that is not alone has levels without a state of its own.
+    """
+
+    level: int = 0
+    parent: Parent = Parent.PLACE
+    first_owner: int = 0
+    last_owner: int = OWNERS
+
+
+WHOLE = Part()
+
+
 def level_name(level: int) -> str:
     """The name of the file of a level, counted from 0."""
     return f"level-{level:06d}"
@@ -45,10 +63,14 @@ class Levels:
 
     ``counts`` are the sizes of the finished levels. Once they take more than ``kept`` bytes they go to files of a temporary folder, which
     ``close`` removes; ``settle`` and ``resume`` name another folder, which stays. ``writer`` has one thread, that writes while others search.
+    ``part`` says what the levels are where several searches share the work.
     """
 
-    def __init__(self, words: int, identity: bytes, kept: int = KEPT, writer: Executor | None = None) -> None:
-        self.layout = ChunkLayout(words)
+    def __init__(
+        self, words: int, identity: bytes, kept: int = KEPT, writer: Executor | None = None, part: Part = WHOLE
+    ) -> None:
+        self.layout = ChunkLayout(words, part.parent)
+        self.part = part
         self.counts: list[int] = []
         self.starts: list[int] = [0]
         self.flushed = 0
@@ -128,7 +150,7 @@ class Levels:
             self._put(self._cut(0, self.staged))
         self.drain()
         self._close_file()
-        if count:
+        if count or self.part != WHOLE:
             self.counts.append(count)
             self.starts.append(self.starts[-1] + count)
         self.flushed = self.staged = 0
@@ -183,7 +205,7 @@ class Levels:
 
     def _path(self, level: int) -> Path:
         assert self._folder is not None
-        return self._folder / level_name(level)
+        return self._folder / level_name(self.part.level + level)
 
     def _spill(self) -> None:
         """Move everything to files of a temporary folder."""
@@ -267,13 +289,23 @@ class Levels:
 
     def header(self, level: int) -> Header:
         """What the file of a level says of itself, as it is written now."""
-        return Header(self._identity, self.layout.words, level, self.bits)
+        part = self.part
+        number = part.level + level
+        return Header(
+            self._identity, self.layout.words, number, self.bits, part.parent, part.first_owner, part.last_owner
+        )
 
     def every_row(self) -> Iterator[Rows]:
         """The rows of all states, chunk by chunk."""
-        for level, count in enumerate((*self.counts, self.size)):
-            for at in range(-(-count // CHUNK)):
-                yield self.chunk(level, at).rows
+        for level in range(len(self.counts) + 1):
+            for chunk in self.chunks(level):
+                yield chunk.rows
+
+    def chunks(self, level: int) -> Iterator[Chunk]:
+        """The chunks of a level; of the last one also what is staged."""
+        count = self.size if level == len(self.counts) else self.counts[level]
+        for at in range(-(-count // CHUNK)):
+            yield self.chunk(level, at)
 
     def place(self, number: int) -> tuple[int, int]:
         """The level of a state, and its place there."""
@@ -290,7 +322,11 @@ class Levels:
         level, place = self.place(number)
         rows = [self.row(level, place)]
         while level:
-            place = int(self.chunk(level, place // CHUNK).parents[place % CHUNK])
+            place = self.parent(level, place)
             level -= 1
             rows.append(self.row(level, place))
         return rows[::-1]
+
+    def parent(self, level: int, place: int) -> int:
+        """The place, in the level before, of the state from which a state was found."""
+        return int(self.chunk(level, place // CHUNK).parents[place % CHUNK])

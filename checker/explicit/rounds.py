@@ -161,10 +161,15 @@ class Rounds:
 
     # ------------------------------------------------------------------------------------------------- refill
 
+    def load(self, rows: Rows) -> Lane:
+        """The first lane, with states themselves for candidates; there are not more of them than in a chunk."""
+        self._lanes[0].load(rows)
+        return self._lanes[0]
+
     def refill(self, table: Table, rows: Iterable[Rows]) -> None:
         """Insert states themselves; raises ``TableFullError``."""
         for some in rows:
-            parts = np.array_split(some, -(-len(some) // self.arena.room))
+            parts = np.array_split(some, max(1, -(-len(some) // self.arena.room)))
             for begin in range(0, len(parts), len(self._lanes)):
                 lanes = self._lanes[: len(parts) - begin]
                 pairs = list(zip(lanes, parts[begin:], strict=False))

@@ -88,6 +88,11 @@ class Seen:
         self._table = Table(self.keys.words(self._words), self.room)
         self._rounds.refill(self._table, levels.every_row())
 
+    def leave(self, keys: Keys) -> None:
+        """Let go of the table: others remember the states, under such keys."""
+        self._table = None
+        self.keys = keys
+
     def adapt(self, levels: Levels) -> None:
         """Go over to fingerprints where rows take too much, and to longer ones where short ones would collide."""
         if self._chosen != "auto":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -21,6 +21,7 @@ from assay.cli.output import complain, complain_about, say, say_json
 from assay.cli.progress import search_progress
 from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.size import size_in_bytes
+from assay.cli.spark import cluster_wanted, search_on_spark, spark_options
 from assay.grammar.diagnostics import Diagnostic, Severity
 from assay.grammar.load import Loaded
 from assay.report.check_object import report_object
@@ -28,6 +29,7 @@ from assay.report.diagnostics import diagnostic_object
 from assay.report.junit import junit_of_report
 from assay.report.lines import Line, Tone
 from assay.report.text import report_lines
+from assay.spark.cluster import Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +48,13 @@ class Destination:
 @model_options
 @click.option(
     "--engine",
-    type=click.Choice(["auto", "native", "reference", "bmc", "prove"]),
+    type=click.Choice(["auto", "native", "reference", "bmc", "prove", "spark"]),
     default="auto",
     show_default=True,
-    help="What searches: auto is native wherever the spec compiles; bmc asks a SAT solver, level by level; prove looks for proofs.",
+    help="What searches: auto is native wherever the spec compiles; bmc asks a SAT solver, level by level; prove looks for proofs; "
+    "spark is native on a cluster.",
 )
+@spark_options
 @click.option("--property", "names", multiple=True, metavar="NAME", help="Check this property only; repeatable.")
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Look at runs of up to N states only.")
 @click.option(
@@ -92,9 +96,8 @@ class Destination:
 )
 @click.option(
     "--resume",
-    type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Go on with the checkpoint in DIR.",
+    help="Go on with the checkpoint in DIR; on Spark, with the work directory of that URI.",
 )
 @click.option("--no-deadlock", is_flag=True, help="Do not look for deadlocks.")
 @click.option(
@@ -135,7 +138,11 @@ def check(
     spec: str,
     model: str | None,
     settings: tuple[str, ...],
-    engine: Engine,
+    engine: Engine | Literal["spark"],
+    master: str | None,
+    partitions: int | None,
+    exchange: Choice | None,
+    workdir: str | None,
     names: tuple[str, ...],
     depth: int | None,
     max_states: int | None,
@@ -145,7 +152,7 @@ def check(
     fingerprints: Fingerprints,
     checkpoint: Path | None,
     checkpoint_every: float,
-    resume: Path | None,
+    resume: str | None,
     no_deadlock: bool,
     keep_going: bool,
     violations: int,
@@ -163,6 +170,7 @@ def check(
     """
     if checkpoint is not None and resume is not None:
         raise click.UsageError("--resume goes on writing into its folder: --checkpoint beside it has no meaning")
+    cluster = cluster_wanted(engine, master, partitions, exchange, workdir, resume)
     loaded = load(spec, model, parse_settings(settings))
     limits = SearchOptions(
         properties=frozenset(names) or None,
@@ -172,7 +180,7 @@ def check(
         threads=threads,
         memory=memory,
         fingerprints=fingerprints,
-        checkpoint=resume or checkpoint,
+        checkpoint=checkpoint if resume is None else Path(resume),
         checkpoint_every=checkpoint_every,
         resume=resume is not None,
         check_deadlock=not no_deadlock,
@@ -180,7 +188,11 @@ def check(
         violations=violations,
         symmetry=symmetry == "on",
     )
-    return tell(loaded, search(loaded, limits, engine), Destination(spec, as_json, junit, trace_out, itf))
+    destination = Destination(spec, as_json, junit, trace_out, itf)
+    if cluster is not None:
+        return tell(loaded, search_on_spark(loaded, limits, cluster), destination)
+    assert engine != "spark"
+    return tell(loaded, search(loaded, limits, engine), destination)
 
 
 def search(loaded: Loaded, limits: SearchOptions, engine: Engine = "auto") -> Answer:

@@ -117,7 +117,7 @@ def test_large_levels_go_to_files_which_are_gone_at_the_end(
 ) -> None:
     plain = check(*grid, SearchOptions())
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("assay.checker.explicit.levels.Levels.__init__.__defaults__", (4096, None))
+    monkeypatch.setattr("assay.checker.explicit.levels.Levels.__init__.__defaults__", (4096, None, levels.WHOLE))
     seen: set[Path] = set()
     report = check(*grid, SearchOptions(progress=lambda _: seen.update(tmp_path.glob("assay-*/level-*"))))
     assert answer(report) == answer(plain)

@@ -8,6 +8,7 @@ import pytest
 
 from assay.checker.check import check as reference
 from assay.checker.explicit.check import check
+from assay.checker.explicit.levels import WHOLE
 from assay.checker.explicit.machine import Compiled
 from assay.checker.options import SearchOptions
 from assay.grammar.kernel import Kernel
@@ -45,7 +46,7 @@ def test_the_counterexample_is_that_of_the_reference_engine(grid: Model) -> None
 
 def test_an_interrupted_search_leaves_no_files(grid: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("assay.checker.explicit.levels.Levels.__init__.__defaults__", (4096, None))
+    monkeypatch.setattr("assay.checker.explicit.levels.Levels.__init__.__defaults__", (4096, None, WHOLE))
     asked = 0
 
     def again() -> bool:

@@ -1,0 +1,174 @@
+"""`assay check --engine spark`: a kernel searched by all tasks of a cluster, with the report of the local engines."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from assay.checker.check import refuse_unknown_names, searched_model
+from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.explicit.check import answered, ended_early
+from assay.checker.explicit.kernels import OWNERS
+from assay.checker.explicit.level_file import DamagedError
+from assay.checker.explicit.machine import Compiled
+from assay.checker.native.build import Machine
+from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.options import SearchOptions
+from assay.checker.portfolio import compile_kernel
+from assay.checker.print_kernel import Sources
+from assay.checker.symmetry.reduction import reduction_of
+from assay.checker.verdict import Report
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
+from assay.grammar.kernel import Kernel
+from assay.grammar.load import load_spec
+from assay.spark.cluster import ClusterOptions
+from assay.spark.direct import Direct
+from assay.spark.fit import no_direct, require_fit, slots
+from assay.spark.manifest import Manifest, newest
+from assay.spark.program import pack
+from assay.spark.search import ClusterSearch, Exchange, Place
+from assay.spark.session import configured
+from assay.spark.shuffle import Shuffle
+from assay.spark.storage import Storage
+from assay.spark.task import NO_FILES, Job
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NOT_RESUMED, NO_DIRECT, WRONG_PARTITIONS = "E835", "E837", "E838"
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """A report, and what was chosen for it and why, in one line each."""
+
+    report: Report
+    remarks: tuple[str, ...]
+    levels: int
+    """How many levels were expanded on the cluster."""
+
+
+def explore(
+    spark: SparkSession,
+    spec: str | Kernel,
+    options: SearchOptions | None = None,
+    cluster: ClusterOptions | None = None,
+    sources: Sources | None = None,
+) -> Exploration:
+    """Check a spec (a file, or a kernel) with the tasks of a session that somebody made.
+
+    The verdict, the counts and the length of counterexamples are those of the local engines, for any number of partitions. Raises ``SpecError``
+    where the spec does not compile, and with a code from E830 to E839 where the cluster does not suit.
+    """
+    if isinstance(spec, str):
+        loaded = load_spec(spec)
+        return explore(spark, loaded.kernel, options, cluster, loaded.sources)
+    chosen, spread = options or SearchOptions(), cluster or ClusterOptions()
+    compiled = _compiled(spec, chosen)
+    parts = _parts(spark, spread)
+    with configured(spark), _storage(spread) as storage, deep_recursion(spec):
+        require_fit(spark, storage, parts)
+        exchange, remarks = _exchange(spark, spread, Job(storage.uri, parts, chosen.memory))
+        resumed = _resumed(storage, spread, compiled, chosen)
+        place = Place(exchange, storage, publish(storage, compiled), resumed, spread.out)
+        found = searched(spec, compiled, chosen, place, sources)
+    kept = found.report.checkpoint if spread.workdir is not None else None
+    return replace(found, report=replace(found.report, checkpoint=kept), remarks=remarks)
+
+
+def searched(
+    kernel: Kernel, compiled: Compiled, options: SearchOptions, place: Place, sources: Sources | None = None
+) -> Exploration:
+    """Search in a place; raises ``SpecError`` where a file is not there any more that a counterexample leads through."""
+    reduction = reduction_of(kernel, options)
+    with closing(ClusterSearch(searched_model(kernel, reduction), options, compiled, reduction, place)) as search:
+        try:
+            report = answered(search, sources or {}, f"spark ({place.exchange.name})")
+        except (OSError, DamagedError) as error:
+            text = f"the work directory `{place.storage.uri}` is not what it was: {error}"
+            raise SpecError([Diagnostic(NO_FILES, NOWHERE, text)]) from None
+        kept = place.storage.uri if ended_early(search) and search.published else None
+        return Exploration(replace(report, checkpoint=kept), (), search.distributed)
+
+
+def _compiled(kernel: Kernel, options: SearchOptions) -> Compiled:
+    refuse_unknown_names(kernel, options)
+    reduction_of(kernel, options)
+    try:
+        with deep_recursion(kernel):
+            return compile_kernel(kernel, options)
+    except UnsupportedError as error:
+        raise SpecError([error.diagnostic]) from None
+
+
+def _parts(spark: SparkSession, spread: ClusterOptions) -> int:
+    """How many tasks share the work: as many as run at once, unless somebody said how many."""
+    parts = spread.partitions or min(slots(spark), OWNERS)
+    if parts > OWNERS:
+        text = f"states are dealt to {OWNERS} owners, and so to no more than {OWNERS} tasks"
+        raise SpecError([Diagnostic(WRONG_PARTITIONS, NOWHERE, text)])
+    return parts
+
+
+@contextmanager
+def _storage(spread: ClusterOptions) -> Iterator[Storage]:
+    if spread.workdir is None:
+        with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+            yield Storage(folder)
+        return
+    storage = Storage(spread.workdir)
+    try:
+        storage.begin()
+        begun = newest(storage) is not None
+    except OSError as error:
+        text = f"the work directory `{spread.workdir}` cannot be used: {error.strerror or error}"
+        raise SpecError([Diagnostic(NO_FILES, NOWHERE, text)]) from None
+    if begun and not spread.resume:
+        text = f"`{spread.workdir}` holds the levels of an earlier search already"
+        note = Note("go on with it by `--resume`, or name another folder")
+        raise SpecError([Diagnostic(NOT_RESUMED, NOWHERE, text, (note,))])
+    yield storage
+
+
+def publish(storage: Storage, compiled: Compiled) -> str:
+    """Write the code where executors find it; its name."""
+    machine = compiled.machine
+    assert isinstance(machine, Machine)
+    content = pack(compiled, machine.program)
+    name = f"program-{sha256(content).hexdigest()[:16]}.json"
+    storage.write(name, content)
+    return name
+
+
+def _resumed(storage: Storage, spread: ClusterOptions, compiled: Compiled, options: SearchOptions) -> Manifest | None:
+    """Where an earlier search came to, if it is to go on."""
+    if not spread.resume:
+        return None
+    manifest = newest(storage)
+    reason = None
+    if manifest is None:
+        reason = "holds no search to go on with"
+    elif manifest.identity != compiled.identity.hex():
+        reason = "is of another spec, model, selection of properties, or version of assay"
+    elif manifest.saved.fingerprints != options.fingerprints:
+        reason = f"was written with `--fingerprints {manifest.saved.fingerprints}`"
+    if reason is not None:
+        raise SpecError([Diagnostic(NOT_RESUMED, NOWHERE, f"`{spread.workdir}` {reason}")])
+    return manifest
+
+
+def _exchange(spark: SparkSession, spread: ClusterOptions, job: Job) -> tuple[Exchange, tuple[str, ...]]:
+    """How tasks exchange what they find, and why so."""
+    reason = no_direct(spark, job.parts)
+    if spread.exchange == "direct" and reason is not None:
+        raise SpecError([Diagnostic(NO_DIRECT, NOWHERE, f"tasks cannot talk to each other directly: {reason}")])
+    tasks = f"{job.parts} task" + ("" if job.parts == 1 else "s")
+    if spread.exchange == "shuffle" or reason is not None:
+        why = reason or "it was asked for"
+        return Shuffle(spark, job), (f"{tasks} exchange states by Spark's shuffle: {why}",)
+    why = "it was asked for" if spread.exchange == "direct" else "the cluster runs all of them at once"
+    return Direct(spark, job), (f"{tasks} exchange states directly: {why}",)

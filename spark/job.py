@@ -1,0 +1,100 @@
+"""A job on Spark that can be waited for and ended; how it failed is told in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from assay.spark.storage import new_name
+from assay.spark.task import MARK
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+T = TypeVar("T")
+
+SECONDS = 0.05
+"""Between two looks at what else there is to heed."""
+LONGEST = 300
+
+
+class JobFailedError(Exception):
+    """A job ended without an answer; ``code`` is that of a problem which another attempt would not solve."""
+
+    def __init__(self, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Running:
+    """A job that runs in a thread of its own, under a tag by which it can be ended."""
+
+    def __init__(self, spark: SparkSession, work: Callable[[], T]) -> None:
+        from pyspark import InheritableThread  # noqa: PLC0415 - optional
+
+        self._spark = spark
+        self._tag = f"assay-{new_name()}"
+        self._answer: T | None = None
+        self._failure: JobFailedError | None = None
+
+        def run() -> None:
+            spark.addTag(self._tag)
+            try:
+                self._answer = work()
+            except Exception as error:  # noqa: BLE001 - whatever it is belongs to the thread that waits
+                self._failure = failure(error)
+
+        self._thread = InheritableThread(target=run, daemon=True)
+        self._thread.start()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the job is over."""
+        return not self._thread.is_alive()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait for the end, so long at most."""
+        self._thread.join(seconds)
+
+    def check(self) -> None:
+        """Raise ``JobFailedError`` if the job failed."""
+        if self._failure is not None:
+            raise self._failure
+
+    def check_code(self) -> None:
+        """Raise ``JobFailedError`` if the job failed for a reason that another attempt would not mend."""
+        if self._failure is not None and self._failure.code is not None:
+            raise self._failure
+
+    def cancel(self) -> None:
+        """End the job, and wait until it is over."""
+        self._spark.interruptTag(self._tag)
+        self._thread.join()
+
+
+def waited(spark: SparkSession, work: Callable[[], T], heed: Callable[[], None]) -> T:
+    """The answer of a job; ``heed`` is called while it runs, and ends it by raising. Raises ``JobFailedError``."""
+    answers: list[T] = []
+    running = Running(spark, lambda: answers.append(work()))
+    try:
+        while not running.ended:
+            running.wait(SECONDS)
+            heed()
+    except BaseException:
+        running.cancel()
+        raise
+    running.check()
+    return answers[0]
+
+
+def failure(error: Exception) -> JobFailedError:
+    """What is to be said of an exception of Spark."""
+    text = str(error)
+    told = MARK.search(text)
+    if told is not None:
+        return JobFailedError(told[2], told[1])
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    blamed = next(
+        (line for line in reversed(lines) if "Error" in line or "Exception" in line), lines[0] if lines else ""
+    )
+    return JobFailedError(blamed[:LONGEST] or type(error).__name__)

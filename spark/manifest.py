@@ -1,0 +1,126 @@
+"""What a job has done so far: the level files that count, and what was found and counted. docs/level-files.md describes it.
+
+A file of a task counts once a manifest names it; what an attempt wrote that failed, or came second, is never looked at. Every manifest is a
+new file, written in one step, so that the newest whole one is where a job goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from assay.checker.explicit.checkpoint import Saved, from_json, signature
+from assay.checker.explicit.kernels import OWNERS
+from assay.checker.explicit.level_file import HEADER, Chunk, ChunkLayout, DamagedError, Parent, map_words, unpack_header
+from assay.checker.explicit.machine import Compiled
+from assay.checker.explicit.shard import owned
+from assay.checker.layout.row import Rows
+from assay.spark.storage import Storage
+
+FORMAT = 1
+PREFIX = "manifest-"
+
+
+@dataclass(frozen=True, slots=True)
+class LevelPart:
+    """A level file: its name, how it names predecessors, whose states it holds, and how many."""
+
+    name: str
+    parent: Parent = Parent.PLACE
+    first_owner: int = 0
+    last_owner: int = OWNERS
+    count: int = 0
+
+
+Level = tuple[LevelPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """How far a job came: the parts of its levels; ``saved`` is as in a checkpoint. ``keys`` tell states apart from here on."""
+
+    identity: str
+    kernel: str
+    levels: tuple[Level, ...]
+    saved: Saved
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"{PREFIX}{len(self.levels):06d}.json"
+
+    def pack(self) -> bytes:
+        """The content of its file."""
+        content = {
+            "identity": self.identity,
+            "kernel": self.kernel,
+            "levels": [[asdict(p) for p in level] for level in self.levels],
+        }
+        whole = {"assay spark": FORMAT, **content, "search": asdict(self.saved)}
+        return json.dumps(whole | {"sha256": signature(whole)}).encode()
+
+
+def unpack(content: bytes) -> Manifest:
+    """The manifest in a file; raises ``DamagedError``."""
+    try:
+        whole = json.loads(content)
+        expected = whole.pop("sha256")
+        if whole["assay spark"] != FORMAT:
+            raise DamagedError(f"it has version {whole['assay spark']} of the format, and this program reads {FORMAT}")
+        if signature(whole) != expected:
+            raise DamagedError("its checksum does not fit")
+        levels = tuple(
+            tuple(LevelPart(**(part | {"parent": Parent(part["parent"])})) for part in level)
+            for level in whole["levels"]
+        )
+        return Manifest(whole["identity"], whole["kernel"], levels, from_json(whole["search"]))
+    except (ValueError, KeyError, TypeError):
+        raise DamagedError("it is no manifest of assay") from None
+
+
+def newest(storage: Storage) -> Manifest | None:
+    """The newest whole manifest of a work directory; None if there is none. Raises ``OSError``."""
+    for name in reversed(storage.names()):
+        if name.startswith(PREFIX) and name.endswith(".json"):
+            try:
+                return unpack(storage.read(name))
+            except DamagedError:
+                continue  # written half by a driver that ended: the one before it counts
+    return None
+
+
+def chunks(storage: Storage, part: LevelPart, compiled: Compiled, level: int) -> Iterator[Chunk]:
+    """The chunks of a level file, every checksum compared; raises ``DamagedError`` or ``OSError``."""
+    words = map_words(storage.here(part.name))
+    header = unpack_header(words[:HEADER])
+    if (header.identity, header.level, header.words) != (compiled.identity, level, compiled.layout.words):
+        raise DamagedError(f"`{part.name}` is of another search")
+    layout, at, seen = ChunkLayout(header.words, part.parent), HEADER, 0
+    while seen < part.count:
+        chunk = layout.whole(words[at:])
+        seen += len(chunk.rows)
+        at += layout.size(len(chunk.rows))
+        yield chunk
+    if seen != part.count:
+        raise DamagedError(f"`{part.name}` has another number of states than its manifest says")
+
+
+def rows(
+    storage: Storage, manifest: Manifest, level: int, compiled: Compiled, stretch: tuple[int, int]
+) -> Iterator[Rows]:
+    """The rows of a level whose owners are from the first number up to the second; raises ``DamagedError`` or ``OSError``."""
+    first, last = stretch
+    for part in manifest.levels[level]:
+        if not part.count or part.last_owner <= first or last <= part.first_owner:
+            continue
+        inside = first <= part.first_owner and part.last_owner <= last
+        for chunk in chunks(storage, part, compiled, level):
+            yield chunk.rows if inside else owned(compiled, chunk.rows, first, last)
+
+
+def prints_of(compiled: Compiled, some: Rows) -> Rows:
+    """The fingerprints of rows that may lie in a file."""
+    return compiled.machine.prints(np.ascontiguousarray(some))

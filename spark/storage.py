@@ -1,0 +1,128 @@
+"""The work directory of a job: a folder that the driver and all executors reach under one name.
+
+A plain path or ``file:`` is a folder that they share; anything else is a file system that pyarrow knows (``hdfs:``, ``s3a:``, ``gs:``). Files
+are written whole and never changed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+from uuid import uuid4
+
+
+def new_name() -> str:
+    """A name that no other attempt takes."""
+    return uuid4().hex[:12]
+
+
+class Storage:
+    """The files below a URI, by their names relative to it. Everything raises ``OSError`` where the files cannot be reached."""
+
+    def __init__(self, uri: str) -> None:
+        self.uri = uri
+
+    def __reduce__(self) -> tuple[type[Storage], tuple[str]]:
+        return Storage, (self.uri,)
+
+    @cached_property
+    def folder(self) -> Path | None:
+        """The folder, where it is one of this machine."""
+        parts = urlsplit(self.uri)
+        if parts.scheme == "file":
+            return Path(unquote(parts.path))
+        return Path(self.uri) if not parts.scheme else None
+
+    @cached_property
+    def _remote(self) -> tuple[Any, str]:
+        from pyarrow import fs  # noqa: PLC0415 - optional
+
+        uri = self.uri.replace("s3a://", "s3://", 1)
+        try:
+            system, path = fs.FileSystem.from_uri(uri)
+        except (ValueError, NotImplementedError) as error:
+            raise OSError(0, str(error)) from None
+        return system, path.rstrip("/")
+
+    @cached_property
+    def _copies(self) -> Path:
+        return Path(tempfile.mkdtemp(prefix="assay-copy-"))
+
+    def begin(self) -> None:
+        """Make the folder."""
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        else:
+            system, path = self._remote
+            system.create_dir(path, recursive=True)
+
+    def read(self, name: str) -> bytes:
+        """A whole file."""
+        if self.folder is not None:
+            return (self.folder / name).read_bytes()
+        system, path = self._remote
+        with system.open_input_stream(f"{path}/{name}") as stream:
+            content: bytes = stream.read()
+        return content
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file in one step."""
+        aside = f"{name}.{new_name()}"
+        if self.folder is not None:
+            (self.folder / aside).write_bytes(content)
+            (self.folder / aside).replace(self.folder / name)
+            return
+        system, path = self._remote
+        with system.open_output_stream(f"{path}/{aside}") as stream:
+            stream.write(content)
+        system.move(f"{path}/{aside}", f"{path}/{name}")
+
+    def names(self) -> list[str]:
+        """The files directly in the folder."""
+        if self.folder is not None:
+            return sorted(each.name for each in self.folder.iterdir() if each.is_file())
+        from pyarrow import fs  # noqa: PLC0415 - optional
+
+        system, path = self._remote
+        found = system.get_file_info(fs.FileSelector(path))
+        return sorted(each.base_name for each in found if each.type == fs.FileType.File)
+
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+        if self.folder is not None:
+            (self.folder / name).unlink(missing_ok=True)
+        else:
+            system, path = self._remote
+            system.delete_file(f"{path}/{name}")
+
+    def here(self, name: str) -> Path:
+        """A file as one of this machine: itself, or a copy of it."""
+        if self.folder is not None:
+            return self.folder / name
+        copy = self._copies / name
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            aside = copy.with_name(f"{copy.name}.{new_name()}")
+            aside.write_bytes(self.read(name))
+            aside.replace(copy)
+        return copy
+
+    def writing(self, name: str) -> Path:
+        """A folder of this machine to write into, whose files then go to the folder of that name by ``keep``."""
+        place = (self.folder or self._copies) / name
+        place.mkdir(parents=True, exist_ok=True)
+        return place
+
+    def keep(self, name: str) -> None:
+        """Let everybody have a file that was written into the place that ``writing`` gave."""
+        if self.folder is not None:
+            return
+        from pyarrow import fs  # noqa: PLC0415 - optional
+
+        system, path = self._remote
+        target = f"{path}/{name}"
+        system.create_dir(target.rpartition("/")[0], recursive=True)
+        fs.copy_files(str(self._copies / name), target, destination_filesystem=system)

@@ -1,0 +1,170 @@
+"""What tasks do, whoever carries what they send to each other: read what a manifest names, expand it, keep what is new, and report.
+
+Runs in executors. A problem that the user can do something about is raised as ``TaskProblem``, whose text the driver finds again in whatever
+Spark makes of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from assay.checker.explicit.level_file import DamagedError, Parent
+from assay.checker.explicit.levels import Levels, Part, level_name
+from assay.checker.explicit.machine import Compiled
+from assay.checker.explicit.memory import default_budget
+from assay.checker.explicit.packets import Packing, stretches
+from assay.checker.explicit.rounds import Crew, Rounds
+from assay.checker.explicit.shard import Found
+from assay.checker.explicit.table import Keys, TableFullError
+from assay.checker.explicit.tally import COUNTED, new_tally
+from assay.checker.layout.row import Rows
+from assay.spark.manifest import LevelPart, rows, unpack
+from assay.spark.program import load
+from assay.spark.storage import Storage, new_name
+
+NO_FILES, NO_MEMORY = "E834", "E836"
+MARK = re.compile(r"ASSAY\[(E\d{3})\]: (.*)")
+
+
+class TaskProblem(Exception):  # noqa: N818 - a finding about the cluster
+    """Something that ends a job and has a code."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"ASSAY[{code}]: {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What every task of a job knows: the work directory, how many tasks there are, and bytes for a task's table (None: its share)."""
+
+    workdir: str
+    parts: int
+    memory: int | None
+
+    @property
+    def budget(self) -> int:
+        """The bytes that a task may take for its table, where its machine runs as many tasks as it has processors."""
+        return self.memory or default_budget() // min(self.parts, os.cpu_count() or 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a task reports of a level: the file with its new states, counts, findings and effort."""
+
+    part: LevelPart
+    generated: int
+    records: int
+    tally: dict[str, list[int]]
+    sources: list[Found]
+    states: list[Found]
+    cpu: float
+    disk: int
+    table: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As what JSON can hold."""
+        return asdict(self)
+
+
+def outcome_from_json(found: dict[str, Any]) -> Outcome:
+    """The outcome that ``to_json`` wrote down."""
+    part = LevelPart(**(found["part"] | {"parent": Parent(found["part"]["parent"])}))
+    sources, states = ([_found(each) for each in found[name]] for name in ("sources", "states"))
+    return Outcome(**(found | {"part": part, "sources": sources, "states": states}))
+
+
+def _found(found: dict[str, Any]) -> Found:
+    return Found(**(found | {"state": tuple(found["state"]), "row": tuple(found["row"])}))
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Inside, what goes wrong with files and memory becomes a ``TaskProblem``."""
+    try:
+        yield
+    except TableFullError:
+        raise TaskProblem(NO_MEMORY, "the memory of a task was used up") from None
+    except DamagedError as error:
+        raise TaskProblem(NO_FILES, f"a file of the work directory is damaged: {error}") from None
+    except ConnectionError:
+        raise
+    except OSError as error:
+        raise TaskProblem(NO_FILES, f"a task cannot read or write the work directory: {error}") from None
+
+
+class Work:
+    """One task's part of a job from a level on: what it reads, expands and keeps."""
+
+    def __init__(self, job: Job, name: str, part: int) -> None:
+        self.job = job
+        self.at = part
+        self.storage = Storage(job.workdir)
+        self.manifest = unpack(self.storage.read(name))
+        self.compiled: Compiled = load(job.workdir, self.manifest.kernel)
+        self.stretch = stretches(job.parts)[part]
+        self.keys = Keys(self.manifest.saved.keys)
+        self.tally = new_tally(self.compiled)
+        self._attempt = new_name()
+        self._began = time.process_time()
+
+    @property
+    def level(self) -> int:
+        """The last finished level of the manifest."""
+        return len(self.manifest.levels) - 1
+
+    def packing(self, own: int | None) -> Packing:
+        """Packets for the tasks of the job."""
+        remember = self.keys is Keys.PRINTS
+        return Packing(self.compiled.layout.words, self.job.parts, own, remember=remember)
+
+    def begin(self, levels: Levels) -> None:
+        """Load the states of this task in the last finished level as a level to be expanded."""
+        for some in rows(self.storage, self.manifest, self.level, self.compiled, self.stretch):
+            stage, at = levels.stage(len(some)), levels.staged
+            stage.rows[at : at + len(some)] = some
+            stage.parents[at : at + len(some)] = 0
+            stage.actions[at : at + len(some)] = 0
+            levels.commit(len(some))
+        levels.seal()
+
+    def every_row(self) -> Iterator[Rows]:
+        """The rows of all states of this task."""
+        for level in range(self.level + 1):
+            yield from rows(self.storage, self.manifest, level, self.compiled, self.stretch)
+
+    def levels(self, first: int) -> Levels:
+        """Levels that are written into the work directory, from the level of that number on."""
+        part = Part(first, Parent.PRINT, *self.stretch)
+        levels = Levels(self.compiled.layout.words, self.compiled.identity, part=part)
+        levels.bits = self.keys.bits
+        levels.settle(self.storage.writing(self._attempt))
+        return levels
+
+    def file(self, level: int, count: int) -> LevelPart:
+        """The file of a level that is finished, where everybody can read it."""
+        name = f"{self._attempt}/{level_name(level)}"
+        if count:
+            self.storage.keep(name)
+        return LevelPart(name, Parent.PRINT, *self.stretch, count)
+
+    def counts(self) -> dict[str, list[int]]:
+        """What was counted since the last time."""
+        found = {name: getattr(self.tally, name).tolist() for name in COUNTED}
+        for name in COUNTED:
+            getattr(self.tally, name)[:] = 0
+        return found
+
+    def cpu(self) -> float:
+        """Seconds of processors since the last time."""
+        before, self._began = self._began, time.process_time()
+        return self._began - before
+
+    def rounds(self, levels: Levels) -> Rounds:
+        """Rounds by one thread."""
+        return Rounds(self.compiled, levels, Crew(1), self.tally.decisive)

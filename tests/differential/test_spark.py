@@ -1,0 +1,239 @@
+"""However many tasks share a search, and however what they find travels, the answer is that of one process: about random kernels.
+
+The tasks run here, without Spark: what they do is the same, and packets come in any order.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.explicit.check import check as explicit
+from assay.checker.explicit.shard import Kind
+from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.options import SearchOptions
+from assay.checker.portfolio import compile_kernel
+from assay.checker.verdict import Outcome as Verdict
+from assay.checker.verdict import Report
+from assay.grammar.kernel import Kernel
+from assay.grammar.load import load_text
+from assay.spark.direct import Direct
+from assay.spark.explore import publish, searched
+from assay.spark.manifest import newest
+from assay.spark.search import Exchange, Place
+from assay.spark.shuffle import expanded, kept
+from assay.spark.storage import Storage, new_name
+from assay.spark.task import Job, Outcome, outcome_from_json
+
+from .random_kernel import random_kernel
+
+MEMORY = 64 << 20
+
+
+class Shuffled:
+    """The two stages of the shuffle, one task after the other, packets in any order."""
+
+    name = "shuffle"
+    dear = True
+
+    def __init__(self, job: Job, random: Random) -> None:
+        self._job, self._random = job, random
+
+    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
+        heed()
+        inbox = defaultdict[int, list[Any]](list)
+        for part in range(self._job.parts):
+            for cell in expanded(self._job, manifest, known, part):
+                inbox[cell.column(0)[0].as_py()].append(cell)
+        return [self._kept(manifest, known, inbox[part]) for part in range(self._job.parts)]
+
+    def _kept(self, manifest: str, known: set[Kind], cells: list[Any]) -> Outcome:
+        self._random.shuffle(cells)
+        (answer,) = kept(self._job, manifest, known, iter(cells))
+        return outcome_from_json(json.loads(answer.column(0)[0].as_py()))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class Session:
+    """What the direct exchange asks of Spark: tasks that run at once, here as threads."""
+
+    def __init__(self) -> None:
+        self.sparkContext = self
+
+    def getConf(self) -> dict[str, str]:  # noqa: N802 - the name of Spark
+        return {"spark.driver.host": "127.0.0.1"}
+
+    def range(self, _first: int, last: int, _step: int, _parts: int) -> Session:
+        self._parts = last
+        return self
+
+    def mapInArrow(self, work: Callable[[Iterator[Any]], Iterator[Any]], _schema: str, *, barrier: bool) -> Session:  # noqa: N802 - the name of Spark
+        assert barrier
+        self._work = work
+        return self
+
+    def collect(self) -> list[Any]:
+        problems: list[Exception] = []
+
+        def run(part: int) -> None:
+            try:
+                list(self._work(iter([pa.RecordBatch.from_pydict({"id": [part]})])))
+            except Exception as error:  # noqa: BLE001 - it belongs to the thread that waits
+                problems.append(error)
+
+        threads = [threading.Thread(target=run, args=(part,)) for part in range(self._parts)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if problems:
+            raise problems[0]
+        return []
+
+    def addTag(self, _tag: str) -> None:  # noqa: N802 - the name of Spark
+        """Nothing here is ended by its tag."""
+
+    def interruptTag(self, _tag: str) -> None:  # noqa: N802 - the name of Spark
+        """Likewise."""
+
+
+def essence(report: Report) -> dict[str, object]:
+    """What any two searches must agree on."""
+    sizes = report.statistics
+    violated = [p for p in report.properties if p.trace and p.name != "defined"]
+    return {
+        "sizes": (sizes.distinct, sizes.generated, sizes.depth),
+        "results": [(p.name, p.outcome) for p in report.properties],
+        "lengths": [(p.name, len(p.trace)) for p in violated if p.trace],
+        "bounds": {label: hits for label, hits in report.bounds.items() if hits},
+        "taken": [(each.action, each.taken) for each in report.coverage.actions],
+        "new": sum(each.new_states for each in report.coverage.actions),
+        "guards": report.coverage.guards,
+        "quantifiers": report.coverage.empty_quantifiers,
+        "stopped": report.stopped,
+        "exit": report.exit_code,
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("objects")
+
+
+@pytest.fixture(autouse=True)
+def _threads_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspark.InheritableThread", threading.Thread)
+
+
+def exchange(name: str, job: Job, random: Random) -> Exchange:
+    return Shuffled(job, random) if name == "shuffle" else Direct(Session(), job)  # type: ignore[arg-type]
+
+
+def agree(
+    kernel: Kernel, folder: Path, options: SearchOptions, random: Random, name: str, out: int = 1
+) -> Report | None:
+    """Assert that a shared search says what a single one says; None where the kernel does not compile."""
+    try:
+        with deep_recursion(kernel):
+            compiled = compile_kernel(kernel, options, folder)
+    except UnsupportedError:
+        return None
+    alone = explicit(kernel, compiled, options)
+    workdir = folder / new_name()
+    workdir.mkdir()
+    storage, job = Storage(str(workdir)), Job(str(workdir), random.choice([1, 2, 3, 7]), MEMORY)
+    with deep_recursion(kernel):
+        place = Place(exchange(name, job, random), storage, publish(storage, compiled), out=out)
+        found = searched(kernel, compiled, options, place)
+    assert essence(found.report) == essence(alone)
+    return found.report
+
+
+@pytest.mark.parametrize("name", ["shuffle", "direct"])
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@given(
+    seed=st.integers(0, 2**40), keep_going=st.booleans(), fingerprints=st.sampled_from(["auto", "exact", "64", "128"])
+)
+def test_a_shared_search_agrees_on_random_kernels(
+    folder: Path, name: str, seed: int, keep_going: bool, fingerprints: Any
+) -> None:
+    options = SearchOptions(max_states=400, keep_going=keep_going, threads=1, fingerprints=fingerprints)
+    agree(random_kernel(Random(seed)), folder, options, Random(seed), name, out=1 + seed % 3 * 10)
+
+
+@pytest.mark.parametrize("name", ["shuffle", "direct"])
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@given(seed=st.integers(0, 2**40))
+def test_a_shared_search_agrees_under_symmetry(folder: Path, name: str, seed: int) -> None:
+    options = SearchOptions(max_states=200, symmetry=True, threads=1)
+    agree(random_kernel(Random(seed), symmetric=True), folder, options, Random(seed), name)
+
+
+WALK = """\
+module walk
+type Count = 0 .. 40
+state:
+    x: Count = 0
+    y: Count = 0
+action right:
+    bound width: x < {size}
+    x := x + 1
+action up:
+    bound height: y < {size}
+    y := y + 1
+invariant near: x + y < {limit}
+"""
+
+
+@pytest.mark.parametrize("name", ["shuffle", "direct"])
+def test_a_search_leaves_and_comes_home_when_levels_are_small(folder: Path, name: str) -> None:
+    kernel = load_text(WALK.format(size=40, limit=90)).kernel
+    options = SearchOptions(threads=1, check_deadlock=False)
+    report = agree(kernel, folder, options, Random(1), name, out=20)
+    assert report is not None
+    assert report.statistics.distinct == 41 * 41
+
+
+@pytest.mark.parametrize("name", ["shuffle", "direct"])
+def test_a_counterexample_is_followed_through_files_of_tasks_and_of_the_driver(folder: Path, name: str) -> None:
+    kernel = load_text(WALK.format(size=40, limit=77)).kernel
+    report = agree(kernel, folder, SearchOptions(threads=1, check_deadlock=False), Random(2), name, out=20)
+    assert report is not None
+    (found,) = (p for p in report.properties if p.name == "near")
+    assert found.outcome is Verdict.VIOLATED
+    assert found.trace is not None
+    assert len(found.trace) == 78
+
+
+@pytest.mark.parametrize(("first", "second"), [("shuffle", "direct"), ("direct", "shuffle")])
+def test_a_search_goes_on_where_another_one_ended_with_other_tasks(folder: Path, first: str, second: str) -> None:
+    kernel = load_text(WALK.format(size=40, limit=77)).kernel
+    whole = SearchOptions(threads=1, check_deadlock=False)
+    compiled = compile_kernel(kernel, whole, folder)
+    workdir = folder / f"resumed-{first}"
+    workdir.mkdir()
+    storage = Storage(str(workdir))
+    program = publish(storage, compiled)
+    for depth in (10, 30, 60):
+        place = Place(
+            exchange(first, Job(str(workdir), 3, MEMORY), Random(3)), storage, program, newest(storage), out=1
+        )
+        report = searched(kernel, compiled, replace(whole, max_depth=depth), place).report
+        assert report.up_to_depth == depth
+    place = Place(exchange(second, Job(str(workdir), 5, MEMORY), Random(3)), storage, program, newest(storage), out=20)
+    report = searched(kernel, compiled, whole, place).report
+    assert essence(report) == essence(explicit(kernel, compiled, whole))
