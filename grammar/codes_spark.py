@@ -65,4 +65,36 @@ SPARK = (
         "`--spark`, `--partitions`, `--exchange` and `--workdir` belong to `--engine spark`; `--checkpoint` is for the native engine, and "
         "on Spark the work directory is the checkpoint.",
     ),
+    Code(
+        "E840",
+        "input that cannot be listed",
+        "`--spark` takes paths, patterns of paths, and URIs of any file system that Spark is configured for (`hdfs://`, `s3a://`, …). Nothing lies "
+        "behind this one, or the file system refused; the message is Spark's own.",
+    ),
+    Code(
+        "E841",
+        "file without a cluster",
+        "`--clusters` is a regular expression whose first group in parentheses names the cluster in the name of every file, such as "
+        "`logs/([^/]+)/`. It is no such expression, or it does not fit the files that are named.",
+    ),
+    Code(
+        "E842",
+        "not possible on Spark",
+        "What was asked for cannot be done by `assay validate --spark`, or only by it. The message says which, and how to do it otherwise.",
+    ),
+    Code(
+        "E843",
+        "Spark failed",
+        "A task failed more often than Spark tries it, or a file was not handed out. The notes repeat what Spark said. Nothing was answered.",
+    ),
+    Code(
+        "E844",
+        "tables that cannot be written",
+        "The directory or URI of `--tables` cannot be written to. The answer itself was still given.",
+    ),
+    Code(
+        "E845",
+        "table that holds no logs",
+        "A DataFrame of logs has the columns `path` and `content` (whole files), or `file`, `line` and `text` (one row for each line, numbered from 1).",
+    ),
 )

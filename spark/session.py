@@ -77,10 +77,11 @@ def require_pyspark() -> None:
 
 
 @contextmanager
-def configured(spark: SparkSession) -> Iterator[SparkSession]:
-    """Inside, a session that somebody else made has the settings that are needed; afterwards its own again."""
-    before = {name: spark.conf.get(name, None) for name in RUNTIME}
-    for name, value in RUNTIME.items():
+def configured(spark: SparkSession, settings: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
+    """Inside, a session has the settings that every job needs, and ``settings``; afterwards its own again, as somebody else may have made it."""
+    wanted = {**RUNTIME, **(settings or {})}
+    before = {name: spark.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
         spark.conf.set(name, value)
     try:
         yield spark

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.grammar.kernel import TracePlan, TraceRule
@@ -60,9 +60,42 @@ class Bound:
     unmapped: tuple[Unread, ...]
 
     @property
-    def used(self) -> int:
-        """The number of events with at least one observation."""
-        return len({id(observation.event) for observation in self.observations})
+    def tally(self) -> Tally:
+        """How many events and fields that is, and what is said of each other event."""
+        used = len({id(observation.event) for observation in self.observations}) + len(self.misfits)
+        fields = sum(len(observation.values) for observation in self.observations)
+        return Tally(used, fields, self.misfits, self.ignored, self.unmapped)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How the events of a log, or of a part of it, were bound: how many were used, and how many of their fields were compared."""
+
+    used: int = 0
+    fields: int = 0
+    misfits: tuple[Misfit, ...] = ()
+    ignored: tuple[Unread, ...] = ()
+    unmapped: tuple[Unread, ...] = ()
+
+
+def sum_of(tallies: Sequence[Tally]) -> Tally:
+    """The tally of all parts. An example is that of the first part that has one."""
+    return Tally(
+        sum(each.used for each in tallies),
+        sum(each.fields for each in tallies),
+        tuple(misfit for each in tallies for misfit in each.misfits),
+        _merged(each.ignored for each in tallies),
+        _merged(each.unmapped for each in tallies),
+    )
+
+
+def _merged(groups: Iterable[Sequence[Unread]]) -> tuple[Unread, ...]:
+    """The counts of several groups by kind and reason."""
+    found: dict[tuple[str, str], Unread] = {}
+    for each in (unread for group in groups for unread in group):
+        key = each.kind, each.reason
+        found[key] = replace(found[key], count=found[key].count + each.count) if key in found else each
+    return tuple(sorted(found.values(), key=lambda unread: (unread.kind, unread.reason)))
 
 
 OF_THE_FILE = frozenset({"node", "run"})
@@ -107,7 +140,7 @@ def bind(plan: TracePlan, events: Iterable[Event], condition: Condition) -> Boun
     reasons = {known.event: known.reason for known in plan.ignored}
     observations: list[Observation] = []
     misfits: list[Misfit] = []
-    ignored, unmapped = _Tally(), _Tally()
+    ignored, unmapped = _Counter(), _Counter()
     for event in events:
         seen = [found for rule in rules.get(event.kind, []) if (found := observe(event, rule, condition)) is not None]
         observations += [found for found in seen if isinstance(found, Observation)]
@@ -131,7 +164,7 @@ def changed(observation: Observation, field: str, value: Value, text: Field) -> 
     return replace(observation, event=event, bound=bound, values=values)
 
 
-class _Tally:
+class _Counter:
     """Counts events by kind and reason, and remembers the first place of each."""
 
     def __init__(self) -> None:

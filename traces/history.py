@@ -72,12 +72,13 @@ Frontier = tuple[Trail, ...]
 
 
 class History:
-    """The steps of one slice over a shared execution."""
+    """The steps of one slice over a shared execution; ``visited`` counts the states at which an entry was tried."""
 
     def __init__(self, model: Model, split: Split, chain: Chain) -> None:
         self.model = model
         self.split = split
         self.chain = chain
+        self.visited = 0
         blank = model.states[model.initial[0]]
         self.begin: Frontier = (Trail(tuple(blank[i] for i in split.own), 0),)
 
@@ -131,6 +132,7 @@ class History:
             state = self.number(trail.own, position)
             if state not in seen:
                 seen.add(state)
+                self.visited += 1
                 yield position, state
 
     def _after_hidden(self, state: int, count: int) -> Iterator[tuple[tuple[Taken, ...], int]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.atoms import Writer
-from assay.traces.binding import Bound, Observation, bind
+from assay.traces.binding import Observation, Tally, bind
 from assay.traces.chain import Chain, chain
 from assay.traces.events import Event, Place
 from assay.traces.history import Deed, History, Trail, Write
@@ -29,76 +29,81 @@ NUMBERS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """The answers about all slices, how their events were bound, and how many states were looked at."""
+class Joint:
+    """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
+    is shared as slices see it, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with."""
 
-    results: tuple[SliceResult, ...]
-    bound: Bound
+    split: Split
+    plan: k.TracePlan
+    chain: Chain
+    assumed: Mapping[str, frozenset[str]]
+    writer: Writer
+
+    def freed(self) -> Joint:
+        """The same where slices may act whatever the hidden steps changed."""
+        names: frozenset[str] = frozenset().union(*self.assumed.values())
+        return replace(self, split=without_guards_on(self.split, names), assumed={})
+
+
+def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer) -> Joint:
+    """The joint of an accepted path of what is shared."""
+    return Joint(split, plan, chain(shared, path, plan, split.seen(plan)), _assumed(split, plan, path), writer)
+
+
+def _assumed(split: Split, plan: k.TracePlan, path: Path) -> dict[str, frozenset[str]]:
+    visible = {split.kernel.variables[i].name for i in split.seen(plan)}
+    taken = sorted({taken.action for move in path.moves() for taken in move.hidden})
+    seen = {name: visible & {each.variable for each in assignments(split.kernel.action(name).body)} for name in taken}
+    return {name: frozenset(variables) for name, variables in seen.items() if variables}
+
+
+@dataclass(frozen=True, slots=True)
+class SliceAnswer:
+    """The answer about one slice, how its events were bound, and how many states were looked at."""
+
+    result: SliceResult
+    tally: Tally
     visited: int
 
 
 class Joiner:
-    """Validates the slices of one log; what the model can do is computed once for all of them."""
+    """Validates the slices of one log, each by itself; what the model can do is computed once for all of them."""
 
-    def __init__(self, split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer) -> None:
-        self._of = (plan, shared, path, writer)
-        self.split = split
-        self.plan = plan
-        self.model = Model(split.kernel, split.plan_of_slices(plan))
-        self.chain: Chain = chain(shared, path, plan, split.seen(plan))
-        self.blamer = Blamer(split.kernel, writer)
-        names = {split.kernel.variables[i].name for i in split.own}
-        self.properties = tuple(p for p in split.kernel.properties if _speaks_of(p, names))
+    def __init__(self, joint: Joint) -> None:
+        self.joint = joint
+        self.visited = 0
+        self.model = Model(joint.split.kernel, joint.split.plan_of_slices(joint.plan))
+        self.blamer = Blamer(joint.split.kernel, joint.writer)
+        names = {joint.split.kernel.variables[i].name for i in joint.split.own}
+        self.properties = tuple(p for p in joint.split.kernel.properties if _speaks_of(p, names))
 
-    def join(self, slices: Mapping[str, Sequence[Event]]) -> Joined:
-        """The answers, slice by slice."""
-        owners = {id(event): name for name, events in slices.items() for event in events}
-        bound = bind(self.model.plan, (e for events in slices.values() for e in events), self._applies)
-        observations: dict[str, list[Observation]] = {name: [] for name in slices}
-        for seen in bound.observations:
-            observations[owners[id(seen.event)]].append(seen)
-        results = tuple(self._slice(name, observations[name], slices[name]) for name in slices)
-        if any(result.verdict is TraceVerdict.INCONSISTENT for result in results):
-            results = self._reconsidered(results, observations, slices)
-        return Joined(results, bound, len(self.model.states))
+    def of_slice(self, name: str, events: Sequence[Event]) -> SliceAnswer:
+        """All about a slice: it depends on its own events and on the joint alone."""
+        bound = bind(self.model.plan, events, self._applies)
+        before = self.visited
+        result = self.answer(name, bound.observations, events)
+        return SliceAnswer(result, bound.tally, self.visited - before)
 
-    def _assumed(self) -> dict[str, frozenset[str]]:
-        """The hidden steps of the shared execution that slices can see, each with what they see of it."""
-        plan, _, path, _ = self._of
-        visible = {self.split.kernel.variables[i].name for i in self.split.seen(plan)}
-        taken = sorted({taken.action for move in path.moves() for taken in move.hidden})
-        seen = {
-            name: visible & {each.variable for each in assignments(self.split.kernel.action(name).body)}
-            for name in taken
-        }
-        return {name: frozenset(variables) for name, variables in seen.items() if variables}
-
-    def _reconsidered(
-        self,
-        results: tuple[SliceResult, ...],
-        observations: Mapping[str, Sequence[Observation]],
-        slices: Mapping[str, Sequence[Event]],
-    ) -> tuple[SliceResult, ...]:
-        """The answers, where those mismatches are undecided that are none if hidden shared steps came at other times than assumed.
+    def answer(self, name: str, observations: Sequence[Observation], events: Sequence[Event]) -> SliceResult:
+        """The answer about a slice. A mismatch that is none if hidden shared steps came at other times than assumed is undecided.
 
         Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
         """
-        assumed = self._assumed()
-        if not assumed:
-            return results
-        plan, shared, path, writer = self._of
-        freed = Joiner(without_guards_on(self.split, frozenset().union(*assumed.values())), plan, shared, path, writer)
-        names = ", ".join(f"`{name}`" for name in assumed)
-        found = list(results)
-        for at, result in enumerate(results):
-            if result.verdict is not TraceVerdict.INCONSISTENT:
-                continue
-            again = freed._slice(result.name, observations[result.name], slices[result.name])
-            if again.verdict is not TraceVerdict.INCONSISTENT:
-                place = result.violations[0].place
-                reason = f"{place} fits only if {names}, of which no line tells, came at another time than assumed"
-                found[at] = replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
-        return tuple(found)
+        result = self._slice(name, observations, events)
+        if result.verdict is not TraceVerdict.INCONSISTENT or not self.joint.assumed:
+            return result
+        again = self._freed._slice(name, observations, events)
+        if again.verdict is TraceVerdict.INCONSISTENT:
+            return result
+        names = ", ".join(f"`{action}`" for action in self.joint.assumed)
+        place = result.violations[0].place
+        reason = f"{place} fits only if {names}, of which no line tells, came at another time than assumed"
+        return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
+
+    @cached_property
+    def _freed(self) -> Joiner:
+        """The slices where they may act whatever hidden shared steps have changed."""
+        return Joiner(self.joint.freed())
 
     def _applies(self, rule: k.TraceRule, values: Mapping[str, Value]) -> bool:
         return rule.condition is None or self.model.holds(rule.condition, values)
@@ -107,10 +112,11 @@ class Joiner:
         lines = [_item(number, seen) for number, seen in enumerate(observations)]
         if not lines:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
-        history = History(self.model, self.split, self.chain)
-        since = self.split.slicing.since
+        history = History(self.model, self.joint.split, self.joint.chain)
+        since = self.joint.split.slicing.since
         started = since is None or any(event.kind == since for event in events)
         found = check_slice(partial(SliceCheck, history, self.blamer, started=started), lines)
+        self.visited += history.visited
         run = self._execution(history, found.trail)
         properties = () if found.violations or found.missing else broken_properties(self.model, run, self.properties)
         return SliceResult(
@@ -141,7 +147,7 @@ class Joiner:
 
     def _remarks(self, trail: Trail) -> Iterator[Remark]:
         """The occurrences of actions that the clause reports."""
-        told = {each.action: each for each in self.plan.reported}
+        told = {each.action: each for each in self.joint.plan.reported}
         for each in list(trail.backwards())[::-1]:
             line = _first(each)
             for taken in (*each.hidden, *each.taken):

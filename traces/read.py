@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,16 +16,16 @@ from assay.traces.readers.reading import FileReading
 from assay.traces.readers.records import RecordReader, may_be_pasted
 from assay.traces.readers.scan import ScanLimits
 from assay.traces.series import drop_copies, find_years, missing_parts
-from assay.traces.shapes.catalogue import Catalogue, load_catalogue
+from assay.traces.shapes.catalogue import Catalogue, ShapeText, load_catalogue
 from assay.traces.shapes.recognise import Recogniser
-from assay.traces.sources import ExpansionLimit, check_paths, walk
+from assay.traces.sources import ExpansionLimit, Source, check_paths, walk
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """How to read: further shape files, and the limits on archives and on records."""
 
-    shape_files: tuple[Path, ...] = ()
+    shape_files: tuple[Path | ShapeText, ...] = ()
     expansion: ExpansionLimit = field(default_factory=ExpansionLimit)
     scan: ScanLimits = field(default_factory=ScanLimits)
 
@@ -107,8 +107,23 @@ def _no_collection() -> Iterator[None]:
 def _read(places: Sequence[Path], options: ReadOptions) -> LogReading:
     """All of it: files, then whose lines they are, then events."""
     catalogue = load_catalogue(options.shape_files)
-    notices: list[Notice] = []
-    readings = list(_read_files(places, options, catalogue, notices))
+    reader = record_reader(catalogue, options)
+    on_the_way: list[Notice] = []
+    texts = (read_text(reader, source, on_the_way) for source in walk(places, options.expansion, on_the_way))
+    readings, notices = without_copies(texts)
+    return log_reading(readings, [*notices, *on_the_way], catalogue)
+
+
+def record_reader(catalogue: Catalogue, options: ReadOptions) -> RecordReader:
+    """A reader of texts; one for any number of them."""
+    return RecordReader(Recogniser(catalogue), options.scan)
+
+
+def log_reading(readings: Sequence[FileReading], notices: list[Notice], catalogue: Catalogue) -> LogReading:
+    """What all texts together hold: the parts of a log in sequence, lines once, years found, and each line attributed.
+
+    ``notices`` are what was noticed up to here. The readings are changed.
+    """
     find_years(readings, notices)
     drop_copies(readings, notices)
     notices += missing_parts(readings)
@@ -135,24 +150,40 @@ def read_events(paths: Sequence[Path | str], options: ReadOptions = ReadOptions(
     return list(read_logs(paths, options).events)
 
 
-def _read_files(
-    paths: Sequence[Path], options: ReadOptions, catalogue: Catalogue, notices: list[Notice]
-) -> Iterator[FileReading]:
-    """Each file once: one with the content of an earlier file is reported and left out."""
-    reader = RecordReader(Recogniser(catalogue), options.scan)
+@dataclass(frozen=True, slots=True)
+class TextReading:
+    """A text that was read: a reading for the whole and one for each part of it, and what was noticed up to its end beside."""
+
+    file: str
+    readings: tuple[FileReading, ...]
+    notices: tuple[Notice, ...] = ()
+
+
+def read_text(reader: RecordReader, source: Source, notices: list[Notice]) -> TextReading:
+    """Read one text to its end. The notices up to there, those of unpacking it too, move from the list to the answer."""
+    stream, origin = source.content.stream, source.origin
+    pasted = may_be_pasted(origin.base, named=source.listed.named)
+    readings = reader.read(stream, stream.head, origin, may_be_pasted=pasted)
+    found = TextReading(origin.file, tuple(readings), tuple(notices))
+    notices.clear()
+    return found
+
+
+def without_copies(texts: Iterable[TextReading]) -> tuple[list[FileReading], list[Notice]]:
+    """The readings of each text once, and all notices: one with the content of an earlier text is reported and left out."""
+    readings: list[FileReading] = []
+    notices: list[Notice] = []
     seen: dict[bytes, str] = {}
-    for source in walk(paths, options.expansion, notices):
-        stream = source.content.stream
-        pasted = may_be_pasted(source.base, named=source.named)
-        whole, *parts = reader.read(stream, stream.head, source.origin, may_be_pasted=pasted)
-        is_log = any(reading.is_log for reading in (whole, *parts))
-        first = seen.setdefault(whole.digest, source.file) if is_log else source.file
-        if first != source.file:
-            notices.append(
-                Notice("duplicated input", Place(source.file, 1, 0), f"the same content as {first}; read once")
-            )
+    for text in texts:
+        notices += text.notices
+        is_log = any(reading.is_log for reading in text.readings)
+        first = seen.setdefault(text.readings[0].digest, text.file) if is_log else text.file
+        if first == text.file:
+            readings += text.readings
         else:
-            yield from (whole, *parts)
+            same = f"the same content as {first}; read once"
+            notices.append(Notice("duplicated input", Place(text.file, 1, 0), same))
+    return readings, notices
 
 
 def _unmapped(readings: Sequence[FileReading]) -> tuple[UnmappedLines, ...]:

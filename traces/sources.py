@@ -13,11 +13,14 @@ from assay.grammar.diagnostics import Diagnostic, Span, SpecError
 from assay.traces.events import Notice, Place
 from assay.traces.readers.expand import Budget, Content, Wrapping, expand
 from assay.traces.readers.reading import Origin
+from assay.traces.readers.scan import ByteStream
 
 _COMPRESSIONS = (".gz", ".xz", ".bz2", ".zst", ".tgz", ".txz", ".tzst")
 
 STANDARD_INPUT = Path("-")
 """The path that stands for standard input."""
+
+STDIN_NAME = "standard input"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,39 +36,39 @@ class ExpansionLimit:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A file to read, whether the user named the file itself, and when it was last written (milliseconds since the epoch)."""
+class Listed:
+    """A file to read: its name as the user would say it, the absolute path or the URI that it lies at, and whether the user named the file itself.
 
+    ``modified`` is when it was last written, in milliseconds since the epoch, where that is known.
+    """
+
+    name: str
+    location: str
     named: bool
-    content: Content
+    size: int
     modified: int | None = None
 
-    @property
-    def file(self) -> str:
-        """Its name as the user would say it."""
-        return str(self.content.where)
-
-    @property
-    def folder(self) -> str:
-        """The directory, inside an archive too; the archive itself for a file that lies at its top."""
-        where = self.content.where
-        path = Path(where.path).absolute()
-        if not where.members:
-            return str(path.parent)
-        return "/".join((str(path), *where.members)).rpartition("/")[0]
-
-    @property
-    def base(self) -> str:
-        """The file's own name, without directories and without the ending of a compression."""
-        name = self.file.rpartition("!")[2].rpartition("/")[2]
+    def origin(self, members: tuple[str, ...] = ()) -> Origin:
+        """Where the records of the file come from, or those of a member if it is an archive: the archive is then like a directory."""
+        file = "!".join((self.name, *members))
+        folder = "/".join((self.location, *members)).rpartition("/")[0]
+        base = file.rpartition("!")[2].rpartition("/")[2]
         for ending in _COMPRESSIONS:
-            name = name.removesuffix(ending)
-        return name
+            base = base.removesuffix(ending)
+        return Origin(file, folder, base, modified=self.modified)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text to read: a listed file, or one out of it if it is an archive."""
+
+    listed: Listed
+    content: Content
 
     @property
     def origin(self) -> Origin:
         """Where its records come from."""
-        return Origin(self.file, self.folder, self.base, modified=self.modified)
+        return self.listed.origin(self.content.where.members)
 
 
 def check_paths(paths: Iterable[Path]) -> None:
@@ -79,11 +82,33 @@ def check_paths(paths: Iterable[Path]) -> None:
 
 
 def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) -> Iterator[Source]:
-    """The files behind the paths, each to be read before the next is asked for. Directories are walked by name."""
-    walker = _Walker(limit, notices)
+    """The texts behind the paths, each to be read before the next is asked for. Directories are walked by name."""
+    for listed in list_files(paths, notices):
+        if listed.name == STDIN_NAME:
+            yield from unpack(listed, sys.stdin.buffer, limit, notices)
+            continue
+        try:
+            with Path(listed.name).open("rb", buffering=0) as stream:
+                yield from unpack(listed, stream, limit, notices)
+        except OSError as error:
+            notices.append(_note("unreadable", Path(listed.name), f"the file cannot be read: {error.strerror}"))
+
+
+def unpack(listed: Listed, stream: ByteStream, limit: ExpansionLimit, notices: list[Notice]) -> Iterator[Source]:
+    """The texts in a file, of which ``stream`` hands out the bytes: itself, or what an archive holds; each is read before the next.
+
+    Standard input's size is not known: the floor of the limit is its budget where it is compressed.
+    """
+    for content in expand(stream, Wrapping(listed.name), limit.budget(listed.size), notices):
+        yield Source(listed, content)
+
+
+def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[Listed]:
+    """The files behind the paths; none is opened."""
+    walker = _Walker(notices)
     for path in paths:
         if path == STANDARD_INPUT:
-            yield from walker.standard_input()
+            yield Listed(STDIN_NAME, str(Path(STDIN_NAME).absolute()), named=True, size=0)
         elif path.is_dir():
             yield from walker.directory(path)
         else:
@@ -93,19 +118,18 @@ def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) ->
 class _Walker:
     """Remembers what was seen, so that a loop of links ends and a file reached twice is read once."""
 
-    def __init__(self, limit: ExpansionLimit, notices: list[Notice]) -> None:
-        self._limit = limit
+    def __init__(self, notices: list[Notice]) -> None:
         self._notices = notices
         self._seen: dict[tuple[int, int], Path] = {}
 
-    def directory(self, path: Path) -> Iterator[Source]:
+    def directory(self, path: Path) -> Iterator[Listed]:
         """The files below a directory; links are followed, once."""
         try:
             if self._reached_before(path, path.stat()):
                 return
             entries = sorted(path.iterdir())
         except OSError as error:
-            self._note("unreadable", path, f"the directory cannot be read: {error.strerror}")
+            self._notices.append(_note("unreadable", path, f"the directory cannot be read: {error.strerror}"))
             return
         for entry in entries:
             if entry.is_dir():
@@ -113,27 +137,17 @@ class _Walker:
             else:
                 yield from self.file(entry, named=False)
 
-    def file(self, path: Path, *, named: bool) -> Iterator[Source]:
-        """The file itself, or the files in it."""
+    def file(self, path: Path, *, named: bool) -> Iterator[Listed]:
+        """The file, if it is one."""
         try:
             status = path.stat()
-            if not stat.S_ISREG(status.st_mode):
-                self._note("not a file", path, "neither a file nor a directory")
-                return
-            if self._reached_before(path, status):
-                return
-            with path.open("rb", buffering=0) as stream:
-                budget = self._limit.budget(status.st_size)
-                for content in expand(stream, Wrapping(str(path)), budget, self._notices):
-                    yield Source(named, content, status.st_mtime_ns // 1_000_000)
         except OSError as error:
-            self._note("unreadable", path, f"the file cannot be read: {error.strerror}")
-
-    def standard_input(self) -> Iterator[Source]:
-        """Standard input, or the files in it. Its size is not known: the floor of the limit is its budget where it is compressed."""
-        stream = sys.stdin.buffer
-        for content in expand(stream, Wrapping("standard input"), self._limit.budget(0), self._notices):
-            yield Source(named=True, content=content)
+            self._notices.append(_note("unreadable", path, f"the file cannot be read: {error.strerror}"))
+            return
+        if not stat.S_ISREG(status.st_mode):
+            self._notices.append(_note("not a file", path, "neither a file nor a directory"))
+        elif not self._reached_before(path, status):
+            yield Listed(str(path), str(path.absolute()), named, status.st_size, status.st_mtime_ns // 1_000_000)
 
     def _reached_before(self, path: Path, status: os.stat_result) -> bool:
         """Whether this very file or directory was seen under another name, which is then reported."""
@@ -142,10 +156,11 @@ class _Walker:
         if first is path:
             return False
         if stat.S_ISDIR(status.st_mode) and first in path.parents:
-            self._note("link loop", path, f"the link leads back to {first}")
+            self._notices.append(_note("link loop", path, f"the link leads back to {first}"))
         else:
-            self._note("duplicated input", path, f"the same as {first}; read once")
+            self._notices.append(_note("duplicated input", path, f"the same as {first}; read once"))
         return True
 
-    def _note(self, kind: str, path: Path, text: str) -> None:
-        self._notices.append(Notice(kind, Place(str(path), 1, 0), text))
+
+def _note(kind: str, path: Path, text: str) -> Notice:
+    return Notice(kind, Place(str(path), 1, 0), text)

@@ -1,9 +1,13 @@
-"""A log against a model: bind, order, search, explain every mismatch, and say how much was checked."""
+"""A log against a model: bind, order, search, explain every mismatch, and say how much was checked.
+
+The work is three pure functions: what all slices share, the answer about each slice (``join.Joiner.of_slice``), and the conclusion. Each takes
+values that can be sent to another process, so that slices can be answered wherever their events are.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
@@ -11,10 +15,10 @@ from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
 from assay.grammar.values import Value
 from assay.traces.atoms import Writer
-from assay.traces.binding import Bound, Misfit, Unread, bind
+from assay.traces.binding import Misfit, Tally, Unread, bind, sum_of
 from assay.traces.conduct import DEFAULT_OPTIONS, Accepted, Options, Undecided, conclude
-from assay.traces.events import Event, Notice
-from assay.traces.join import Joined, Joiner
+from assay.traces.events import Event
+from assay.traces.join import Joiner, Joint, SliceAnswer, joint
 from assay.traces.mismatch import explain_mismatch
 from assay.traces.mutants import kill_rate
 from assay.traces.order import order
@@ -28,9 +32,12 @@ from assay.traces.slices import SlicedEvents, sliced
 from assay.traces.slicing import split
 from assay.traces.validation import (
     Blame,
+    BrokenProperty,
     Counts,
     EventMeaning,
+    Execution,
     FailedPart,
+    KillRate,
     Repair,
     SliceResult,
     TraceVerdict,
@@ -43,12 +50,38 @@ NO_CHAIN = "not checked: no execution was found for what all slices share"
 NO_INITIAL_STATE = "the model has no initial state"
 
 
+@dataclass(frozen=True, slots=True)
+class SharedAnswer:
+    """The answer about what all slices share, and what it takes to go on with them: ``joint``, if an execution was found.
+
+    ``read`` counts all events; ``checked`` says whether any was used, ``explained`` whether an execution was found. ``tally`` counts also
+    the events of slices that cannot be joined.
+    """
+
+    kernel: k.Kernel
+    clause: str
+    read: int
+    checked: bool
+    explained: bool
+    tally: Tally
+    reason: str | None
+    violations: tuple[Violation, ...]
+    properties: tuple[BrokenProperty, ...]
+    hidden: Mapping[str, int]
+    reordering: float
+    execution: Execution | None
+    kill_rate: KillRate | None
+    visited: int
+    explanations: tuple[EventMeaning, ...]
+    relaxed: tuple[tuple[str, str], ...]
+    joint: Joint | None
+
+
 @dataclass(slots=True)
 class _Findings:
     """What is known so far."""
 
     violations: list[Violation] = field(default_factory=list)
-    notices: list[Notice] = field(default_factory=list)
     reason: str | None = None
     path: Path | None = None
 
@@ -69,6 +102,19 @@ def validate(
     the order of the lines' times by at most ten seconds.
     """
     begun = perf_counter()
+    shared, slices = validate_shared(loaded, events, clause=clause, options=options, explain=explain)
+    return conclusion(shared, answer_slices(shared, slices), perf_counter() - begun)
+
+
+def validate_shared(
+    loaded: Loaded,
+    events: Sequence[Event],
+    *,
+    clause: str | None = None,
+    options: Options = DEFAULT_OPTIONS,
+    explain: Callable[[Event], str | None] | None = None,
+) -> tuple[SharedAnswer, Mapping[str, tuple[Event, ...]]]:
+    """The answer about what all slices share, and the events of each slice; the arguments are those of :func:`validate`."""
     slicing = trace_plan(loaded.kernel, clause).slicing
     parts = SlicedEvents(tuple(events), {}) if slicing is None else sliced(slicing, events)
     kernel, plan = sized_kernel(loaded, parts.all, clause)
@@ -82,59 +128,83 @@ def validate(
     writer = Writer(loaded.sources)
     if bound.observations:
         _conduct(search, writer, options, findings)
-    run = None if findings.path is None else execution(model, findings.path)
-    checks = kill_rate(search, options) if options.mutants and run is not None and not findings.violations else None
-    joined = Joined((), _not_joined(event for events in parts.slices.values() for event in events), 0)
-    if divided is not None and findings.path is not None:
-        joined = Joiner(divided, plan, model, findings.path, writer).join(parts.slices)
-        findings.violations += [_misfit(misfit) for misfit in joined.bound.misfits]
-    findings.violations += [violation for result in joined.results for violation in result.violations]
-    unread = _merged(bound.ignored, joined.bound.ignored)
-    properties = broken_properties(model, run) if run is not None else ()
-    return Validation(
-        verdict=_verdict(bound, findings, joined.results),
-        reason=_reason(bound, findings, joined.results),
+    path = findings.path
+    run = None if path is None else execution(model, path)
+    joined = None if divided is None or path is None else joint(divided, plan, model, path, writer)
+    unjoined = Tally() if joined is not None else _unjoined(parts.slices)
+    answer = SharedAnswer(
         kernel=kernel,
         clause=plan.name,
-        counts=_counts(bound, joined, len(events)),
-        ignored=unread,
-        unmapped=_merged(bound.unmapped, joined.bound.unmapped),
-        hidden=_hidden(findings, joined.results),
-        reordering=reordering(findings.path) if findings.path else 0.0,
+        read=len(events),
+        checked=bool(bound.observations),
+        explained=path is not None,
+        tally=sum_of([bound.tally, unjoined]),
+        reason=findings.reason,
         violations=tuple(findings.violations),
-        properties=(*properties, *(broken for result in joined.results for broken in result.properties)),
-        notices=tuple(findings.notices),
-        explanations=_explanations(events, explain),
+        properties=broken_properties(model, run) if run is not None else (),
+        hidden=hidden_steps(path) if path else {},
+        reordering=reordering(path) if path else 0.0,
         execution=run,
-        kill_rate=checks,
-        visited=model.visited + joined.visited,
-        seconds=perf_counter() - begun,
-        slices=joined.results,
+        kill_rate=kill_rate(search, options)
+        if options.mutants and run is not None and not findings.violations
+        else None,
+        visited=model.visited,
+        explanations=_explanations(events, explain),
         relaxed=divided.relaxed if divided is not None else (),
+        joint=joined,
+    )
+    return answer, parts.slices
+
+
+def answer_slices(shared: SharedAnswer, slices: Mapping[str, Sequence[Event]]) -> list[SliceAnswer]:
+    """The answers about all slices; none where nothing was found for them to be joined on."""
+    if shared.joint is None:
+        return []
+    joiner = Joiner(shared.joint)
+    return [joiner.of_slice(name, events) for name, events in slices.items()]
+
+
+def conclusion(shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: float) -> Validation:
+    """The answer about a whole log, of the answers about what is shared and about each slice, in the order of the slices."""
+    tally = sum_of([shared.tally, *(each.tally for each in answers)])
+    results = tuple(each.result for each in answers)
+    misfits = [_misfit(misfit) for each in answers for misfit in each.tally.misfits]
+    violations = (*shared.violations, *misfits, *(v for result in results for v in result.violations))
+    return Validation(
+        verdict=_verdict(shared, violations, results),
+        reason=_reason(shared, violations, results),
+        kernel=shared.kernel,
+        clause=shared.clause,
+        counts=_counts(tally, shared.read),
+        ignored=tally.ignored,
+        unmapped=tally.unmapped,
+        hidden=_hidden(shared, results),
+        reordering=shared.reordering,
+        violations=violations,
+        properties=(*shared.properties, *(broken for result in results for broken in result.properties)),
+        notices=(),
+        explanations=shared.explanations,
+        execution=shared.execution,
+        kill_rate=shared.kill_rate,
+        visited=shared.visited + sum(each.visited for each in answers),
+        seconds=seconds,
+        slices=results,
+        relaxed=shared.relaxed,
     )
 
 
-def _not_joined(events: Iterable[Event]) -> Bound:
+def _unjoined(slices: Mapping[str, Sequence[Event]]) -> Tally:
     """The events of slices where nothing was found for them to be joined on."""
     counts: dict[str, Unread] = {}
-    for event in events:
+    for event in (event for events in slices.values() for event in events):
         first = counts.get(event.kind)
         place = event.record.place if first is None else first.example
         counts[event.kind] = Unread(event.kind, NO_CHAIN, 1 if first is None else first.count + 1, place)
-    return Bound((), (), tuple(counts.values()), ())
+    return Tally(ignored=tuple(counts.values()))
 
 
-def _merged(*groups: Sequence[Unread]) -> tuple[Unread, ...]:
-    """The counts of several groups by kind and reason."""
-    found: dict[tuple[str, str], Unread] = {}
-    for each in (unread for group in groups for unread in group):
-        key = each.kind, each.reason
-        found[key] = replace(found[key], count=found[key].count + each.count) if key in found else each
-    return tuple(sorted(found.values(), key=lambda unread: (unread.kind, unread.reason)))
-
-
-def _hidden(findings: _Findings, results: Sequence[SliceResult]) -> Mapping[str, int]:
-    counts = hidden_steps(findings.path) if findings.path else Counter()
+def _hidden(shared: SharedAnswer, results: Sequence[SliceResult]) -> Mapping[str, int]:
+    counts = Counter(shared.hidden)
     for result in results:
         counts.update(result.hidden)
     return counts
@@ -176,32 +246,29 @@ def _misfit(misfit: Misfit) -> Violation:
     return Violation(misfit.event, action, (Blame(misfit.event, action, (part,)),), repair)
 
 
-def _verdict(bound: Bound, findings: _Findings, results: Sequence[SliceResult]) -> TraceVerdict:
-    if findings.violations:
+def _verdict(shared: SharedAnswer, violations: Sequence[Violation], results: Sequence[SliceResult]) -> TraceVerdict:
+    if violations:
         return TraceVerdict.INCONSISTENT
-    if not bound.observations:
+    if not shared.checked:
         return TraceVerdict.VACUOUS
-    open_ = findings.path is None or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
+    open_ = not shared.explained or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
     return TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT
 
 
-def _reason(bound: Bound, findings: _Findings, results: Sequence[SliceResult]) -> str | None:
-    if not bound.observations and not findings.violations:
+def _reason(shared: SharedAnswer, violations: Sequence[Violation], results: Sequence[SliceResult]) -> str | None:
+    if not shared.checked and not violations:
         return NOTHING_USED
     undecided = [result for result in results if result.verdict is TraceVerdict.INCONCLUSIVE]
-    if findings.reason is not None or not undecided:
-        return findings.reason
+    if shared.reason is not None or not undecided:
+        return shared.reason
     more = f", and {len(undecided) - 1} more slices like it" if len(undecided) > 1 else ""
     return f"{undecided[0].name}: {undecided[0].reason}{more}"
 
 
-def _counts(bound: Bound, joined: Joined, read: int) -> Counts:
-    both = bound, joined.bound
-    used = sum(each.used + len(each.misfits) for each in both)
-    fields = sum(len(observation.values) for each in both for observation in each.observations)
-    ignored = sum(unread.count for each in both for unread in each.ignored)
-    unmapped = sum(unread.count for each in both for unread in each.unmapped)
-    return Counts(max(read, used + ignored + unmapped), used, ignored, unmapped, fields)
+def _counts(tally: Tally, read: int) -> Counts:
+    ignored = sum(unread.count for unread in tally.ignored)
+    unmapped = sum(unread.count for unread in tally.unmapped)
+    return Counts(max(read, tally.used + ignored + unmapped), tally.used, ignored, unmapped, tally.fields)
 
 
 def _explanations(events: Sequence[Event], explain: Callable[[Event], str | None] | None) -> tuple[EventMeaning, ...]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from assay.checker.verdict import State
 from assay.cli.settings import load
-from assay.cli.validate import validated
 from assay.grammar.kernel import Kernel
 from assay.grammar.values import Value, VariantValue
+from assay.traces.answer import validated
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.read import LogReading, read_logs
 from assay.traces.samples import sample

@@ -15,8 +15,8 @@ import pytest
 
 from assay.cli.main import invoke
 from assay.cli.settings import load
-from assay.cli.validate import validated
 from assay.report.html import html_report
+from assay.traces.answer import validated
 from assay.traces.conduct import DEFAULT_OPTIONS
 from assay.traces.read import LogReading, read_logs
 from assay.traces.samples import unpack_sample

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.settings import load
-from assay.cli.validate import validated
+from assay.traces.answer import validated
 from assay.traces.conduct import DEFAULT_OPTIONS
 from assay.traces.events import Event
 from assay.traces.read import LogReading, read_logs

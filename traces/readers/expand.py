@@ -103,6 +103,16 @@ class Content:
     stream: Peeked
 
 
+def is_packed(head: bytes) -> bool:
+    """Whether a file that begins so is compressed or an archive."""
+    magics = (*_UNSUPPORTED, *ENGINES, _ZIP)
+    return head.startswith(magics) or _is_tar(head)
+
+
+def _is_tar(head: bytes) -> bool:
+    return head[257:262] == b"ustar"
+
+
 def expand(
     stream: ByteStream, where: Wrapping, budget: Budget, notices: list[Notice], depth: int = 0
 ) -> Iterator[Content]:
@@ -114,15 +124,14 @@ def expand(
             notices.append(Notice("unsupported compression", where.place, f"{name} is not read: unpack it first"))
             return
     make = next((make for magic, make in ENGINES.items() if head.startswith(magic)), None)
-    is_tar = head[257:262] == b"ustar"
-    if depth == _DEPTH and (make is not None or is_tar or head.startswith(_ZIP)):
+    if depth == _DEPTH and (make is not None or _is_tar(head) or head.startswith(_ZIP)):
         notices.append(Notice("nested archive", where.place, f"archives are read {_DEPTH} deep, not deeper"))
     elif make is not None:
         inner = Limited(Decompressed(peeked, make, where.place, notices), budget, where.place, notices)
         yield from expand(inner, where, budget, notices, depth + 1)
     elif head.startswith(_ZIP):
         yield from _zipped(peeked, where, budget, notices, depth)
-    elif is_tar:
+    elif _is_tar(head):
         yield from _members(peeked, where, budget, notices, depth)
     else:
         yield Content(where, peeked)

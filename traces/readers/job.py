@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
 
 from assay.traces.events import LogRecord, Place
 from assay.traces.paste import normalise
@@ -67,6 +68,10 @@ class FileJob:
         self._last: RawRecord | None = None
         self._nameless_last = False
         self._vain = 0
+        self._began_in_header = False
+        self._layout_changed = False
+        self._first_thread: int | None = None
+        """How many records in a row had begun with a bracket that is no thread when the first thread was found."""
         self._latest: int | None = None
         self._jumps: dict[str, tuple[int, int, Place]] = {}
 
@@ -98,6 +103,58 @@ class FileJob:
             return
         line = Line(self._reader.level(raw.level), None, name, message, tail.decode("ascii"))
         self._keep(raw, line, shapes, findings, whole=whole)
+
+    def begin_like(self, earlier: FileJob) -> None:
+        """Expect records in the layout that another job met last."""
+        self._in_header = self._began_in_header = earlier._in_header
+
+    def append(self, later: FileJob, lines: int, offset: int) -> bool:
+        """Take in what another job found in the records that follow, which begin at a line and a byte, as if this one had read them.
+
+        False, and nothing is taken in, if it would have read them otherwise: where layouts change, or stamps lack their date, a record is read as
+        those before it were.
+        """
+        if not self._would_read_alike(later):
+            return False
+        mine, its = self.reading, later.reading
+        mine.tally.records += its.tally.records
+        mine.other += its.other
+        timed = (match.record for match in its.matches if match.record.time is not None)
+        if (first := next(timed, None)) is not None and first.time is not None:
+            self._compare_times(first.time, _moved(first.place, lines, offset))
+        for match in its.matches:
+            record = replace(match.record, place=_moved(match.record.place, lines, offset))
+            mine.matches.append(Match(record, match.findings, match.writers))
+        for key, unmapped in its.unmapped.items():
+            known = mine.unmapped.setdefault(key, Unmapped(0, _moved(unmapped.place, lines, offset)))
+            known.count += unmapped.count
+        for notice in its.tally.notices:
+            place = None if notice.place is None else _moved(notice.place, lines, offset)
+            mine.tally.notices.append(replace(notice, place=place))
+        for what, (count, place) in later._odd.items():
+            before, where = self._odd.get(what, (0, _moved(place, lines, offset)))
+            self._odd[what] = (before + count, where)
+        for kind, (count, largest, place) in later._jumps.items():
+            before, most, where = self._jumps.get(kind, (0, 0, place))
+            where = where if most >= largest else _moved(place, lines, offset)
+            self._jumps[kind] = (before + count, max(most, largest), where)
+        self._latest = self._latest if later._latest is None else later._latest
+        self._in_header = later._in_header
+        resumed = later._first_thread is None
+        self._vain = min(_PATIENCE, self._vain + later._vain) if resumed else later._vain
+        self._last, self._nameless_last = later._last, later._nameless_last
+        return True
+
+    def _would_read_alike(self, later: FileJob) -> bool:
+        """Whether this job, as it is now, reads records as the other did, which began without having read any."""
+        dated = self._clock.lacks is None and later._clock.lacks is None
+        found_in_time = later._first_thread is None or self._vain + later._first_thread <= _PATIENCE
+        steady = not (self._vain and later._layout_changed)
+        return dated and found_in_time and steady and self._in_header == later._began_in_header
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A job may be sent to another process, but for its reader: there it is taken in by a job that has one."""
+        return {**self.__dict__, "_reader": None}
 
     def finish(self) -> None:
         """Report what the file as a whole shows."""
@@ -158,20 +215,26 @@ class FileJob:
             self.reading.other += 1
             return
         line, shapes, findings = best
+        self._layout_changed |= self._in_header != line.in_header
         self._in_header = line.in_header
-        self._vain = 0 if line.thread else self._vain
+        if line.thread:
+            self._first_thread = self._vain if self._first_thread is None else self._first_thread
+            self._vain = 0
         if shapes is None:
             self.reading.other += 1
         else:
             self._keep(raw, line, shapes, findings, whole=shapes.find(line.message)[1])
 
-    def _note_jump(self, raw: RawRecord, jump: int) -> None:
-        """Report times that go back, or ahead by so much that lines are probably missing; the largest of the file is said."""
+    def _compare_times(self, time: int, place: Place) -> None:
+        """Note a time that goes back, or ahead by so much that lines are probably missing; the largest jump of the file is said."""
+        jump = 0 if self._latest is None else time - self._latest
+        if -_BACK <= jump <= _AHEAD:
+            return
         kind = "clock went back" if jump < 0 else "gap in time"
-        count, largest, place = self._jumps.get(kind, (0, 0, self._place(raw)))
+        count, largest, where = self._jumps.get(kind, (0, 0, place))
         if abs(jump) > largest:
-            largest, place = abs(jump), self._place(raw)
-        self._jumps[kind] = (count + 1, largest, place)
+            largest, where = abs(jump), place
+        self._jumps[kind] = (count + 1, largest, where)
 
     def _text(self, raw: RawRecord) -> str:
         try:
@@ -203,14 +266,19 @@ class FileJob:
             time = self._clock.read(raw.stamp)
             if time is None:
                 self._note("no such time", raw, "have a time stamp that names no moment")
-            elif self._latest is not None and not -_BACK <= time - self._latest <= _AHEAD:
-                self._note_jump(raw, time - self._latest)
+            else:
+                self._compare_times(time, self._place(raw))
             self._latest = self._latest if time is None else time
             message = f"{line.message}\n{line.tail.rstrip()}" if line.tail else line.message
             record = LogRecord(
                 self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
             )
             reading.matches.append(match_of(record, findings))
+
+
+def _moved(place: Place, lines: int, offset: int) -> Place:
+    """A place in a part of a file, as one in the file."""
+    return Place(place.file, place.line + lines, place.offset + offset)
 
 
 def _duration(milliseconds: int) -> str:

@@ -78,14 +78,14 @@ class RecordReader:
         if prefixes or b"\x1b[" in head:
             unwrapped = Unwrapped(prefixes, origin.file, reading.tally, self._limits)
             parts = self._read_parts(unwrapped.read(hashed), reading)
-            _note_zeros(reading, hashed.first_zero)
+            note_zeros(reading, hashed.first_zero)
         else:
             job = FileJob(self, reading, may_be_pasted=may_be_pasted)
             for raw in scan(hashed, origin.file, reading.tally, self._limits):
                 job.take(raw)
             job.finish()
             if reading.is_log:
-                _note_zeros(reading, hashed.first_zero)
+                note_zeros(reading, hashed.first_zero)
             parts = [reading]
         reading.digest = hashed.digest()
         return parts
@@ -138,7 +138,14 @@ class RecordReader:
             yield match_of(pasted.record, pasted.findings)
 
 
-def _note_zeros(reading: FileReading, first: int) -> None:
+def is_plain(head: bytes) -> bool:
+    """Whether a text that begins so is one of log lines with nothing before them, which may be read in parts."""
+    if not head or holds_events(head) or is_dump(head) or b"\x1b[" in head:
+        return False
+    return _has_record(head) if _is_binary(head) else not find_prefixes(head)
+
+
+def note_zeros(reading: FileReading, first: int) -> None:
     """Report zero bytes in a text, such as a crash of the operating system leaves."""
     if first >= 0:
         reading.note("zero bytes", Place(reading.file, 1, first), f"zero bytes from byte {first:,} on")

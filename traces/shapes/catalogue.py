@@ -50,10 +50,25 @@ class Catalogue:
         return tuple(sorted({shape.kind for shape in self.shapes}))
 
 
-def load_catalogue(extra: Iterable[Path] = ()) -> Catalogue:
+@dataclass(frozen=True, slots=True)
+class ShapeText:
+    """The content of a shape file, for a process that cannot see the file."""
+
+    name: str
+    content: bytes
+
+    def __str__(self) -> str:
+        return self.name
+
+    def read_text(self, encoding: str) -> str:
+        """The text of the file."""
+        return self.content.decode(encoding)
+
+
+def load_catalogue(extra: Iterable[Path | ShapeText] = ()) -> Catalogue:
     """The built-in shapes and those of further files; raises SpecError that says what is wrong with a file (E701, E702)."""
     folder = files("assay.traces.shapes")
-    sources: list[Traversable] = [folder / name for name in BUILT_IN]
+    sources: list[Traversable | ShapeText] = [folder / name for name in BUILT_IN]
     problems: list[Diagnostic] = []
     shapes: list[Shape] = []
     protocol: list[str] = []
@@ -77,7 +92,7 @@ def _problem(message: str, code: str = "E702", span: Span = NOWHERE) -> Diagnost
     return Diagnostic(code, span, message)
 
 
-def _parse(source: Traversable, problems: list[Diagnostic]) -> dict[str, Any]:
+def _parse(source: Traversable | ShapeText, problems: list[Diagnostic]) -> dict[str, Any]:
     """The content of a shape file; empty, and a diagnostic more, if it cannot be read."""
     span = Span(str(source), 1, 1, 1, 1)
     try:

@@ -11,11 +11,11 @@ from assay.checker.verdict import ExitCode, Outcome, Report, worst
 from assay.cli.check import search
 from assay.cli.output import say
 from assay.cli.settings import load
-from assay.cli.validate import validated
 from assay.report.lines import Line, Tone
 from assay.report.text import report_lines
 from assay.report.validation_object import exit_code
 from assay.report.validation_text import validation_lines
+from assay.traces.answer import validated
 from assay.traces.conduct import DEFAULT_OPTIONS
 from assay.traces.read import read_logs
 from assay.traces.samples import sample

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from textwrap import shorten
 
 import click
 
@@ -15,6 +11,13 @@ from assay.cli.files import write_result
 from assay.cli.output import complain_about, say, say_json
 from assay.cli.progress import activity
 from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.validate_spark import (
+    SparkOutput,
+    SparkQuestion,
+    refuse_without_spark,
+    spark_options,
+    validate_on_spark,
+)
 from assay.grammar.diagnostics import Diagnostic
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
@@ -22,20 +25,15 @@ from assay.report.html import html_report
 from assay.report.validation_object import exit_code, junit_of_validation, validation_object
 from assay.report.validation_text import validation_lines
 from assay.traces import window
-from assay.traces.binding import Unread
+from assay.traces.answer import Scope, validated
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
-from assay.traces.events import Event, Notice
-from assay.traces.gaps import gaps, with_gaps
 from assay.traces.overview import Overview, overview
-from assay.traces.read import LogReading, ReadOptions, UnmappedLines, read_logs
+from assay.traces.read import ReadOptions, read_logs
 from assay.traces.redact import redacted
-from assay.traces.validate import validate as run_validation
 from assay.traces.validation import Validation
 from assay.traces.window import known_ids
 
 DEFAULT_SPEC = "kafka/cluster"
-LONGEST_EXAMPLE = 100
-WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL"})
 
 
 def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -46,7 +44,7 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option("--spec", default=DEFAULT_SPEC, show_default=True, help="The spec: a file, or the name of a bundled one.")
 @model_options
 @click.option("--clause", metavar="NAME", help="The trace clause of the spec, if it has several.")
@@ -92,11 +90,12 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 @click.option(
     "--redact", is_flag=True, help="Replace names of hosts, topics, clusters and directories in every output."
 )
+@spark_options
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write a report as one HTML page.")
 def validate(
-    paths: tuple[Path, ...],
+    paths: tuple[str, ...],
     spec: str,
     model: str | None,
     settings: tuple[str, ...],
@@ -111,6 +110,9 @@ def validate(
     topics: tuple[str, ...],
     known: Path | None,
     redact: bool,
+    spark: str | None,
+    clusters: str | None,
+    tables: str | None,
     as_json: bool,
     junit: Path | None,
     html: Path | None,
@@ -122,76 +124,26 @@ def validate(
                3 inconclusive    4 vacuous: nothing was checked
     """
     loaded = load(spec, model, parse_settings(settings))
+    limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew)
+    accepted = known_ids(known.read_text(encoding="utf-8", errors="replace")) if known is not None else None
+    scope = Scope(since, until, topics, accepted)
+    if spark is not None:
+        question = SparkQuestion(loaded, clause, limits, scope, shapes, redact)
+        return validate_on_spark(spark, paths, question, SparkOutput(clusters, tables, as_json, junit, html))
+    refuse_without_spark(clusters, tables)
     with activity("reading logs") as show:
         reading = read_logs(paths, ReadOptions(shape_files=shapes))
         reading = redacted(reading) if redact else reading
         show(f"validating {sum(reading.kinds.values()):,} events")
-        limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew)
-        accepted = known_ids(known.read_text(encoding="utf-8", errors="replace")) if known is not None else None
-        scope = Scope(since, until, topics, accepted)
         validation = validated(loaded, reading, limits, clause, scope)
+        input_ = overview(reading)
     problems: list[Diagnostic] = []
     if junit is not None:
         problems += write_result(junit, junit_of_validation(validation))
     if html is not None:
-        title = "redacted logs" if redact else " ".join(map(str, paths))
-        problems += write_result(html, html_report(validation, list(reading.events), title, overview(reading)))
-    return _answer(loaded, validation, overview(reading), problems, as_json=as_json)
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What the answer is about: a span of time (milliseconds since the epoch), topics, and the ids of findings that are accepted."""
-
-    since: int | None = None
-    until: int | None = None
-    topics: tuple[str, ...] = ()
-    known: Sequence[str] | None = None
-
-
-def validated(
-    loaded: Loaded, reading: LogReading, limits: Options, clause: str | None = None, scope: Scope = Scope()
-) -> Validation:
-    """The answer about a log, with what was noticed while it was read."""
-
-    def explain(event: Event) -> str | None:
-        return reading.explain(event) if event.record.level in WORTH_WORDS or not event.record.level else None
-
-    events, left = _in_scope(list(reading.events), scope)
-    validation = run_validation(loaded, events, clause=clause, options=limits, explain=explain)
-    noticed = replace(validation, notices=(*reading.notices, *left, *validation.notices))
-    answer = with_gaps(_with_unread(noticed, reading), gaps(reading))
-    answer = window.since(answer, scope.since) if scope.since is not None else answer
-    return window.without_known(answer, scope.known) if scope.known is not None else answer
-
-
-def _in_scope(events: list[Event], scope: Scope) -> tuple[list[Event], list[Notice]]:
-    """The events that are validated, and notices that count the others."""
-    left: list[Notice] = []
-    if scope.until is not None:
-        events, late = window.until(events, scope.until)
-        left += late
-    if scope.topics:
-        events, others = window.of_topics(events, scope.topics)
-        left += others
-    return events, left
-
-
-def _with_unread(validation: Validation, reading: LogReading) -> Validation:
-    """The answer that also counts, by logger, the protocol lines that no shape describes: no event came of them."""
-    first: dict[str, UnmappedLines] = {}
-    for lines in reading.unmapped:
-        first.setdefault(lines.logger, lines)
-    totals: Counter[str] = Counter()
-    for lines in reading.unmapped:
-        totals[lines.logger] += lines.count
-    unread = tuple(
-        Unread(logger, f"such as `{shorten(first[logger].text, LONGEST_EXAMPLE)}`", count, first[logger].place)
-        for logger, count in totals.most_common()
-    )
-    counts, more = validation.counts, totals.total()
-    counts = replace(counts, read=counts.read + more, unmapped=counts.unmapped + more)
-    return replace(validation, counts=counts, unmapped=(*validation.unmapped, *unread))
+        title = "redacted logs" if redact else " ".join(paths)
+        problems += write_result(html, html_report(validation, list(reading.events), title, input_))
+    return _answer(loaded, validation, input_, problems, as_json=as_json)
 
 
 def _answer(

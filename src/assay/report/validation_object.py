@@ -98,7 +98,12 @@ def _node(node: NodeOverview) -> dict[str, Any]:
 
 
 def junit_of_validation(validation: Validation) -> str:
-    """The XML: one case for the log as a whole, one for each property that is broken on the execution."""
+    """The XML of the cases."""
+    return junit(validation.kernel.name, validation_cases(validation), validation.seconds)
+
+
+def validation_cases(validation: Validation) -> list[Case]:
+    """One case for the log as a whole, one for each property that is broken on the execution."""
     statuses: dict[TraceVerdict, Status] = {
         TraceVerdict.CONSISTENT: "passed",
         TraceVerdict.INCONSISTENT: "failure",
@@ -115,7 +120,7 @@ def junit_of_validation(validation: Validation) -> str:
     broken = [
         Case(f"{p.kind} {p.name}", "failure", ", ".join(p.labels) or "false", details) for p in validation.properties
     ]
-    return junit(validation.kernel.name, [whole, *broken], validation.seconds)
+    return [whole, *broken]
 
 
 def _slice_counts(validation: Validation) -> dict[str, int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.settings import load
-from assay.cli.validate import validated
+from assay.traces.answer import validated
 from assay.traces.conduct import Options
 from assay.traces.gaps import gaps
 from assay.traces.read import read_logs

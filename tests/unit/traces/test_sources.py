@@ -29,7 +29,7 @@ def contents(*paths: Path, limit: ExpansionLimit | None = None) -> tuple[dict[st
         parts: list[bytes] = []
         while part := source.content.stream.read(1000):
             parts.append(part)
-        found[source.file.removeprefix(f"{paths[0].parent}/")] = b"".join(parts)
+        found[source.origin.file.removeprefix(f"{paths[0].parent}/")] = b"".join(parts)
     return found, notices
 
 
@@ -107,7 +107,7 @@ def test_archives_are_read_with_what_is_packed_inside_them(tmp_path: Path) -> No
 def test_a_file_in_an_archive_has_the_folder_it_has_there(tmp_path: Path) -> None:
     path = tmp_path / "odd!name.tar"
     path.write_bytes(tar_of({"top.log": TEXT, "n1/server.log": TEXT}))
-    folders = [source.folder for source in walk([path], ExpansionLimit(), [])]
+    folders = [source.origin.folder for source in walk([path], ExpansionLimit(), [])]
     assert folders == [str(path), f"{path}/n1"]
 
 

@@ -1,0 +1,216 @@
+"""The tasks of validation: one for each cluster, for what its slices share, and then any number for the slices.
+
+The first tasks hand on a row with the answer about what is shared (``SHARED``), and the events of each slice by pieces of ``EVENTS_IN_ROW``. A cluster of
+which some files were read in parts and have to be read as a whole gives a row that names them (``AGAIN``) and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
+from assay.grammar.load import Loaded
+from assay.spark.logs.inputs import NOT_READ, SHOWN, LogFile
+from assay.spark.logs.reading import WHOLE, FileRead, catalogue_of, read_file, reader_of
+from assay.traces.answer import Beside, Scope, ask_shared
+from assay.traces.conduct import DEFAULT_OPTIONS, Options
+from assay.traces.events import Event, Notice
+from assay.traces.join import Joiner, SliceAnswer
+from assay.traces.overview import Overview, overview
+from assay.traces.read import LogReading, ReadOptions, TextReading, log_reading, without_copies
+from assay.traces.readers.pieces import Piece, join_pieces
+from assay.traces.readers.records import may_be_pasted
+from assay.traces.redact import redacted
+from assay.traces.validate import SharedAnswer
+from assay.traces.wire import from_bytes, to_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ASKED = "cluster string, kind string, name string, number int, content binary"
+ANSWERED = "cluster string, name string, content binary"
+SHARED, SLICE, EVENTS, AGAIN, REFUSED = "shared", "slice", "events", "again", "refused"
+EVENTS_IN_ROW = 2_000
+_NO_ROWS: tuple[int, Iterator[dict[str, Any]]] = (1 << 31, iter(()))
+EVERYTHING = Scope()
+STANDARD = ReadOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of each cluster's logs; ``all_events`` asks for rows with all events too."""
+
+    loaded: Loaded
+    clause: str | None = None
+    options: Options = DEFAULT_OPTIONS
+    scope: Scope = EVERYTHING
+    read: ReadOptions = STANDARD
+    redact: bool = False
+    all_events: bool = False
+
+
+class Asked(NamedTuple):
+    """The answer about what the slices of a cluster share, the names of the slices in their order, and what the logs are."""
+
+    shared: SharedAnswer
+    slices: tuple[str, ...]
+    beside: Beside
+    overview: Overview
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """What the tasks for clusters have to know: the question, the files by number, and what was noticed when they were listed."""
+
+    question: Question
+    files: dict[int, LogFile]
+    notices: tuple[Notice, ...]
+
+    def of(self, cluster: str) -> list[LogFile]:
+        """The files of a cluster."""
+        return [file for file in self.files.values() if file.cluster == cluster]
+
+    @property
+    def last(self) -> str:
+        """The cluster of the last file."""
+        return next((file.cluster for file in reversed(self.files.values())), "")
+
+
+def ask_clusters(clusters: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows of each cluster, of what was read of its files, sorted by cluster, file and part."""
+    job: Clusters = from_bytes(clusters)
+    rows = (row for batch in batches for row in batch.to_pylist())
+    for name, own in groupby(rows, key=lambda row: row["cluster"]):
+        yield from _batches(ASKED, (dict(row, cluster=name) for row in _ask(job, name, own)))
+
+
+def _ask(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    question = job.question
+    found = _texts(job, cluster, rows)
+    if found.again:
+        yield _row(AGAIN, found.again)
+        return
+    if found.lost:
+        message = f"Spark did not hand out {len(found.lost)} of the files: {', '.join(found.lost[:SHOWN])}"
+        yield _row(REFUSED, [Diagnostic(NOT_READ, NOWHERE, message)])
+        return
+    readings, notices = without_copies(found.texts)
+    later = job.notices if cluster == job.last else ()
+    reading = log_reading(readings, [*notices, *found.on_the_way, *later], catalogue_of(question.read))
+    try:
+        yield from _answers(question, redacted(reading) if question.redact else reading)
+    except SpecError as error:
+        yield _row(REFUSED, list(error.diagnostics))
+
+
+@dataclass(slots=True)
+class _Texts:
+    """The texts of a cluster, each with what was noticed on the way to it; what was noticed after the last; and the files that are not among them."""
+
+    texts: list[TextReading] = field(default_factory=list)
+    on_the_way: list[Notice] = field(default_factory=list)
+    again: list[int] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+
+def _texts(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> _Texts:
+    """What was read of a cluster's files, in the order in which they were listed; the first row is of no file."""
+    found = _Texts()
+    groups = groupby(rows, key=lambda row: row["file"])
+    number, parts = next(groups)
+    for file in job.of(cluster):
+        if number < file.number:
+            number, parts = next(groups, _NO_ROWS)
+        found.on_the_way += file.before
+        if number == file.number:
+            read = _file(job.question, file, [(row["part"], row["found"]) for row in parts])
+        elif file.listed.size:
+            found.lost.append(file.listed.name)
+            continue
+        else:  # Spark hands out no file that is empty
+            read = read_file(file.listed, b"", job.question.read)
+        if read is None:
+            found.again.append(file.number)
+            continue
+        for text in read.texts:
+            found.texts.append(replace(text, notices=(*found.on_the_way, *text.notices)))
+            found.on_the_way = []
+        found.on_the_way += read.notices
+    return found
+
+
+def _row(kind: str, content: object) -> dict[str, Any]:
+    return {"kind": kind, "name": "", "number": 0, "content": to_bytes(content)}
+
+
+def _file(question: Question, file: LogFile, parts: Sequence[tuple[int, bytes]]) -> FileRead | None:
+    """What a file holds; None if it was read in parts and has to be read as a whole."""
+    catalogue = catalogue_of(question.read)
+    if parts[0][0] == WHOLE:
+        found: FileRead = from_bytes(parts[0][1], catalogue)
+        return found
+    pieces: list[Piece] = [from_bytes(content, catalogue) for _, content in parts]
+    origin = file.listed.origin()
+    pasted = may_be_pasted(origin.base, named=file.listed.named)
+    options = question.read
+    reading = join_pieces(reader_of(options), origin, pieces, file.listed.size, options.scan, may_be_pasted=pasted)
+    return None if reading is None else FileRead((TextReading(origin.file, (reading,)),), ())
+
+
+def _answers(question: Question, reading: LogReading) -> Iterator[dict[str, Any]]:
+    shared, slices, beside = ask_shared(question.loaded, reading, question.options, question.clause, question.scope)
+    asked = Asked(shared, tuple(slices), beside, overview(reading))
+    yield _row(SHARED, asked)
+    if shared.joint is not None:
+        for name, events in slices.items():
+            yield from _event_rows(SLICE, name, events)
+    if question.all_events:
+        for number, stream in enumerate(reading.streams):
+            yield from _event_rows(EVENTS, str(number), stream.events)
+
+
+def _event_rows(kind: str, name: str, events: Sequence[Event]) -> Iterator[dict[str, Any]]:
+    for at in range(0, len(events), EVENTS_IN_ROW):
+        content = to_bytes(events[at : at + EVENTS_IN_ROW])
+        yield {"kind": kind, "name": name, "number": at // EVENTS_IN_ROW, "content": content}
+
+
+@lru_cache(maxsize=4)
+def _joiner(joint: bytes) -> Joiner:
+    """What slices of one cluster are checked with, made once in each process."""
+    return Joiner(from_bytes(joint))
+
+
+def answer_slices(
+    joints: Mapping[str, bytes], keep_executions: bool, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """A row for each slice, of rows with their events, sorted by cluster, slice and number. One slice is in memory at a time."""
+    rows = (row for batch in batches for row in batch.to_pylist())
+    for (cluster, name), own in groupby(rows, key=lambda row: (row["cluster"], row["name"])):
+        events: list[Event] = []
+        for row in own:
+            events += from_bytes(row["content"])
+        answer = _joiner(joints[cluster]).of_slice(name, events)
+        if not keep_executions:
+            answer = replace(answer, result=replace(answer.result, execution=None))
+        yield from _batches(ANSWERED, [{"cluster": cluster, "name": name, "content": to_bytes(answer)}])
+
+
+def slice_answer(content: bytes) -> SliceAnswer:
+    """The answer in a row of ``ANSWERED``."""
+    found: SliceAnswer = from_bytes(content)
+    return found
+
+
+def _batches(schema: str, rows: Any) -> Iterator[pa.RecordBatch]:
+    """Each row as a batch of its own: a cell may be megabytes."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    kinds = {"string": pa.string(), "int": pa.int32(), "binary": pa.binary()}
+    fields = [pa.field(name, kinds[kind]) for name, kind in (part.split() for part in schema.split(", "))]
+    for row in rows:
+        yield pa.RecordBatch.from_pylist([row], schema=pa.schema(fields))

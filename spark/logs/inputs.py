@@ -1,0 +1,158 @@
+"""Which files there are to read, and of which cluster each is: paths as the local command takes them, patterns, and URIs of any file system that Spark reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from glob import glob, has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
+from assay.traces.events import Notice, Place
+from assay.traces.sources import Listed, check_paths, list_files
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NOT_LISTED = "E840"
+NO_CLUSTER = "E841"
+NOT_ON_SPARK = "E842"
+NOT_READ = "E843"
+SHOWN = 5
+"""How many files a message names."""
+HIDDEN = (".", "_")
+"""Spark reads no file whose name begins so."""
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_WILD = re.compile(r"([\\*?\[\]{},])")
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """A file to read: its number, its cluster (empty if there is but one), and the path by which Spark knows it."""
+
+    number: int
+    cluster: str
+    listed: Listed
+    path: str
+    before: tuple[Notice, ...] = ()
+    """What was noticed between the file listed before this one and this one."""
+
+    @property
+    def pattern(self) -> str:
+        """The pattern that fits this file alone."""
+        return _WILD.sub(r"\\\1", self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """All files, in the order in which they are read, and what was noticed after the last was listed."""
+
+    files: tuple[LogFile, ...]
+    notices: tuple[Notice, ...]
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The names of the clusters, sorted; one without a name if there is no file."""
+        return tuple(sorted({file.cluster for file in self.files})) or ("",)
+
+
+def list_inputs(spark: SparkSession, paths: Sequence[str], clusters: str | None = None) -> Inputs:
+    """The files behind the paths. ``clusters`` is a regular expression whose first group, in a file's name, names its cluster.
+
+    Raises SpecError for a path behind which there is nothing (E601, E840), for standard input (E842), and for an expression that is none or that does
+    not fit a file (E841).
+    """
+    notices: list[Notice] = []
+    files: list[LogFile] = []
+    for path in paths:
+        if path == "-":
+            notes = (Note("write it to a file first"),)
+            raise SpecError([Diagnostic(NOT_ON_SPARK, NOWHERE, "standard input cannot be read on Spark", notes)])
+        found = _remote(spark, path) if _URI.match(path) else _local(path, notices)
+        for listed, known in found:
+            files.append(LogFile(len(files), "", listed, known, tuple(notices)))
+            notices.clear()
+    return Inputs(tuple(files if clusters is None else _assigned(files, clusters)), tuple(notices))
+
+
+def _local(path: str, notices: list[Notice]) -> Iterator[tuple[Listed, str]]:
+    """The files behind a path, or behind a pattern of paths, that is no URI. One that cannot be opened here is noticed, as no task could."""
+    places = [Path(path)]
+    if has_magic(path) and not places[0].exists():
+        places = [Path(found) for found in sorted(glob(path, recursive=True))] or places  # noqa: PTH207 - of any path
+    check_paths(places)
+    for listed in list_files(places, notices):
+        reason = _unreadable(Path(listed.name))
+        if reason is None:
+            yield listed, f"file:{listed.location}"
+        else:
+            notices.append(Notice("unreadable", Place(listed.name, 1, 0), f"the file cannot be read: {reason}"))
+
+
+def _unreadable(path: Path) -> str | None:
+    if path.name.startswith(HIDDEN):
+        return "Spark passes over files whose names begin with a dot or an underscore"
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        return error.strerror
+    return None
+
+
+def _remote(spark: SparkSession, uri: str) -> list[tuple[Listed, str]]:
+    from pyspark.errors import PySparkException  # noqa: PLC0415 - optional
+
+    found = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+    try:
+        rows = found.load(uri).select("path", "length", "modificationTime").collect()
+    except PySparkException as error:
+        first = str(error).partition("\n")[0]
+        raise SpecError([Diagnostic(NOT_LISTED, NOWHERE, f"`{uri}` cannot be listed: {first}")]) from None
+    if not rows:
+        raise SpecError([Diagnostic(NOT_LISTED, NOWHERE, f"there is no file behind `{uri}`")])
+    return [
+        (
+            Listed(row.path, row.path, file_key(row.path) == file_key(uri), row.length, _milliseconds(row)),
+            row.path,
+        )
+        for row in sorted(rows, key=lambda row: str(row.path))
+    ]
+
+
+def _milliseconds(row: object) -> int:
+    moment = row.modificationTime  # type: ignore[attr-defined]  # a row has what was selected
+    milliseconds: int = round(moment.timestamp() * 1000)
+    return milliseconds
+
+
+def file_key(path: str) -> str:
+    """A path by which a file is known whatever way Spark writes its URI: with one slash after the scheme or with three."""
+    return re.sub(r"^([A-Za-z][A-Za-z0-9+.-]+):/+", r"\1:/", path)
+
+
+def key_of_metadata(path: str) -> str:
+    """The same for the paths of ``_metadata.file_path``, which are percent-encoded."""
+    return file_key(unquote(path))
+
+
+def _assigned(files: Sequence[LogFile], clusters: str) -> Iterator[LogFile]:
+    """The files with their clusters."""
+    try:
+        expression = re.compile(clusters)
+    except re.error as error:
+        raise SpecError([Diagnostic(NO_CLUSTER, NOWHERE, f"`{clusters}` is no regular expression: {error}")]) from None
+    if not expression.groups:
+        message = f"`{clusters}` has no group in parentheses to name the cluster"
+        raise SpecError([Diagnostic(NO_CLUSTER, NOWHERE, message)])
+    found = [expression.search(file.listed.name) for file in files]
+    strangers = [file.listed.name for file, match in zip(files, found, strict=True) if match is None or not match[1]]
+    if strangers:
+        more = f", and {len(strangers) - SHOWN} more" if len(strangers) > SHOWN else ""
+        message = f"`{clusters}` names no cluster for {', '.join(strangers[:SHOWN])}{more}"
+        raise SpecError([Diagnostic(NO_CLUSTER, NOWHERE, message)])
+    for file, match in zip(files, found, strict=True):
+        yield file if match is None else replace(file, cluster=match[1])

@@ -1,0 +1,155 @@
+"""The answer as tables, for one's own SQL and notebooks: events, verdicts, violations, and coverage. docs/spark-logs.md describes each column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
+from assay.spark.logs import asking
+from assay.traces.binding import Unread
+from assay.traces.events import Event, Place
+from assay.traces.validation import FailedPart, Validation, Violation
+from assay.traces.window import finding_id
+from assay.traces.wire import from_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+NOT_WRITTEN = "E844"
+PLACE = "file string, line long, offset long"
+EVENTS = (
+    "cluster string, event string, shape string, node string, run int, time timestamp, level string, logger string, thread string, "
+    f"message string, fields map<string,string>, {PLACE}"
+)
+VERDICTS = (
+    "cluster string, slice string, verdict string, reason string, used long, violations long, properties long, "
+    "hidden map<string,long>"
+)
+VIOLATIONS = (
+    f"cluster string, slice string, id string, event string, action string, time timestamp, {PLACE}, fields map<string,string>, "
+    "parts array<struct<kind:string,label:string,text:string,spec:string,spec_line:int,log:map<string,string>,model:map<string,string>>>, "
+    "repair string, repair_text string"
+)
+COVERAGE = f"cluster string, what string, name string, reason string, count long, {PLACE}"
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The four tables."""
+
+    events: DataFrame
+    verdicts: DataFrame
+    violations: DataFrame
+    coverage: DataFrame
+
+    def write(self, target: str) -> None:
+        """Write each as Parquet below a directory or URI, over what is there; raises SpecError (E844) where that cannot be."""
+        from pyspark.errors import PySparkException  # noqa: PLC0415 - optional
+
+        for name in ("events", "verdicts", "violations", "coverage"):
+            table: DataFrame = getattr(self, name)
+            try:
+                table.write.mode("overwrite").parquet(f"{target.rstrip('/')}/{name}")
+            except PySparkException as error:
+                first = str(error).partition("\n")[0]
+                raise SpecError([Diagnostic(NOT_WRITTEN, NOWHERE, f"`{target}` cannot be written: {first}")]) from None
+
+
+def tables(spark: SparkSession, answers: Mapping[str, Validation], rows: DataFrame) -> Tables:
+    """The tables of the answers by cluster; ``rows`` are those of ``asking.ASKED`` with all events."""
+    of_events = rows.filter(rows.kind == asking.EVENTS).select("cluster", "content")
+    return Tables(
+        of_events.mapInArrow(_event_rows, EVENTS),
+        spark.createDataFrame([row for name, each in answers.items() for row in _verdicts(name, each)], VERDICTS),
+        spark.createDataFrame([row for name, each in answers.items() for row in _violations(name, each)], VIOLATIONS),
+        spark.createDataFrame([row for name, each in answers.items() for row in _coverage(name, each)], COVERAGE),
+    )
+
+
+def _event_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    text, count, stamp = pa.string(), pa.int64(), pa.timestamp("us", tz="UTC")
+    kinds = {"run": pa.int32(), "time": stamp, "fields": pa.map_(text, text), "line": count, "offset": count}
+    schema = pa.schema([(name, kinds.get(name, text)) for name in _names(EVENTS)])
+    for batch in batches:
+        for row in batch.to_pylist():
+            found = [dict(zip(schema.names, _event(row["cluster"], e), strict=True)) for e in from_bytes(row["content"])]
+            yield pa.RecordBatch.from_pylist(found, schema=schema)
+
+
+def _names(schema: str) -> list[str]:
+    return [part.split()[0] for part in schema.split(", ")]
+
+
+def _event(cluster: str, event: Event) -> Row:
+    record = event.record
+    return (
+        *(cluster, event.kind, event.shape, event.run.node, event.run.number, _moment(record.time)),
+        *(record.level, record.logger, record.thread, record.message, _texts(event.fields), *_place(record.place)),
+    )
+
+
+def _moment(time: int | None) -> datetime | None:
+    return None if time is None else datetime.fromtimestamp(time / 1000, UTC)
+
+
+def _texts(fields: Mapping[str, object]) -> dict[str, str | None]:
+    return {name: None if value is None else str(value) for name, value in fields.items()}
+
+
+def _place(place: Place | None) -> tuple[str | None, int | None, int | None]:
+    return (None, None, None) if place is None else (place.file, place.line, place.offset)
+
+
+def _verdicts(cluster: str, validation: Validation) -> Iterator[Row]:
+    """A row for the whole, whose slice is null, and one for each slice."""
+    hidden = dict(validation.hidden)
+    counts = validation.counts.used, len(validation.violations), len(validation.properties)
+    yield (cluster, None, validation.verdict.value, validation.reason, *counts, hidden)
+    for each in validation.slices:
+        counts = each.used, len(each.violations), len(each.properties)
+        yield (cluster, each.name, each.verdict.value, each.reason, *counts, dict(each.hidden))
+
+
+def _violations(cluster: str, validation: Validation) -> Iterator[Row]:
+    owners = {id(violation): each.name for each in validation.slices for violation in each.violations}
+    for violation in validation.violations:
+        event = violation.event
+        yield (
+            *(cluster, owners.get(id(violation)), finding_id(violation), event.kind, violation.action),
+            *(_moment(event.record.time), *_place(violation.place), _texts(event.fields)),
+            [_part(part) for part in _parts(violation)],
+            *(violation.repair.kind, violation.repair.text),
+        )
+
+
+def _parts(violation: Violation) -> Sequence[FailedPart]:
+    """What stands in the way of the likeliest culprit."""
+    return violation.blame[0].parts if violation.blame else ()
+
+
+def _part(part: FailedPart) -> Row:
+    return part.kind, part.label, part.text, part.spec.file, part.spec.line, dict(part.log), dict(part.model)
+
+
+def _coverage(cluster: str, validation: Validation) -> Iterator[Row]:
+    """How many events were used, of what use the others are, and which steps were assumed."""
+    nowhere = _place(None)
+    yield (cluster, "used", None, None, validation.counts.used, *nowhere)
+    yield (cluster, "fields", None, None, validation.counts.fields, *nowhere)
+    yield from _unread(cluster, "ignored", validation.ignored)
+    yield from _unread(cluster, "unmapped", validation.unmapped)
+    for action, count in validation.hidden.items():
+        yield (cluster, "assumed", action, None, count, *nowhere)
+
+
+def _unread(cluster: str, what: str, unread: Iterable[Unread]) -> Iterator[Row]:
+    for each in unread:
+        yield (cluster, what, each.kind, each.reason, each.count, *_place(each.example))

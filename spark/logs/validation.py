@@ -1,0 +1,183 @@
+"""Logs validated on Spark: read in parts, what slices share answered cluster by cluster, the slices by any number of tasks.
+
+The answer about each cluster is the value that ``traces.answer.validated`` gives of its logs in one process: the same functions make it, and only
+who calls them is another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
+from assay.spark.logs import asking
+from assay.spark.logs.asking import ANSWERED, ASKED, Asked, Clusters, Question
+from assay.spark.logs.inputs import NOT_READ, Inputs, LogFile
+from assay.spark.logs.reading import (
+    NO_FILE,
+    PART_BYTES,
+    READ,
+    catalogue_of,
+    divisible,
+    read_parts,
+    read_whole,
+    settings,
+)
+from assay.spark.session import configured
+from assay.traces.answer import answer
+from assay.traces.events import Event
+from assay.traces.join import SliceAnswer
+from assay.traces.overview import Overview
+from assay.traces.validation import Validation
+from assay.traces.wire import from_bytes, to_bytes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TASKS_PER_CORE = 4
+LINES_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterAnswer:
+    """The answer about one cluster, what its logs are, and where they were asked for, all its events."""
+
+    cluster: str
+    validation: Validation
+    overview: Overview
+    events: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How the work is divided: from which size on files are read in parts, and by how many tasks slices are checked (0: as Spark has cores)."""
+
+    part_bytes: int = PART_BYTES
+    tasks: int = 0
+
+
+def validate_logs(
+    spark: SparkSession, inputs: Inputs, question: Question, how: How = How(), *, keep_executions: bool = False
+) -> list[ClusterAnswer]:
+    """The answers, a cluster each, by name. Raises SpecError if the question cannot be asked of these logs (E7xx), or if Spark fails (E843)."""
+    begun = perf_counter()
+    catalogue_of(question.read)
+    with configured(spark, settings(how.part_bytes)), _failures(), asked(spark, inputs, question, how) as rows:
+        shared = shared_answers(rows)
+        slices = slice_answers(spark, rows, shared, how, keep_executions=keep_executions)
+        events = _events(rows) if question.all_events else {}
+    seconds = perf_counter() - begun
+    return [
+        ClusterAnswer(
+            name,
+            answer(each.shared, [slices[name, one] for one in _answered(each)], each.beside, question.scope, seconds),
+            each.overview,
+            events.get(name, ()),
+        )
+        for name, each in sorted(shared.items())
+    ]
+
+
+def _answered(asked: Asked) -> Sequence[str]:
+    return asked.slices if asked.shared.joint is not None else ()
+
+
+@contextmanager
+def asked(spark: SparkSession, inputs: Inputs, question: Question, how: How) -> Iterator[DataFrame]:
+    """The rows of ``ASKED`` of all clusters, kept until the end of the context.
+
+    A file that turns out not to be divisible is read again as a whole, and then only the clusters' part is done again.
+    """
+    parts = [file for file in inputs.files if divisible(file, how.part_bytes)]
+    whole = [file for file in inputs.files if not divisible(file, how.part_bytes)]
+    job = to_bytes(Clusters(question, {file.number: file for file in inputs.files}, inputs.notices))
+    begun = spark.createDataFrame([(name, NO_FILE, 0, b"") for name in inputs.clusters], READ)
+    read = begun.union(read_whole(spark, whole, question.read)).union(read_parts(spark, parts, question.read)).persist()
+    found = _ask(read, job, len(inputs.clusters))
+    try:
+        again = _files_to_read_again(found, inputs.files)
+        if again:
+            found.unpersist()
+            numbers = [file.number for file in again]
+            kept = read.filter(~read.file.isin(numbers))
+            found = _ask(kept.union(read_whole(spark, again, question.read)), job, len(inputs.clusters))
+        yield found
+    finally:
+        found.unpersist()
+        read.unpersist()
+
+
+def _ask(read: DataFrame, job: bytes, clusters: int) -> DataFrame:
+    ordered = read.repartition(max(1, clusters), "cluster").sortWithinPartitions("cluster", "file", "part")
+    return ordered.mapInArrow(partial(asking.ask_clusters, job), ASKED).persist()
+
+
+def _files_to_read_again(found: DataFrame, files: Sequence[LogFile]) -> list[LogFile]:
+    rows = found.filter(found.kind == asking.AGAIN).select("content").collect()
+    numbers = {number for row in rows for number in from_bytes(bytes(row.content))}
+    return [file for file in files if file.number in numbers]
+
+
+def shared_answers(rows: DataFrame) -> dict[str, Asked]:
+    """The answers about what the slices of each cluster share."""
+    found: dict[str, Asked] = {}
+    refused: list[Diagnostic] = []
+    for row in rows.filter(rows.kind.isin(asking.SHARED, asking.REFUSED)).collect():
+        content = from_bytes(bytes(row.content))
+        if row.kind == asking.REFUSED:
+            refused += content
+        else:
+            found[row.cluster] = content
+    if refused:
+        raise SpecError(dict.fromkeys(refused))
+    return found
+
+
+def slice_answers(
+    spark: SparkSession, rows: DataFrame, shared: Mapping[str, Asked], how: How, *, keep_executions: bool
+) -> dict[tuple[str, str], SliceAnswer]:
+    """The answers about all slices, by cluster and slice."""
+    joints = {name: to_bytes(each.shared.joint) for name, each in shared.items() if each.shared.joint is not None}
+    count = sum(len(_answered(each)) for each in shared.values())
+    if not count:
+        return {}
+    tasks = min(count, how.tasks or TASKS_PER_CORE * _cores(spark))
+    of_slices = rows.filter(rows.kind == asking.SLICE).repartition(tasks, "cluster", "name")
+    ordered = of_slices.sortWithinPartitions("cluster", "name", "number")
+    task = partial(asking.answer_slices, joints, keep_executions)
+    found = ordered.mapInArrow(task, ANSWERED).collect()
+    return {(row.cluster, row.name): asking.slice_answer(bytes(row.content)) for row in found}
+
+
+def _cores(spark: SparkSession) -> int:
+    """How many tasks run at once, as far as that can be known: through Spark Connect only the number of partitions of a shuffle is."""
+    context = getattr(spark, "_sc", None)
+    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1) if context is None else context.defaultParallelism
+
+
+def _events(rows: DataFrame) -> dict[str, tuple[Event, ...]]:
+    found: dict[str, list[tuple[int, int, list[Event]]]] = {}
+    for row in rows.filter(rows.kind == asking.EVENTS).collect():
+        pieces = found.setdefault(row.cluster, [])
+        pieces.append((int(row.name), row.number, from_bytes(bytes(row.content))))
+    return {
+        name: tuple(event for _, _, events in sorted(pieces, key=lambda piece: piece[:2]) for event in events)
+        for name, pieces in found.items()
+    }
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """What Spark raises inside, as a diagnostic."""
+    from pyspark.errors import PySparkException  # noqa: PLC0415 - optional
+
+    try:
+        yield
+    except PySparkException as error:
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        notes = tuple(Note(line.strip()) for line in lines[1 : LINES_SHOWN + 1])
+        raise SpecError([Diagnostic(NOT_READ, NOWHERE, f"Spark failed: {lines[0]}", notes)]) from error

@@ -1,0 +1,148 @@
+"""`assay validate --spark`: the same answer, made by the tasks of a Spark session; for many clusters at once where that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from assay.checker.verdict import ExitCode, worst
+from assay.cli.files import write_result
+from assay.cli.output import complain_about, say, say_json
+from assay.cli.progress import activity
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
+from assay.grammar.load import Loaded
+from assay.report.clusters import (
+    ClusterReport,
+    clusters_exit_code,
+    clusters_lines,
+    clusters_object,
+    junit_of_clusters,
+)
+from assay.report.diagnostics import diagnostic_object
+from assay.report.html import html_report
+from assay.report.validation_object import junit_of_validation, validation_object
+from assay.report.validation_text import validation_lines
+from assay.traces.answer import Scope
+from assay.traces.conduct import Options
+from assay.traces.read import ReadOptions
+from assay.traces.shapes.catalogue import ShapeText
+
+if TYPE_CHECKING:
+    from assay.spark.logs.validation import ClusterAnswer
+
+F = TypeVar("F", bound=Callable[..., int])
+NOT_ON_SPARK = "E842"
+
+
+def spark_options(command: F) -> F:
+    """The options of Spark."""
+    for option in (
+        click.option("--tables", metavar="DIR", help="With --spark: also write the answer as Parquet tables to a directory or URI."),
+        click.option("--clusters", metavar="REGEX", help="With --spark: whose first group names the cluster in each file's name; each is answered by itself."),
+        click.option("--spark", metavar="MASTER", help="Validate on Spark: `local[*]`, `spark://HOST:PORT`, `yarn`, …"),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class SparkQuestion:
+    """What is asked."""
+
+    loaded: Loaded
+    clause: str | None
+    options: Options
+    scope: Scope
+    shapes: tuple[Path, ...]
+    redact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SparkOutput:
+    """How the answer is divided and where it goes."""
+
+    clusters: str | None
+    tables: str | None
+    as_json: bool
+    junit: Path | None
+    html: Path | None
+
+
+def refuse_without_spark(clusters: str | None, tables: str | None) -> None:
+    """Raise SpecError for options that only Spark has."""
+    for name, value in (("--clusters", clusters), ("--tables", tables)):
+        if value is not None:
+            notes = (Note("on this machine alone: `--spark 'local[*]'`"),)
+            raise SpecError([Diagnostic(NOT_ON_SPARK, NOWHERE, f"`{name}` needs `--spark`", notes)])
+
+
+def validate_on_spark(master: str, paths: Sequence[str], question: SparkQuestion, output: SparkOutput) -> int:
+    """The exit code, after the answer was given."""
+    _refuse(question, output)
+    found, problems = _answers(master, paths, question, output)
+    reports = [ClusterReport(each.cluster, each.validation, each.overview) for each in found]
+    if output.junit is not None:
+        xml = junit_of_validation(reports[0].validation) if output.clusters is None else junit_of_clusters(reports)
+        problems += write_result(output.junit, xml)
+    if output.html is not None:
+        title = "redacted logs" if question.redact else " ".join(paths)
+        page = html_report(reports[0].validation, list(found[0].events), title, reports[0].overview)
+        problems += write_result(output.html, page)
+    return _say(question.loaded, reports, problems, output)
+
+
+def _refuse(question: SparkQuestion, output: SparkOutput) -> None:
+    problems: list[Diagnostic] = []
+    if question.options.mutants:
+        notes = (Note("take a part of the logs with `--since`, `--until` or `--topic`, and leave `--spark` out"),)
+        problems.append(Diagnostic(NOT_ON_SPARK, NOWHERE, "`--mutants` asks of one process alone", notes))
+    if output.html is not None and output.clusters is not None:
+        problems.append(
+            Diagnostic(NOT_ON_SPARK, NOWHERE, "`--html` shows one cluster, and `--clusters` asks of several")
+        )
+    if problems:
+        raise SpecError(problems)
+
+
+def _answers(
+    master: str, paths: Sequence[str], question: SparkQuestion, output: SparkOutput
+) -> tuple[list[ClusterAnswer], list[Diagnostic]]:
+    from assay.spark.logs.asking import Question  # noqa: PLC0415 - who validates without Spark needs none of it
+    from assay.spark.logs.inputs import list_inputs  # noqa: PLC0415
+    from assay.spark.logs.validation import validate_logs  # noqa: PLC0415
+    from assay.spark.session import session  # noqa: PLC0415
+
+    shapes = tuple(ShapeText(str(path), path.read_bytes()) for path in question.shapes)
+    asked = Question(
+        question.loaded,
+        question.clause,
+        question.options,
+        question.scope,
+        replace(ReadOptions(), shape_files=shapes),
+        question.redact,
+        all_events=output.html is not None,
+    )
+    problems: list[Diagnostic] = []
+    with activity("starting Spark") as show, session(master) as spark:
+        show("listing logs")
+        inputs = list_inputs(spark, paths, output.clusters)
+        show(f"validating {len(inputs.files):,} files")
+        found = validate_logs(spark, inputs, asked, keep_executions=output.html is not None)
+    return found, problems
+
+
+def _say(loaded: Loaded, reports: list[ClusterReport], problems: list[Diagnostic], output: SparkOutput) -> int:
+    remarks = [*loaded.diagnostics, *problems]
+    complain_about(remarks, loaded.sources)
+    single = reports[0] if output.clusters is None else None
+    if output.as_json:
+        found = clusters_object(reports) if single is None else validation_object(single.validation, single.overview)
+        said = [diagnostic_object(each) for each in remarks]
+        say_json(found | ({"diagnostics": said} if said else {}))
+    else:
+        say(clusters_lines(reports) if single is None else validation_lines(single.validation, single.overview))
+    return worst([clusters_exit_code(reports), *([ExitCode.BAD_INPUT] if problems else [])])

@@ -1,0 +1,177 @@
+"""What Spark answers about logs is what the local command answers, whatever the logs are and however the work is divided."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from assay.cli.settings import load
+from assay.grammar.diagnostics import SpecError
+from assay.report.validation_object import validation_object
+from assay.spark.logs.asking import Question
+from assay.spark.logs.inputs import list_inputs
+from assay.spark.logs.validation import ClusterAnswer, How, validate_logs
+from assay.traces.answer import validated
+from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.overview import overview
+from assay.traces.read import read_logs
+from assay.traces.samples import sample, unpack_sample
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RECORDINGS = Path(__file__).resolve().parents[2] / "corpus" / "recordings"
+SMALL_PARTS = How(part_bytes=30_000, tasks=3)
+"""So that every large file of a recording is read in several parts."""
+
+
+def said(answer: ClusterAnswer) -> Any:
+    return _without_time(validation_object(answer.validation, answer.overview))
+
+
+def said_locally(path: Path) -> Any:
+    reading = read_logs([path])
+    answer = validated(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
+    return _without_time(validation_object(answer, overview(reading)))
+
+
+def _without_time(answer: dict[str, Any]) -> Any:
+    found = json.loads(json.dumps(answer))
+    del found["seconds"]
+    return found
+
+
+def rotated(logs: Path) -> None:
+    """A log that was rotated by size, its oldest part compressed, and a file that lies there twice."""
+    path = logs / "broker-1" / "server.log"
+    lines = path.read_bytes().splitlines(keepends=True)
+    third = len(lines) // 3
+    (logs / "broker-1" / "server.log.2.gz").write_bytes(gzip.compress(b"".join(lines[:third])))
+    (logs / "broker-1" / "server.log.1").write_bytes(b"".join(lines[third : 2 * third]))
+    path.write_bytes(b"".join(lines[2 * third :]))
+    shutil.copy(logs / "broker-2" / "state-change.log", logs / "broker-2" / "copy.log")
+
+
+def inconsistent(logs: Path) -> None:
+    """A partition's leader is another in one of three lines, and a controller's epoch is too high."""
+    _edit(logs / "broker-1" / "state-change.log", 74, b"leader=3", b"leader=1")
+    _edit(logs / "broker-1" / "controller.log", 32, b"with epoch 2", b"with epoch 4")
+
+
+def incomplete(logs: Path) -> None:
+    """One broker is missing; what another wrote has a prefix and is no plain text; one file holds nothing, and one has stamps without a date."""
+    shutil.rmtree(logs / "broker-3")
+    path = logs / "broker-2" / "server.log"
+    path.write_bytes(b"".join(b"broker-2  | " + line for line in path.read_bytes().splitlines(keepends=True)))
+    (logs / "broker-2" / "empty.log").touch()
+    path = logs / "broker-1" / "state-change.log"
+    path.write_bytes(path.read_bytes().replace(b"[2026-11-21 ", b"[").rstrip(b"\n"))
+
+
+def archive(logs: Path) -> None:
+    """Everything in one archive, with a damaged one beside it."""
+    with tarfile.open(logs.parent / "all.tar.gz", "w:gz") as packed:
+        packed.add(logs, "cluster")
+    shutil.rmtree(logs)
+    logs.mkdir()
+    content = (logs.parent / "all.tar.gz").rename(logs / "all.tar.gz").read_bytes()
+    (logs / "damaged.tar.gz").write_bytes(content[: len(content) // 2])
+
+
+def _edit(path: Path, number: int, old: bytes, new: bytes) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert old in lines[number - 1]
+    lines[number - 1] = lines[number - 1].replace(old, new)
+    path.write_bytes(b"".join(lines))
+
+
+def empty(logs: Path) -> None:
+    """A file without a byte alone."""
+    shutil.rmtree(logs)
+    logs.mkdir()
+    (logs / "server.log").touch()
+
+
+CHANGES: dict[str, Callable[[Path], None]] = {
+    "as recorded": lambda logs: None,
+    "rotated": rotated,
+    "inconsistent": inconsistent,
+    "incomplete": incomplete,
+    "archive": archive,
+    "empty": empty,
+}
+
+
+@pytest.mark.spark
+def test_each_of_several_clusters_gets_the_answer_of_the_local_command(spark: SparkSession, tmp_path: Path) -> None:
+    for name, change in CHANGES.items():
+        change(unpack_sample("elections", tmp_path / name))
+    inputs = list_inputs(spark, [str(tmp_path)], f"{tmp_path}/([^/]*)/")
+    found = validate_logs(spark, inputs, Question(load("kafka/cluster", None, {})), SMALL_PARTS)
+    assert [answer.cluster for answer in found] == sorted(CHANGES)
+    for answer in found:
+        assert said(answer) == said_locally(tmp_path / answer.cluster), answer.cluster
+    verdicts = {answer.cluster: answer.validation.verdict.value for answer in found}
+    assert verdicts["as recorded"] == verdicts["rotated"] == "consistent"
+    assert verdicts["inconsistent"] == "inconsistent"
+    assert verdicts["incomplete"] == "inconclusive"
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize("part_bytes", [50_000, 32 << 20])
+def test_every_recording_gets_the_answer_of_the_local_command(
+    spark: SparkSession, tmp_path: Path, part_bytes: int
+) -> None:
+    for path in [sample("elections"), sample("duplicate-broker"), *sorted(RECORDINGS.glob("[AB]*.tar.xz"))]:
+        with tarfile.open(path) as packed:
+            packed.extractall(tmp_path / path.name.partition(".")[0], filter="data")
+    inputs = list_inputs(spark, [str(tmp_path)], f"{tmp_path}/([^/]*)/")
+    found = validate_logs(spark, inputs, Question(load("kafka/cluster", None, {})), How(part_bytes))
+    assert len(found) >= 5
+    for answer in found:
+        assert said(answer) == said_locally(tmp_path / answer.cluster), answer.cluster
+
+
+def listing_codes(*paths: str, clusters: str | None = None) -> list[str]:
+    with pytest.raises(SpecError) as problem:
+        list_inputs(None, paths, clusters)  # type: ignore[arg-type]  # no session is needed for what lies here
+    return [each.code for each in problem.value.diagnostics]
+
+
+def test_input_that_cannot_be_listed_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.log").touch()
+    assert listing_codes("-") == ["E842"]
+    assert listing_codes(str(tmp_path / "nothing*.log")) == ["E601"]
+    assert listing_codes(str(tmp_path), clusters="(") == ["E841"]
+    assert listing_codes(str(tmp_path), clusters="a.log") == ["E841"]
+    assert listing_codes(str(tmp_path), clusters="(b.log)") == ["E841"]
+
+
+def test_paths_patterns_and_hidden_files_are_listed(tmp_path: Path) -> None:
+    for name in ("b.log", "a.log", "_c.log", "x/d [1].log"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("text")
+    inputs = list_inputs(None, [f"{tmp_path}/[ab].log", f"{tmp_path}/_c.log", f"{tmp_path}/x"])  # type: ignore[arg-type]
+    assert [Path(file.listed.name).name for file in inputs.files] == ["a.log", "b.log", "d [1].log"]
+    assert [file.listed.named for file in inputs.files] == [True, True, False]
+    assert [notice.kind for file in inputs.files for notice in file.before] == ["unreadable"]
+    assert inputs.files[2].pattern.endswith(r"/d \[1\].log")
+
+
+@pytest.mark.spark
+def test_a_uri_is_listed_by_spark(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a b%20.log").write_text("text")
+    (file,) = list_inputs(spark, [tmp_path.as_uri()]).files
+    assert file.listed.name == f"file:{tmp_path}/a b%20.log"
+    assert not file.listed.named
+    with pytest.raises(SpecError) as problem:
+        list_inputs(spark, [f"{tmp_path.as_uri()}/nothing"])
+    assert problem.value.diagnostics[0].code == "E840"

@@ -1,0 +1,106 @@
+"""What is asked of logs and what is answered: validation of the part that was asked for, with what was noticed of the input.
+
+Like validation itself it has three parts: of all that slices share, of each slice, and of the whole. The first and the last are here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from textwrap import shorten
+from time import perf_counter
+
+from assay.grammar.load import Loaded
+from assay.traces import window
+from assay.traces.binding import Unread
+from assay.traces.conduct import Options
+from assay.traces.events import Event, Notice
+from assay.traces.gaps import gaps, with_gaps
+from assay.traces.join import SliceAnswer
+from assay.traces.read import LogReading, UnmappedLines
+from assay.traces.validate import SharedAnswer, answer_slices, conclusion, validate_shared
+from assay.traces.validation import Validation
+
+LONGEST_EXAMPLE = 100
+WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the answer is about: a span of time (milliseconds since the epoch), topics, and the ids of findings that are accepted."""
+
+    since: int | None = None
+    until: int | None = None
+    topics: tuple[str, ...] = ()
+    known: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What there is to say of a log beside the answer: notices, lines that no shape describes, and what is missing."""
+
+    notices: tuple[Notice, ...]
+    unmapped: tuple[UnmappedLines, ...]
+    missing: tuple[Notice, ...]
+
+
+def validated(
+    loaded: Loaded, reading: LogReading, options: Options, clause: str | None = None, scope: Scope = Scope()
+) -> Validation:
+    """The answer about a log, with what was noticed while it was read."""
+    begun = perf_counter()
+    shared, slices, beside = ask_shared(loaded, reading, options, clause, scope)
+    return answer(shared, answer_slices(shared, slices), beside, scope, perf_counter() - begun)
+
+
+def ask_shared(
+    loaded: Loaded, reading: LogReading, options: Options, clause: str | None, scope: Scope
+) -> tuple[SharedAnswer, Mapping[str, tuple[Event, ...]], Beside]:
+    """The answer about what all slices share, the events of each slice, and what there is to say beside."""
+
+    def explain(event: Event) -> str | None:
+        return reading.explain(event) if event.record.level in WORTH_WORDS or not event.record.level else None
+
+    events, left = _in_scope(list(reading.events), scope)
+    shared, slices = validate_shared(loaded, events, clause=clause, options=options, explain=explain)
+    return shared, slices, Beside((*reading.notices, *left), reading.unmapped, tuple(gaps(reading)))
+
+
+def answer(
+    shared: SharedAnswer, slices: Sequence[SliceAnswer], beside: Beside, scope: Scope, seconds: float
+) -> Validation:
+    """The answer about the whole, of those about its parts."""
+    whole = replace(conclusion(shared, slices, seconds), notices=beside.notices)
+    found = with_gaps(_with_unread(whole, beside.unmapped), list(beside.missing))
+    found = window.since(found, scope.since) if scope.since is not None else found
+    return window.without_known(found, scope.known) if scope.known is not None else found
+
+
+def _in_scope(events: list[Event], scope: Scope) -> tuple[list[Event], list[Notice]]:
+    """The events that are validated, and notices that count the others."""
+    left: list[Notice] = []
+    if scope.until is not None:
+        events, late = window.until(events, scope.until)
+        left += late
+    if scope.topics:
+        events, others = window.of_topics(events, scope.topics)
+        left += others
+    return events, left
+
+
+def _with_unread(validation: Validation, unmapped: Sequence[UnmappedLines]) -> Validation:
+    """The answer that also counts, by logger, the protocol lines that no shape describes: no event came of them."""
+    first: dict[str, UnmappedLines] = {}
+    for lines in unmapped:
+        first.setdefault(lines.logger, lines)
+    totals: Counter[str] = Counter()
+    for lines in unmapped:
+        totals[lines.logger] += lines.count
+    unread = tuple(
+        Unread(logger, f"such as `{shorten(first[logger].text, LONGEST_EXAMPLE)}`", count, first[logger].place)
+        for logger, count in totals.most_common()
+    )
+    counts, more = validation.counts, totals.total()
+    counts = replace(counts, read=counts.read + more, unmapped=counts.unmapped + more)
+    return replace(validation, counts=counts, unmapped=(*validation.unmapped, *unread))

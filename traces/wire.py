@@ -1,0 +1,57 @@
+"""What was read and what was answered, as bytes that another process of this package turns into the same values.
+
+Line shapes travel by their names: both processes have loaded the same catalogue. The bytes are a pickle, so that they may be taken from processes
+of one's own job alone.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import pickle
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Any
+
+from assay.traces.shapes.catalogue import Catalogue
+from assay.traces.shapes.shape import Shape
+
+
+def _proxy(content: dict[object, object]) -> MappingProxyType[object, object]:
+    return MappingProxyType(content)
+
+
+def _of_proxy(proxy: MappingProxyType[object, object]) -> tuple[Callable[..., Any], tuple[dict[object, object]]]:
+    return _proxy, (dict(proxy),)
+
+
+class _Writer(pickle.Pickler):
+    def __init__(self, out: io.BytesIO) -> None:
+        super().__init__(out, pickle.HIGHEST_PROTOCOL)
+        self.dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _of_proxy}
+
+    def persistent_id(self, value: object) -> str | None:
+        """The name of a shape; none of everything else, which is written as it is."""
+        return value.name if isinstance(value, Shape) else None
+
+
+class _Reader(pickle.Unpickler):
+    def __init__(self, data: bytes, catalogue: Catalogue | None) -> None:
+        super().__init__(io.BytesIO(data))
+        self._shapes = {} if catalogue is None else {shape.name: shape for shape in catalogue.shapes}
+
+    def persistent_load(self, name: str) -> Shape:
+        """The shape of a name."""
+        return self._shapes[name]
+
+
+def to_bytes(value: object) -> bytes:
+    """A value as bytes."""
+    out = io.BytesIO()
+    _Writer(out).dump(value)
+    return out.getvalue()
+
+
+def from_bytes(data: bytes, catalogue: Catalogue | None = None) -> Any:
+    """The value that the bytes are of. What holds findings needs the catalogue of their shapes."""
+    return _Reader(data, catalogue).load()
