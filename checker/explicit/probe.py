@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.checker.explicit.machine import Compiled
-from assay.checker.explicit.store import EnginesDisagreeError, RowStore
+from assay.checker.explicit.store import RowStore
 from assay.checker.layout.context import NEVER, WORDS, Slot
 from assay.checker.layout.row import Rows
 from assay.checker.reference.bfs import Search
 from assay.checker.reference.watch import DEADLOCK, Finding
+from assay.checker.verdict import EnginesDisagreeError
 
 BLOCK = 4096
 """How many states are looked at with one call."""
