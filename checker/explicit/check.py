@@ -7,6 +7,7 @@ from contextlib import closing
 from assay.checker.check import scenarios, searched_model
 from assay.checker.coverage import coverage
 from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.explicit.behaviour import decisions_of
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.quantifiers import always_empty
@@ -33,7 +34,8 @@ def check(
         model = searched_model(kernel, reduction)
         with closing(BlockSearch(model, chosen, compiled, reduction)) as search:
             search.run()
-            results = [*Answers(search, texts).all(), *scenarios(search, texts)]
+            decided = {} if compiled.behaviours is None else decisions_of(search, compiled.behaviours, texts)
+            results = [*Answers(search, texts, decided).all(), *scenarios(search, texts)]
             complete = search.stopped is None and search.up_to_depth is None and not search.interrupted
             empty = always_empty(model, search.rows, chosen, texts) if complete else ()
     statistics = search.statistics()

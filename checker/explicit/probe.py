@@ -26,9 +26,10 @@ Words32 = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class Successors:
-    """What ``expand`` found, by position: rows, the positions of predecessors and of actions. The arrays are used again."""
+    """What ``expand`` found, by position: rows, fingerprints, the positions of predecessors and of actions. The arrays are used again."""
 
     rows: Rows
+    prints: Rows
     parents: Words32
     actions: Words32
 
@@ -77,7 +78,9 @@ class Probe:
             done = self._machine.expand(self._context, rows)
             if done == len(rows) and not self._context[Slot.OVERFLOW]:
                 count = int(self._context[Slot.COUNT])
-                return Successors(self._rows[:count], self._parents[:count], self._actions[:count])
+                return Successors(
+                    self._rows[:count], self._prints[:count], self._parents[:count], self._actions[:count]
+                )
             self._make_room(4 * len(self._prints))
 
     def position(self, slot: Slot) -> int:

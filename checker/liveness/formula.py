@@ -107,13 +107,21 @@ def _joined(kind: type[And] | type[Or], neutral: Formula, deciding: Formula, par
 
 
 def eventually(operand: Formula) -> Formula:
-    """The operand holds now or later."""
-    return operand if isinstance(operand, Truth) else Until(TRUE, operand)
+    """The operand holds now or later. What is there for ever, or again and again, is so some time exactly if it is so now."""
+    match operand:
+        case Truth() | Until(Truth(True), _) | Release(Truth(False), Until(Truth(True), _)):
+            return operand
+        case _:
+            return Until(TRUE, operand)
 
 
 def always(operand: Formula) -> Formula:
     """The operand holds now and at all later times."""
-    return operand if isinstance(operand, Truth) else Release(FALSE, operand)
+    match operand:
+        case Truth() | Release(Truth(False), _) | Until(Truth(True), Release(Truth(False), _)):
+            return operand
+        case _:
+            return Release(FALSE, operand)
 
 
 def negation(formula: Formula) -> Formula:

@@ -28,10 +28,10 @@ class Lasso:
 def find_lasso(product: Product) -> Lasso | None:
     """A run of the product that is fair and accepted, one that stops if there is any; None if there is none at all."""
     moving = product.fair()
-    if not moving.component:
+    if not moving.found:
         return None
     stopping = product.fair(stopping=True)
-    fairs = stopping if stopping.component else moving
+    fairs = stopping if stopping.found else moving
     prefix = product.to_fair(fairs)
     cycle = _around(product, prefix[-1], fairs)
     return Lasso(tuple(product.split(node)[0] for node in (*prefix, *cycle[1:])), len(prefix) - 1)

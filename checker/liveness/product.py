@@ -16,7 +16,7 @@ import networkx as nx
 import numpy as np
 
 from assay.checker.liveness.formula import Condition, Enabled, Occurs
-from assay.checker.liveness.graph import Flags, Graph, Kind
+from assay.checker.liveness.graph import Flags, Graph, Kind, Numbers
 from assay.checker.liveness.plan import Plan
 from assay.checker.liveness.tableau import Automaton, Transition
 
@@ -95,10 +95,18 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Fairs:
-    """The nodes on fair cycles, by the number of the component that they are in; ``stopping``: on cycles that stay in one state."""
+    """The nodes on fair cycles: by node a negative number, that of its component; nodes on none have another one.
 
-    component: dict[int, int]
+    ``stopping``: cycles that stay in one state are meant.
+    """
+
+    component: Numbers
     stopping: bool
+
+    @property
+    def found(self) -> bool:
+        """Whether there is any."""
+        return bool((self.component < 0).any())
 
 
 class Product:
@@ -171,15 +179,16 @@ class Product:
         whole: nx.MultiDiGraph[int] = nx.MultiDiGraph()
         for node in self.reached:
             whole.add_edges_from((node, to, {"marks": marks}) for to, marks in self.steps(node, stopping=stopping))
-        found: dict[int, int] = {}
+        found = np.zeros(len(self.graph) * self.tables.states, np.int64)
+        number = 0
         regions: list[Iterable[int]] = [whole.nodes]
         while regions:
             region = whole.subgraph(regions.pop())
             for component in nx.strongly_connected_components(region):
                 rest = self._without_unfair(region.subgraph(component))
                 if rest == component:
-                    number = len(set(found.values()))
-                    found.update(dict.fromkeys(component, number))
+                    number -= 1
+                    found[list(component)] = number
                 elif rest:
                     regions.append(rest)
         return Fairs(found, stopping)
@@ -199,10 +208,10 @@ class Product:
 
     def to_fair(self, fairs: Fairs) -> list[int]:
         """A shortest path from an initial node to a node on a fair cycle."""
-        here = next((node for node in self.roots if node in fairs.component), None)
+        here = next((node for node in self.roots if fairs.component[node] < 0), None)
         if here is not None:
             return [here]
-        return self._search(self.roots, None, lambda node, _: node in fairs.component, stopping=False)
+        return self._search(self.roots, None, lambda node, _: bool(fairs.component[node] < 0), stopping=False)
 
     def marks_between(self, node: int, to: int, *, stopping: bool) -> frozenset[int]:
         """The marks that a step between two nodes may collect, and those of the node that it leads to."""
@@ -223,8 +232,7 @@ class Product:
         return self._inside(start, lambda node, _: node == goal, fairs)
 
     def _inside(self, start: int, wanted: Callable[[int, frozenset[int]], bool], fairs: Fairs) -> list[int]:
-        own = fairs.component[start]
-        inside = {node for node, number in fairs.component.items() if number == own}
+        inside = set(np.flatnonzero(fairs.component == fairs.component[start]).tolist())
         return self._search([start], inside, wanted, stopping=fairs.stopping)
 
     def _search(

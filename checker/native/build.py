@@ -17,6 +17,7 @@ from typing import Any
 import llvmlite  # type: ignore[import-untyped]
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
 import numpy as np
+import numpy.typing as npt
 
 from assay.checker.layout.row import LAYOUT_VERSION, Rows
 from assay.checker.native.module import GENERATOR_VERSION, Program
@@ -117,8 +118,8 @@ class Machine:
         self._expand = self._function("expand", number, pointer, pointer, number)
         self._inspect = self._function("inspect", None, pointer, pointer, number, number)
         self._prints = self._function("prints", None, pointer, number, pointer)
-
         self._canonical = self._function("canonical_rows", None, pointer, number) if program.symmetric else None
+        self._judge = self._function("judge", None, pointer, number, pointer) if program.conditions else None
 
     def _function(self, name: str, result: Any, *arguments: Any) -> Any:
         return ctypes.CFUNCTYPE(result, *arguments)(self._engine.get_function_address(name))
@@ -144,3 +145,10 @@ class Machine:
         if self._canonical is not None:
             self._canonical(result.ctypes.data, len(result))
         return result
+
+    def judge(self, rows: Rows) -> npt.NDArray[np.uint8]:
+        """For each row and condition of the program whether it is true, then for each condition whether it has no value."""
+        told = np.zeros((len(rows), 2 * self.program.conditions), np.uint8)
+        if self._judge is not None:
+            self._judge(rows.ctypes.data, len(rows), told.ctypes.data)
+        return told
