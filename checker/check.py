@@ -8,6 +8,12 @@ from difflib import get_close_matches
 from assay.checker.coverage import coverage, empty_quantifiers
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
+from assay.checker.liveness.decide import Decider, Decisions
+from assay.checker.liveness.graph import reference_graph
+from assay.checker.liveness.plan import Plan
+from assay.checker.liveness.plan import plan as temporal_plan
+from assay.checker.liveness.product import Product
+from assay.checker.liveness.temporal import decisions, is_whole
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search
@@ -35,9 +41,11 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
     reduction = reduction_of(kernel, chosen)
     with deep_recursion(kernel):
         model = searched_model(kernel, reduction)
+        plan = temporal_plan(model, chosen)
         search = Search(model, chosen, reduction)
         search.run()
-        results = [*Answers(search, texts).all(), *scenarios(search, texts)]
+        decided = {} if plan is None else reference_decisions(search, plan, texts)
+        results = [*Answers(search, texts, decided).all(), *scenarios(search, texts)]
         empty = empty_quantifiers(list(kernel.properties), search.watch.evaluated, search.watch.nonempty, texts)
     return report_of(search, ENGINE, results, empty)
 
@@ -69,6 +77,18 @@ def report_of(
 def searched_model(kernel: Kernel, reduction: Reduction | None) -> Model:
     """The model that a search runs: under reduction its quantifiers are strict."""
     return Model(kernel) if reduction is None else Model(kernel, strict=reduction.group.names)
+
+
+def reference_decisions(search: Search, plan: Plan, sources: Sources) -> Decisions:
+    """The decisions about temporal properties on the states of a search, by the reference evaluator."""
+
+    def decider() -> Decider:
+        graph = reference_graph(search.model, plan, search.store, search.initial)
+        return Decider(
+            search.model, plan, graph, search.store.states.__getitem__, sources, Product, whole=is_whole(search)
+        )
+
+    return decisions(search, plan, decider)
 
 
 def scenarios(search: Search, sources: Sources) -> Iterator[PropertyResult]:

@@ -14,7 +14,8 @@ record                 an object
 ``seq``                an array
 =====================  ====================================================================
 
-The action of a step, with its arguments and picks, stands in ``#meta`` of the state that it leads to.
+The action of a step, with its arguments and picks, stands in ``#meta`` of the state that it leads to. Of a run that goes on for ever ``loop`` is the
+number of the state that follows the last one; how it comes about again stands in ``#meta`` of the whole as ``loop``.
 """
 
 from __future__ import annotations
@@ -39,7 +40,13 @@ def trace_to_itf(trace: Trace, kernel: k.Kernel, spec: str, property_: str) -> d
     """The trace as an object for ``json.dumps``; ``property_`` is what it violates or, of a reachable, reaches."""
     meta = {"format": "ITF", "format-description": FORMAT, "source": spec, "description": f"{kernel.name}: {property_}"}
     states = [_state(number, step, kernel) for number, step in enumerate(trace.steps)]
-    return {"#meta": meta, "vars": [variable.name for variable in kernel.variables], "states": states}
+    named = {"vars": [variable.name for variable in kernel.variables]}
+    if trace.loop is None:
+        return {"#meta": meta, **named, "states": states}
+    if trace.loop == len(states) - 1:
+        return {"#meta": meta, **named, "states": states, "loop": trace.loop}
+    back = {"loop": _meta(trace.steps[-1], kernel)}
+    return {"#meta": {**meta, **back}, **named, "states": states[:-1], "loop": trace.loop}
 
 
 def _state(number: int, step: Step, kernel: k.Kernel) -> dict[str, Any]:

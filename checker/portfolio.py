@@ -10,11 +10,14 @@ from typing import Literal
 
 from assay.checker import check as reference
 from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.evaluate.model import Model
 from assay.checker.explicit import check as explicit
-from assay.checker.explicit.machine import Compiled
+from assay.checker.explicit.machine import Behaviours, Compiled
 from assay.checker.layout.row import LAYOUT_VERSION
+from assay.checker.liveness.events import split
+from assay.checker.liveness.plan import plan as temporal_plan
 from assay.checker.native.build import Machine
-from assay.checker.native.module import Program, program
+from assay.checker.native.module import Program, behaviours, program
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
@@ -60,16 +63,18 @@ def check(
         if engine == "prove":
             return Answer(prove(kernel, chosen, sources, cache).report)
         return Answer(bmc.check(kernel, chosen, sources))
-    compiled, declined = compile_or_decline(kernel, chosen, engine, cache)
+    compiled, declined = compile_or_decline(kernel, chosen, engine, cache, temporal=True)
     if compiled is None:
         return Answer(reference.check(kernel, chosen, sources), declined)
     return Answer(explicit.check(kernel, compiled, chosen, sources))
 
 
 def compile_or_decline(
-    kernel: Kernel, options: SearchOptions, engine: Engine, cache: Path | None = None
+    kernel: Kernel, options: SearchOptions, engine: Engine, cache: Path | None = None, *, temporal: bool = False
 ) -> tuple[Compiled | None, Diagnostic | None]:
     """The compiled code that an engine runs; without it the reference engine runs, because it was asked for or for the reason given.
+
+    With ``temporal`` there is code for temporal properties too.
 
     Raises ``SpecError`` as ``check`` does.
     """
@@ -80,7 +85,8 @@ def compile_or_decline(
         return None, None
     try:
         with deep_recursion(kernel):
-            return compile_kernel(kernel, options, cache), None
+            code = compile_kernel(kernel, options, cache)
+            return (with_behaviours(kernel, code, options, cache) if temporal else code), None
     except UnsupportedError as error:
         declined: tuple[Diagnostic, ...] = (error.diagnostic,)
     except SpecError as error:
@@ -136,6 +142,20 @@ def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = 
         deadlock=bool(kernel.next) and options.check_deadlock and options.selects(DEADLOCK),
         group=None if reduction is None else reduction.group,
     )
+    return _compiled(kernel, text, cache)
+
+
+def with_behaviours(kernel: Kernel, compiled: Compiled, options: SearchOptions, cache: Path | None = None) -> Compiled:
+    """The code with that for the selected temporal properties, if there are any; raises as ``compile_kernel`` does."""
+    plan = temporal_plan(Model(kernel), options)
+    if plan is None:
+        return compiled
+    parts = split(kernel, plan.parts)
+    code = _compiled(parts, behaviours(parts, plan.conditions), cache)
+    return replace(compiled, behaviours=Behaviours(plan, code))
+
+
+def _compiled(kernel: Kernel, text: Program, cache: Path | None) -> Compiled:
     return Compiled(
         Machine(text, cache),
         text.layout,

@@ -19,6 +19,8 @@ from assay.checker.evaluate.scope import Frame
 from assay.checker.evaluate.undefined import Undefined
 from assay.checker.explain import explain
 from assay.checker.json_values import NotOfType
+from assay.checker.liveness import advice
+from assay.checker.liveness.judge import Run
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.blocked import blocked_actions, describe_guard
 from assay.checker.reference.instance import show_instance
@@ -70,7 +72,10 @@ def _follow(model: Model, saved: SavedTrace, sources: Sources) -> Replay:
             return Replay(Trace(tuple(steps)), len(saved.steps), f"step {number}: {taken}", differs)
         steps.append(taken)
         differs = differs or _difference(model.kernel, number, taken.state, each)
-    return Replay(Trace(tuple(steps)), len(saved.steps), None, differs)
+    if saved.loop is not None and steps[-1].state != steps[saved.loop].state:
+        back = f"the last state is not that of step {saved.loop + 1} any more, so that the run does not repeat itself"
+        return Replay(Trace(tuple(steps)), len(saved.steps), back, differs)
+    return Replay(Trace(tuple(steps), saved.loop), len(saved.steps), None, differs)
 
 
 def _difference(kernel: k.Kernel, number: int, state: State, saved: SavedStep) -> tuple[int, tuple[str, ...]] | None:
@@ -88,6 +93,8 @@ def _initial(model: Model, saved: SavedStep) -> Step | str:
 
 
 def _take(model: Model, state: State, saved: SavedStep, sources: Sources) -> Step | str:
+    if saved.action is None:
+        return Step(None, (), (), state)
     action = model.actions.get(saved.action or "")
     if action is None or action not in model.steps:
         return f"the model has no step `{saved.action}`"
@@ -151,8 +158,10 @@ def _judge(model: Model, name: str, followed: Replay, sources: Sources) -> Repla
     node = next((each for each in model.kernel.properties if each.name == name), None)
     if node is None:
         return replace(followed, reason=f"the model has no property `{name}`")
-    if node.kind in {"temporal", "refinement"}:
+    if node.kind == "refinement":
         return replace(followed, reason=f"no engine yet: a {node.kind} property is not checked")
+    if node.kind == "temporal":
+        return _judge_run(model, node, followed)
     if node.kind == "transition" and len(followed.trace) < 2:
         return replace(followed, reason="the trace has no step")
     before = followed.trace.steps[-2].state if len(followed.trace) > 1 else state
@@ -166,6 +175,28 @@ def _judge(model: Model, name: str, followed: Replay, sources: Sources) -> Repla
             why = explain(model, conjunct, frame, sources)
             return replace(followed, violated=True, reason=f"`{conjunct.label}` is false", explanation=why)
     return replace(followed, violated=False)
+
+
+def _judge_run(model: Model, node: k.Property, followed: Replay) -> Replay:
+    if followed.trace.loop is None:
+        return replace(followed, reason="the trace does not say how the run goes on for ever")
+    run = Run(model, followed.trace)
+    try:
+        conjunct = run.first_false(node)
+    except Undefined as undefined:
+        return replace(followed, reason=f"`{node.name}` has no value: {undefined.message}")
+    if conjunct is None:
+        return replace(followed, violated=False)
+    for condition in run.unfair():
+        strong = "strong fairness" if condition.strong else "fairness"
+        said = f"the run is not possible for ever: {strong} makes `{condition.event.show(model.kernel)}` happen"
+        return replace(followed, violated=False, reason=said)
+    said = " ".join(advice.remarks(run))
+    return replace(
+        followed,
+        violated=True,
+        reason=f"{advice.reason(run, conjunct)}; {said}" if said else advice.reason(run, conjunct),
+    )
 
 
 def _every_outcome(model: Model, state: State) -> list[Outcome]:

@@ -6,6 +6,9 @@
      "steps": [{"action": null, "arguments": {}, "picks": {}, "state": {"sessions": ["b1"], …}},
                {"action": "elect", "arguments": {"b": "b1"}, "picks": {}, "state": {…}}, …]}
 
+A run that goes on for ever has ``"loop"``: the place, from 0, of the step whose state the last one repeats; where that is the last step itself,
+the run stops there. Its later steps may have no action: nothing happens.
+
 The first step is the initial state; its picks are those of ``init``. Values are written as ``checker.json_values`` says. ``model`` is
 null if no model was chosen; ``set`` holds the parameters that were given on the command line, as they were written.
 """
@@ -48,6 +51,7 @@ class SavedTrace:
     steps: tuple[SavedStep, ...]
     model: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
+    loop: int | None = None
 
 
 def trace_to_json(
@@ -56,7 +60,7 @@ def trace_to_json(
     """The trace as an object for ``json.dumps``."""
     steps = [step_to_json(step, kernel) for step in trace.steps]
     head = {"assay": VERSION, "spec": spec, "model": kernel.model, "set": dict(settings or {}), "property": property_}
-    return {**head, "steps": steps}
+    return {**head, "steps": steps, **({} if trace.loop is None else {"loop": trace.loop})}
 
 
 def step_to_json(step: Step, kernel: k.Kernel) -> dict[str, Any]:
@@ -104,15 +108,25 @@ def _trace(data: Any) -> SavedTrace:
     model = data.get("model")
     if not isinstance(model, str | None):
         raise NotOfType("`model` is neither a name nor null")
-    steps = tuple(_step(number, each) for number, each in enumerate(_part(data, "steps", list)))
+    goes_on = data.get("loop") is not None
+    steps = tuple(_step(number, each, goes_on) for number, each in enumerate(_part(data, "steps", list)))
     if not steps:
         raise NotOfType("it has no steps")
-    return SavedTrace(_part(data, "spec", str), _part(data, "property", str), steps, model, settings)
+    return SavedTrace(
+        _part(data, "spec", str), _part(data, "property", str), steps, model, settings, _loop(data, len(steps))
+    )
 
 
-def _step(number: int, data: Any) -> SavedStep:
+def _loop(data: Any, length: int) -> int | None:
+    loop = data.get("loop")
+    if loop is not None and not (isinstance(loop, int) and not isinstance(loop, bool) and 0 <= loop < length):
+        raise NotOfType("`loop` is not the place of a step")
+    return loop
+
+
+def _step(number: int, data: Any, goes_on: bool) -> SavedStep:
     action = None if isinstance(data, dict) and data.get("action", 0) is None else _part(data, "action", str)
-    if (action is None) is not (number == 0):
+    if (action is None) is not (number == 0) and not (goes_on and number):
         raise NotOfType("the first step, and no other, is the initial state")
     return SavedStep(action, _part(data, "arguments", dict), _part(data, "picks", dict), _part(data, "state", dict))
 

@@ -58,9 +58,13 @@ def worst(codes: Iterable[ExitCode]) -> ExitCode:
     return next((code for code in PRECEDENCE if code in found), ExitCode.OK)
 
 
+class EnginesDisagreeError(Exception):
+    """Two ways to find something out, one of them the reference evaluator's, do not agree: one of them is wrong."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a trace. The first step of a trace has no action: it is the initial state."""
+    """A step of a trace. The first step of a trace has no action: it is the initial state. A later one without action changes nothing."""
 
     action: str | None
     arguments: tuple[tuple[str, Value], ...]
@@ -70,9 +74,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """An execution: the initial state and the steps after it. Its length is the number of states, as TLC counts."""
+    """An execution: the initial state and the steps after it. Its length is the number of states, as TLC counts.
+
+    With a ``loop`` it goes on for ever: its last state is that of the step in place ``loop``, from which all is repeated; where that is the last
+    step itself, the last state is kept for ever. In such a run there may be steps without action: they change nothing.
+    """
 
     steps: tuple[Step, ...]
+    loop: int | None = None
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -125,7 +134,7 @@ class Violation:
 class PropertyResult:
     """The answer about one property. ``kind`` is the kernel's, or ``scenario``, ``deadlock``, ``defined``, ``assume``.
 
-    ``others`` are further violations than the one of ``trace``, if more than one was asked for.
+    ``others`` are further violations than the one of ``trace``, if more than one was asked for; ``remarks`` are sentences about the trace.
     """
 
     name: str
@@ -137,6 +146,7 @@ class PropertyResult:
     explanation: Explanation | None = None
     blocked: tuple[BlockedAction, ...] = ()
     others: tuple[Violation, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

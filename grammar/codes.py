@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from assay.grammar.code import Code
 from assay.grammar.codes_expressions import NAMES, TYPES
+from assay.grammar.codes_liveness import LIVENESS
 from assay.grammar.codes_model import MODULES, PROPERTIES, STATEMENTS
 from assay.grammar.codes_search import SEARCH
 from assay.grammar.codes_spark import SPARK
@@ -284,6 +285,7 @@ TABLE: tuple[Code, ...] = (
     *ENGINES,
     *SEARCH,
     *SPARK,
+    *LIVENESS,
 )
 
 CODES: dict[str, Code] = {code.code: code for code in TABLE}

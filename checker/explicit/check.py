@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from assay.checker.check import report_of, scenarios, searched_model
 from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.explicit.behaviour import decisions_of
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.quantifiers import always_empty
@@ -45,7 +46,9 @@ def answered(search: BlockSearch, texts: Sources, engine: str) -> Report:
     """The report of a search that is run for it."""
     model = search.model
     search.run()
-    results = [*Answers(search, texts).all(), *scenarios(search, texts)]
+    behaviours = search.compiled.behaviours
+    decided = {} if behaviours is None else decisions_of(search, behaviours, texts)
+    results = [*Answers(search, texts, decided).all(), *scenarios(search, texts)]
     complete = not ended_early(search) and not search.interrupted
     empty = always_empty(model, search.rows, search.options, texts) if complete else ()
     return report_of(search, engine, results, empty, search.statistics())

@@ -15,10 +15,10 @@ import numpy as np
 from assay.checker.explicit.lanes import Lane
 from assay.checker.explicit.level_file import Chunk
 from assay.checker.explicit.machine import Compiled
-from assay.checker.explicit.store import EnginesDisagreeError, RowStore
+from assay.checker.explicit.store import RowStore
 from assay.checker.layout.context import NEVER, Slot
 from assay.checker.reference.watch import DEADLOCK, DEFINED, Watch
-from assay.checker.verdict import State
+from assay.checker.verdict import EnginesDisagreeError, State
 
 STUCK, TERMINAL, DEAD, STEP, STATE = KINDS = ("stuck", "terminal", "dead", "step", "state")
 """In the order in which they are looked at, where several come from one state."""

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from assay.checker.layout.row import RowLayout, Rows
+from assay.checker.liveness.plan import Plan
 
 
 class Machine(Protocol):
@@ -20,15 +24,30 @@ class Machine(Protocol):
     def prints(self, rows: Rows) -> Rows:
         """The fingerprints of rows."""
 
+    def judge(self, rows: Rows) -> npt.NDArray[np.uint8]:
+        """For each row and condition whether it is true, then for each condition whether it has no value."""
+
     def canonical(self, rows: Rows) -> Rows:
         """The rows that stand for rows; asked only of code that was compiled with a symmetry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviours:
+    """What temporal properties need: their plan, and code in which each part of the plan is an action.
+
+    The code hands on an instance that is cut as a step that changes nothing, by an action whose number is larger by the number of parts.
+    """
+
+    plan: Plan
+    code: Compiled
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """Compiled code with the names behind its arrays: bound labels, guards (action, label), properties of states and of steps.
 
-    ``actions`` is how many there are; ``identity`` is a hash of all that the code does, of 32 bytes.
+    ``actions`` is how many there are; ``identity`` is a hash of all that the code does, of 32 bytes. ``behaviours`` is further code, of the parts
+    of actions that the plan of the temporal properties tells apart, if there is such a plan.
     """
 
     machine: Machine
@@ -39,3 +58,4 @@ class Compiled:
     steps: tuple[str, ...]
     actions: int
     identity: bytes
+    behaviours: Behaviours | None = None

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.checker.explicit.machine import Compiled
-from assay.checker.explicit.store import EnginesDisagreeError, RowStore
+from assay.checker.explicit.store import RowStore
 from assay.checker.layout.context import NEVER, WORDS, Slot
 from assay.checker.layout.row import Rows
 from assay.checker.reference.bfs import Search
 from assay.checker.reference.watch import DEADLOCK, Finding
+from assay.checker.verdict import EnginesDisagreeError
 
 BLOCK = 4096
 """How many states are looked at with one call."""
@@ -25,9 +26,10 @@ Words32 = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class Successors:
-    """What ``expand`` found, by position: rows, the positions of predecessors and of actions. The arrays are used again."""
+    """What ``expand`` found, by position: rows, fingerprints, the positions of predecessors and of actions. The arrays are used again."""
 
     rows: Rows
+    prints: Rows
     parents: Words32
     actions: Words32
 
@@ -76,7 +78,9 @@ class Probe:
             done = self._machine.expand(self._context, rows)
             if done == len(rows) and not self._context[Slot.OVERFLOW]:
                 count = int(self._context[Slot.COUNT])
-                return Successors(self._rows[:count], self._parents[:count], self._actions[:count])
+                return Successors(
+                    self._rows[:count], self._prints[:count], self._parents[:count], self._actions[:count]
+                )
             self._make_room(4 * len(self._prints))
 
     def position(self, slot: Slot) -> int:

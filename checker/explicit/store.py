@@ -14,11 +14,7 @@ from assay.checker.evaluate.outcome import Outcome, Picks, Stuck, Successor
 from assay.checker.explicit.levels import Levels
 from assay.checker.layout.row import RowLayout, Rows
 from assay.checker.reference.store import Link
-from assay.checker.verdict import State, Step, Trace
-
-
-class EnginesDisagreeError(Exception):
-    """Compiled code and the reference evaluator do not agree about a state: one of them is wrong."""
+from assay.checker.verdict import EnginesDisagreeError, State, Step, Trace
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ import ctypes
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.checker.array_code import objects
 from assay.checker.layout.row import LAYOUT_VERSION, Rows
@@ -45,8 +46,8 @@ class Machine:
         self._expand = function("expand", number, pointer, pointer, number)
         self._inspect = function("inspect", None, pointer, pointer, number, number)
         self._prints = function("prints", None, pointer, number, pointer)
-
         self._canonical = function("canonical_rows", None, pointer, number) if program.symmetric else None
+        self._judge = function("judge", None, pointer, number, pointer) if program.conditions else None
 
     def expand(self, context: Rows, rows: Rows) -> int:
         """Write the successors of rows where the context says; how many of the rows were expanded."""
@@ -69,3 +70,10 @@ class Machine:
         if self._canonical is not None:
             self._canonical(result.ctypes.data, len(result))
         return result
+
+    def judge(self, rows: Rows) -> npt.NDArray[np.uint8]:
+        """For each row and condition of the program whether it is true, then for each condition whether it has no value."""
+        told = np.zeros((len(rows), 2 * self.program.conditions), np.uint8)
+        if self._judge is not None:
+            self._judge(rows.ctypes.data, len(rows), told.ctypes.data)
+        return told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,7 +29,8 @@ class Program:
     """The text of a module.
 
     ``hits`` and ``guards`` name the words of the arrays of bound hits and decisive guards (action and label, parted by a zero byte).
-    ``states`` and ``steps`` are the properties checked in states and on steps, in the order of their findings.
+    ``states`` and ``steps`` are the properties checked in states and on steps, in the order of their findings. ``conditions`` says how many
+    conditions there are whose values are told of every state.
     """
 
     text: str
@@ -38,6 +40,35 @@ class Program:
     states: tuple[k.Property, ...]
     steps: tuple[k.Property, ...]
     symmetric: bool = False
+    conditions: int = 0
+
+
+def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
+    """The module of a kernel that tells of its behaviours: the steps from a row, the instances that are cut, and what holds in a row.
+
+    An instance that is cut is handed on as a step that changes nothing, by an action whose number is larger by the number of actions. Raises as
+    ``program`` does.
+    """
+    layout = row_layout(kernel.variables)
+    hits, guards, count = Labels(), Labels(), len(kernel.next)
+    actions = [
+        partial(_action, kernel, layout, name, at, (hits, guards), cuts_as=at + count)
+        for at, name in enumerate(kernel.next)
+    ]
+    others = [partial(_states, kernel, layout, ()), partial(_stop, kernel, layout, deadlock=False)]
+    functions = written([*actions, *others, partial(_conditions, kernel, layout, conditions)])
+    text = "\n".join(
+        [
+            _prelude(layout.words),
+            _emit(layout.words, has_steps=False, symmetric=False),
+            _expand(count, layout.words),
+            _over_rows("inspect", "states", layout.words),
+            _prints(layout.words),
+            _judge(layout.words, 2 * len(conditions)),
+            *functions,
+        ]
+    )
+    return Program(text, layout, tuple(hits.positions), tuple(guards.positions), (), (), conditions=len(conditions))
 
 
 def program(
@@ -52,7 +83,7 @@ def program(
     chosen = [p for p in kernel.properties if properties is None or p.name in properties]
     states = tuple(p for p in chosen if p.kind in {"invariant", "lemma", "reachable"})
     steps = tuple(p for p in chosen if p.kind == "transition")
-    actions = [partial(_action, kernel, layout, name, at, hits, guards) for at, name in enumerate(kernel.next)]
+    actions = [partial(_action, kernel, layout, name, at, (hits, guards)) for at, name in enumerate(kernel.next)]
     functions = written(
         [
             *actions,
@@ -64,7 +95,7 @@ def program(
     )
     fixed = [
         _prelude(layout.words),
-        _emit(layout.words, bool(steps), symmetric=group is not None),
+        _emit(layout.words, has_steps=bool(steps), symmetric=group is not None),
         _expand(len(kernel.next), layout.words),
         _inspect(layout.words),
         _prints(layout.words),
@@ -75,11 +106,17 @@ def program(
 
 
 def _action(
-    kernel: k.Kernel, layout: RowLayout, name: str, number: int, hits: Labels, guards: Labels, writing: Writing
+    kernel: k.Kernel,
+    layout: RowLayout,
+    name: str,
+    number: int,
+    counted: tuple[Labels, Labels],
+    writing: Writing,
+    cuts_as: int | None = None,
 ) -> str:
     action = kernel.action(name)
     try:
-        return ActionWriter(kernel, layout, action, hits, guards, writing).write(number)
+        return ActionWriter(kernel, layout, action, *counted, writing, cuts_as).write(number)
     except UnsupportedError as error:
         raise error.at(action.span) from None
 
@@ -112,7 +149,7 @@ def _folded(code: Code, value: Scalar, by: int) -> Scalar:
     return code.fresh(64, f"xor {folded.typed}, {value.text}")
 
 
-def _emit(words: int, has_steps: bool, *, symmetric: bool) -> str:
+def _emit(words: int, *, has_steps: bool, symmetric: bool) -> str:
     """Hand on a successor. Properties of steps see it as it is; what is stored, and its fingerprint, is its representative."""
     code = Code()
     runtime = Runtime(code)
@@ -204,6 +241,21 @@ def _states(kernel: k.Kernel, layout: RowLayout, states: tuple[k.Property, ...],
     return _function("internal void @states", "ptr %context, ptr %row, i64 %here", code, "ret void")
 
 
+def _conditions(kernel: k.Kernel, layout: RowLayout, conditions: Sequence[k.Expr], writing: Writing) -> str:
+    """The values of conditions in a row: a byte for each, then a byte for each that says whether it has none."""
+    code = Code(writing.limit)
+    state = State(Runtime(code).load_row(layout.words), layout, kernel.variables)
+    _read_all(kernel, state)
+    lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
+    for at, condition in enumerate(conditions):
+        with code.scope():
+            value, undefined = lowering.apart(lambda each=condition: lowering.flag(each))  # type: ignore[misc]
+            for place, said in ((at, code.both(value, code.invert(undefined))), (len(conditions) + at, undefined)):
+                address = code.fresh(64, f"getelementptr i8, ptr %out, i64 {place}")
+                code.do(f"store {code.resize(said, 8).typed}, ptr {address.text}")
+    return _function("internal void @conditions", "ptr %row, ptr %out", code, "ret void")
+
+
 def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bool) -> str:
     """What to note of a row without a way on."""
     code = Code(writing.limit)
@@ -285,6 +337,28 @@ done:
 def _inspect(words: int) -> str:
     body = "%here = add i64 %i, %base\n  call void @states(ptr %context, ptr %row, i64 %here)"
     return over_rows("inspect(ptr %context, ptr %rows, i64 %n, i64 %base)", words, body)
+
+
+def _judge(words: int, size: int) -> str:
+    return f"""define void @judge(ptr %rows, i64 %n, ptr %told) {{
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+  %offset = mul i64 %i, {words}
+  %row = getelementptr i64, ptr %rows, i64 %offset
+  %place = mul i64 %i, {size}
+  %out = getelementptr i8, ptr %told, i64 %place
+  call void @conditions(ptr %row, ptr %out)
+  %next = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}}
+"""
 
 
 def _prints(words: int) -> str:

@@ -49,16 +49,27 @@ class Cut:
 
 
 class ActionWriter:
-    """Writes the function of one action into ``code``."""
+    """Writes the function of one action into ``code``.
+
+    With ``cuts_as`` an instance that is cut is handed on too: as a step that changes nothing, by an action of that number.
+    """
 
     def __init__(
-        self, kernel: k.Kernel, layout: RowLayout, action: k.Action, hits: Labels, guards: Labels, writing: Writing
+        self,
+        kernel: k.Kernel,
+        layout: RowLayout,
+        action: k.Action,
+        hits: Labels,
+        guards: Labels,
+        writing: Writing,
+        cuts_as: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.layout = layout
         self.action = action
         self.hits = hits
         self.guards = guards
+        self._cuts_as = cuts_as
         self.unrolling = writing.unrolling
         self.code = Code(writing.limit)
         self.runtime = Runtime(self.code)
@@ -164,7 +175,7 @@ class ActionWriter:
             if cut is None:
                 self.runtime.first(Slot.STUCK, self.runtime.get(Slot.CURRENT))
             else:
-                self.runtime.count_hit(self.hits.position(cut.label))
+                self._count_cut(cut.label)
                 self._note_decisive(cut.label, at, cut.alone)
             self.runtime.put(Slot.ALIVE, word(1))
         self.code.jump(end)
@@ -200,10 +211,15 @@ class ActionWriter:
         return None
 
     def _hit(self, cut: Cut, end: str) -> None:
-        self.runtime.count_hit(self.hits.position(cut.label))
+        self._count_cut(cut.label)
         self.runtime.put(Slot.ALIVE, word(1))
         self.runtime.mark(self.guards.position(f"{self.action.name}\0{cut.label}"), cut.alone)
         self.code.jump(end)
+
+    def _count_cut(self, label: str) -> None:
+        self.runtime.count_hit(self.hits.position(label))
+        if self._cuts_as is not None:
+            self._hand_on(self._cuts_as, self.state.row.words)
 
     def _pick(self, number: int, pick: k.Pick, at: int, cut: Cut | None, end: str) -> None:
         domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering))
@@ -327,7 +343,7 @@ class ActionWriter:
         self.code.branch(exceeded, over, fits)
         self.code.label(over)
         with self.code.scope():
-            self.runtime.count_hit(self.hits.position(f"capacity of {name}"))
+            self._count_cut(f"capacity of {name}")
             self.runtime.put(Slot.ALIVE, word(1))
         self.code.jump(end)
         self.code.label(fits)
@@ -337,8 +353,11 @@ class ActionWriter:
         for variable, place in zip(self.kernel.variables, self.layout.places, strict=True):
             if variable.name in after:
                 packer.put(after[variable.name], self.state.read(variable.name), place.shape, place.shift)
-        words = ", ".join(each.typed for each in packer.words())
-        self.code.do(f"call void @emit(ptr %context, ptr %row, i64 {number}, {words})")
+        self._hand_on(number, packer.words())
+
+    def _hand_on(self, number: int, words: Sequence[Scalar]) -> None:
+        typed = ", ".join(each.typed for each in words)
+        self.code.do(f"call void @emit(ptr %context, ptr %row, i64 {number}, {typed})")
 
 
 def _size(domain: Choices) -> int:

@@ -6,6 +6,7 @@ from itertools import islice
 
 from assay.checker.evaluate.scope import Frame
 from assay.checker.explain import explain
+from assay.checker.liveness.decide import Counterexample, Decision, Decisions, NotViolated
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search
 from assay.checker.reference.blocked import blocked_actions
@@ -14,7 +15,7 @@ from assay.checker.reference.unreduce import confirmed
 from assay.checker.reference.watch import DEADLOCK, DEFINED, Finding
 from assay.checker.verdict import Explanation, Outcome, PropertyResult, Trace, Violation
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import NOWHERE
+from assay.grammar.diagnostics import NOWHERE, Span
 
 IN_SOME_ORDER = "a quantifier is undefined for some elements and decided by others (search without `--symmetry`)"
 
@@ -22,10 +23,11 @@ IN_SOME_ORDER = "a quantifier is undefined for some elements and decided by othe
 class Answers:
     """The answers of a finished (or stopped) search about the properties of its model."""
 
-    def __init__(self, search: Search, sources: Sources) -> None:
+    def __init__(self, search: Search, sources: Sources, decisions: Decisions | None = None) -> None:
         self._search = search
         self._kernel = search.model.kernel
         self._sources = sources
+        self._decisions = decisions
 
     def all(self) -> list[PropertyResult]:
         """Defined, deadlock, then the selected properties in the order of their declaration."""
@@ -81,13 +83,47 @@ class Answers:
 
     def _property(self, node: k.Property) -> PropertyResult:
         match node.kind:
-            case "temporal" | "refinement":
+            case "temporal":
+                return self._temporal(node)
+            case "refinement":
                 reason = f"no engine yet: a {node.kind} property is not checked"
                 return PropertyResult(node.name, node.kind, Outcome.UNKNOWN, node.span, reason)
             case "reachable":
                 return self._reachable(node)
             case "invariant" | "lemma" | "transition":
                 return self._safety(node)
+
+    def _temporal(self, node: k.Property) -> PropertyResult:
+        if self._decisions is None:
+            reason = "temporal properties are not decided in this way of searching (`assay check` without `--engine` decides them)"
+            return PropertyResult(node.name, node.kind, Outcome.UNKNOWN, node.span, reason)
+        decision = self._decisions.get(node.name)
+        if isinstance(decision, Counterexample):
+            kept = (decision.reason, decision.trace, None, (), (), decision.remarks)
+            return PropertyResult(node.name, node.kind, Outcome.VIOLATED, node.span, *kept)
+        undefined = self._undefined(node)
+        if undefined is not None:
+            return undefined
+        return PropertyResult(node.name, node.kind, *self._not_refuted(decision, node))
+
+    def _not_refuted(self, decision: Decision | None, node: k.Property) -> tuple[Outcome, Span, str | None]:
+        """The answer about a temporal property of which no counterexample is known."""
+        outcome, reason = self._not_violated()
+        if isinstance(decision, NotViolated):
+            if decision.empty and outcome is Outcome.UP_TO_BOUND:
+                return Outcome.UNKNOWN, node.span, f"vacuous: every fair run is cut off ({reason})"
+            if decision.vacuous is None or outcome is Outcome.UNKNOWN:
+                return outcome, node.span, reason
+            said = decision.vacuous if reason is None else f"{reason}, and {decision.vacuous}"
+            return Outcome.VACUOUS if outcome is Outcome.HOLDS else outcome, node.span, said
+        if outcome in {Outcome.VACUOUS, Outcome.UNKNOWN}:
+            return outcome, node.span, reason
+        why = (
+            "something is undefined"
+            if DEFINED in self._search.watch.found
+            else "the search of its states took all the time"
+        )
+        return Outcome.UNKNOWN, node.span, f"not decided: {why}"
 
     def _safety(self, node: k.Property) -> PropertyResult:
         finding = self._search.watch.found.get(node.name)

@@ -14,13 +14,12 @@ import numpy as np
 
 from assay.checker.evaluate.model import Model, outcomes
 from assay.checker.evaluate.outcome import Cut, Outcome, Picks, Stuck, Successor
-from assay.checker.explicit.store import EnginesDisagreeError
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.store import Link
 from assay.checker.reference.watch import DEADLOCK, Finding
 from assay.checker.simulate.crowd import B, Crowd, Notice, Positions
-from assay.checker.verdict import State, Step, Trace
+from assay.checker.verdict import EnginesDisagreeError, State, Step, Trace
 
 MOST_INITIAL = 100_000
 """The most initial states that walks begin in: the first ones, where there are more."""

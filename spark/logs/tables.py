@@ -80,7 +80,9 @@ def _event_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     schema = pa.schema([(name, kinds.get(name, text)) for name in _names(EVENTS)])
     for batch in batches:
         for row in batch.to_pylist():
-            found = [dict(zip(schema.names, _event(row["cluster"], e), strict=True)) for e in from_bytes(row["content"])]
+            found = [
+                dict(zip(schema.names, _event(row["cluster"], e), strict=True)) for e in from_bytes(row["content"])
+            ]
             yield pa.RecordBatch.from_pylist(found, schema=schema)
 
 

@@ -85,6 +85,10 @@ def property_object(kernel: Kernel, result: PropertyResult) -> dict[str, Any]:
         answer["reason"] = result.reason
     if result.trace is not None:
         answer["trace"] = trace_object(kernel, result.trace)
+        if result.trace.loop is not None:
+            answer["loop"] = result.trace.loop
+    if result.remarks:
+        answer["remarks"] = list(result.remarks)
     if result.explanation is not None:
         answer["explanation"] = explanation_object(result.explanation)
     if result.blocked:
@@ -114,7 +118,7 @@ def trace_object(kernel: Kernel, trace: Trace) -> list[dict[str, Any]]:
 def _step(kernel: Kernel, before: Step | None, step: Step) -> dict[str, Any]:
     return {
         **step_to_json(step, kernel),
-        "text": step_name(kernel, step),
+        "text": step_name(kernel, step) if before is None or step.action is not None else "nothing happens",
         "changes": change_lines(kernel, before.state, step.state) if before is not None else [],
     }
 

@@ -51,6 +51,7 @@ def replay_object(kernel: Kernel, saved: SavedTrace, answer: Replay) -> dict[str
         "property": saved.property,
         "steps": {"saved": answer.total, "followed": len(answer.trace)},
         "trace": trace_object(kernel, answer.trace),
+        **({} if answer.trace.loop is None else {"loop": answer.trace.loop}),
         "reason": answer.diverged or answer.reason,
         "differs": list(answer.differs[1]) if answer.differs is not None else [],
         "explanation": explanation_object(answer.explanation) if answer.explanation is not None else None,

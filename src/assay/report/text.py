@@ -149,6 +149,7 @@ def property_lines(kernel: Kernel, result: PropertyResult) -> Iterator[Line]:
     if result.explanation is not None:
         yield from explanation_lines(result.explanation)
     yield from blocked_lines(kernel, result.blocked)
+    yield from (Line(f"  {remark}") for remark in result.remarks)
     for number, other in enumerate(result.others, start=2):
         yield from _other_lines(kernel, result.name, number, other)
 
@@ -169,10 +170,21 @@ def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:
     before = None
     width = len(str(len(trace)))
     for number, step in enumerate(trace.steps, start=1):
-        yield Line(f"  {number:{width}}  {step_name(kernel, step)}", Tone.HEADING)
+        name = step_name(kernel, step) if before is None or step.action is not None else "nothing happens"
+        yield Line(f"  {number:{width}}  {name}", Tone.HEADING)
         changed = initial_lines(kernel, step.state) if before is None else change_lines(kernel, before, step.state)
         yield from (Line(f"  {'':{width}}      {text}") for text in changed or ["(nothing changes)"])
         before = step.state
+    if trace.loop is not None:
+        yield Line(f"  {'':{width}}  {_loop(trace, trace.loop)}", Tone.HEADING)
+
+
+def _loop(trace: Trace, loop: int) -> str:
+    """How a run goes on for ever."""
+    if loop == len(trace) - 1:
+        return "and it stays so for ever"
+    steps = f"step {loop + 2}" if loop + 2 == len(trace) else f"steps {loop + 2} to {len(trace)}"
+    return f"the state is again that of step {loop + 1}: {steps} for ever"
 
 
 def explanation_lines(explanation: Explanation) -> Iterator[Line]:

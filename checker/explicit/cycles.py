@@ -1,0 +1,244 @@
+"""The inner loops of deciding temporal properties, compiled by numba: numbers of states, components of the product, paths in it.
+
+The product is not made: its edges are those of the state graph, followed once for each transition of the automaton (``liveness.product`` says how).
+The argument ``product`` is ``starts, targets, labels, kinds`` of the graph and ``first, dest, admits, passes`` of the automaton; ``marks`` is
+``of_way, of_label, of_kind, asked, needed``, as bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assay.checker.explicit.kernels import compiled, home
+
+NOWHERE = (1 << 32) - 1
+"""Stands for the number of a state that is not known."""
+TO_FAIR, TO_MARK, TO_NODE, TO_KIND = range(4)
+"""What ``shortest`` looks for."""
+
+
+@compiled
+def remember(prints: Any, numbers: Any, marks: Any, first: int) -> int:
+    """Number the states with these fingerprints from ``first`` on; how many of the fingerprints were known before."""
+    cap, known = len(prints), 0
+    for i in range(len(marks)):
+        at = home(marks[i], cap)
+        while prints[at] != 0 and prints[at] != marks[i]:
+            at = at + 1 if at + 1 < cap else 0
+        known += prints[at] != 0
+        prints[at] = marks[i]
+        numbers[at] = first + i
+    return known
+
+
+@compiled
+def look_up(prints: Any, numbers: Any, marks: Any, found: Any) -> None:
+    """The numbers of the states with these fingerprints, or ``NOWHERE``."""
+    cap = len(prints)
+    for i in range(len(marks)):
+        at = home(marks[i], cap)
+        while prints[at] != 0 and prints[at] != marks[i]:
+            at = at + 1 if at + 1 < cap else 0
+        found[i] = numbers[at] if prints[at] != 0 else NOWHERE
+
+
+@compiled
+def sweep(  # noqa: PLR0913, PLR0915, PLR0917 - one loop over arrays, which numba does not cut for nothing
+    roots: Any, part: Any, index: Any, work: Any, numbers: Any, product: Any, marks: Any, stopping: bool
+) -> int:  # fmt: skip
+    """Find the components of all regions that the roots are in, and what becomes of each; how many nodes are to be looked at again.
+
+    A region is a set of nodes with one positive number in ``part``. Nodes without a fair cycle get 0 there, those of a fair component its negative
+    number, and nodes to be looked at again, which are listed in the first array of ``work``, the number of a new region. ``index`` of nodes never seen is 0. ``numbers``
+    are the last ones used for components and regions. This is D. J. Pearce's algorithm (2016) with its stacks in arrays.
+    """
+    todo, stack, calls, places, rooted = work
+    starts, targets, labels, kinds, first, dest, admits, passes = product
+    states = len(first) - 1
+    next_index, component, top, waiting = 1, len(part) + 1, 0, 0
+    met = np.zeros(len(marks[4]), np.uint64)
+    for r in range(len(roots)):
+        if index[roots[r]] != 0 or part[roots[r]] <= 0:
+            continue
+        depth = 1
+        calls[0], places[0], rooted[0] = roots[r], 0, 1
+        index[roots[r]] = next_index
+        next_index += 1
+        while depth > 0:
+            node = np.int64(calls[depth - 1])
+            state = node // states
+            q = node - state * states
+            kind, begin = kinds[state], np.int64(starts[state])
+            edges = np.int64(1) if stopping else np.int64(starts[state + 1]) - begin + 1
+            place, last = np.int64(places[depth - 1]), (first[q + 1] - first[q]) * edges
+            descends = False
+            while place < last:
+                way = first[q] + place // edges
+                edge = place % edges
+                if edge == 0 and not admits[kind, way]:
+                    place += edges
+                    continue
+                place += 1
+                target = state if edge == 0 else np.int64(targets[begin + edge - 1])
+                label = np.int64(0) if edge == 0 else np.int64(labels[begin + edge - 1])
+                if not passes[label, way]:
+                    continue
+                to = target * states + dest[way]
+                if part[to] != part[node]:
+                    continue
+                if index[to] == 0:
+                    descends = True
+                    places[depth - 1] = place
+                    calls[depth], places[depth], rooted[depth] = to, 0, 1
+                    index[to] = next_index
+                    next_index += 1
+                    depth += 1
+                    break
+                if index[to] < index[node]:
+                    index[node] = index[to]
+                    rooted[depth - 1] = 0
+            if descends:
+                continue
+            depth -= 1
+            if rooted[depth]:
+                component -= 1
+                bottom = top
+                while bottom > 0 and index[node] <= index[stack[bottom - 1]]:
+                    bottom -= 1
+                stack[top] = node
+                next_index -= top - bottom + 1
+                for at in range(bottom, top + 1):
+                    index[stack[at]] = component
+                waiting = judge(
+                    stack[bottom : top + 1],
+                    component,
+                    part,
+                    index,
+                    todo,
+                    waiting,
+                    numbers,
+                    met,
+                    product,
+                    marks,
+                    stopping,
+                )
+                top = bottom
+            else:
+                stack[top] = node
+                top += 1
+                above = calls[depth - 1]
+                if index[node] < index[above]:
+                    index[above] = index[node]
+                    rooted[depth - 1] = 0
+    return waiting
+
+
+@compiled
+def judge(  # noqa: PLR0913, PLR0917 - as above
+    members: Any, component: int, part: Any, index: Any, todo: Any, waiting: int, numbers: Any, met: Any,
+    product: Any, marks: Any, stopping: bool,
+) -> int:  # fmt: skip
+    """Say what becomes of the nodes of a component; how many nodes are waiting in ``todo`` then."""
+    starts, targets, labels, kinds, first, dest, admits, passes = product
+    of_way, of_label, of_kind, asked, needed = marks
+    states, words = len(first) - 1, len(needed)
+    region, goes_on = part[members[0]], False
+    met[:] = 0
+    for at in range(len(members)):
+        node = np.int64(members[at])
+        state = node // states
+        q = node - state * states
+        kind, begin = kinds[state], np.int64(starts[state])
+        edges = np.int64(1) if stopping else np.int64(starts[state + 1]) - begin + 1
+        for word in range(words):
+            met[word] |= of_kind[kind, word]
+        for way in range(first[q], first[q + 1]):
+            if not admits[kind, way]:
+                continue
+            for edge in range(edges):
+                target = state if edge == 0 else np.int64(targets[begin + edge - 1])
+                label = np.int64(0) if edge == 0 else np.int64(labels[begin + edge - 1])
+                to = target * states + dest[way]
+                if passes[label, way] and part[to] == region and index[to] == component:
+                    goes_on = True
+                    for word in range(words):
+                        met[word] |= of_way[way, word] | of_label[label, word]
+    for word in range(words):
+        goes_on = goes_on and needed[word] & ~met[word] == 0
+    kept = 0
+    for at in range(len(members)):
+        kept += goes_on and is_within(asked, kinds[members[at] // states], met)
+    fair = kept == len(members)
+    if kept:
+        numbers[0 if fair else 1] += 1
+    for at in range(len(members)):
+        node = members[at]
+        if fair:
+            part[node] = -numbers[0]
+        elif kept and is_within(asked, kinds[node // states], met):
+            part[node] = numbers[1]
+            todo[waiting] = node
+            waiting += 1
+        else:
+            part[node] = 0
+    return waiting
+
+
+@compiled
+def is_within(asked: Any, kind: int, met: Any) -> bool:
+    """Whether all marks that a kind of states asks for were met."""
+    for word in range(len(met)):  # noqa: SIM110 - a generator would not compile
+        if asked[kind, word] & ~met[word] != 0:
+            return False
+    return True
+
+
+@compiled
+def shortest(  # noqa: PLR0913, PLR0917 - as above
+    before: Any, queue: Any, count: int, part: Any, inside: int, aim: Any, product: Any, marks: Any, stopping: bool
+) -> tuple[int, int]:  # fmt: skip
+    """The last step of a shortest path from the first ``count`` nodes in ``queue`` to what is looked for; -1 twice if there is none.
+
+    ``aim`` is what is looked for: one of the numbers above, the node, the marks, and for each kind and automaton state whether it is looked for.
+    The path has one step at least, and keeps to nodes whose part is ``inside`` unless that is 0. ``before`` of a node is the one from which it was
+    reached, of a source itself, and -1 of all others.
+    """
+    sort, goal, wanted, wanted_kinds = aim
+    starts, targets, labels, kinds, first, dest, admits, passes = product
+    of_way, of_label, of_kind, _, _ = marks
+    states, words = len(first) - 1, len(wanted)
+    done = 0
+    while done < count:
+        node = np.int64(queue[done])
+        done += 1
+        state = node // states
+        q = node - state * states
+        kind, begin = kinds[state], np.int64(starts[state])
+        edges = np.int64(1) if stopping else np.int64(starts[state + 1]) - begin + 1
+        for way in range(first[q], first[q + 1]):
+            if not admits[kind, way]:
+                continue
+            for edge in range(edges):
+                target = state if edge == 0 else np.int64(targets[begin + edge - 1])
+                label = np.int64(0) if edge == 0 else np.int64(labels[begin + edge - 1])
+                to = target * states + dest[way]
+                if not passes[label, way] or (inside != 0 and part[to] != inside):
+                    continue
+                found = (
+                    (sort == TO_FAIR and part[to] < 0)
+                    or (sort == TO_NODE and to == goal)
+                    or (sort == TO_KIND and wanted_kinds[kinds[target], dest[way]])
+                )
+                if sort == TO_MARK:
+                    for word in range(words):
+                        have = of_way[way, word] | of_label[label, word] | of_kind[kinds[target], word]
+                        found = found or wanted[word] & have != 0
+                if found:
+                    return int(node), int(to)
+                if before[to] < 0:
+                    before[to] = node
+                    queue[count] = to
+                    count += 1
+    return -1, -1

@@ -1,0 +1,70 @@
+"""Lassos: a way to a fair cycle and once around it, as short as can be had without much search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from assay.checker.liveness.product import Fairs, Product
+
+
+@dataclass(frozen=True, slots=True)
+class Lasso:
+    """The numbers of states on a run that goes on for ever: the last one is that of place ``loop``, from which everything is repeated.
+
+    If ``loop`` is the last place itself, the run stops there.
+    """
+
+    states: tuple[int, ...]
+    loop: int
+
+    def moving(self) -> Lasso:
+        """The run without the steps that stay in a state where something else happens later."""
+        way, around = _moves(self.states[: self.loop + 1]), _moves(self.states[self.loop :])
+        return Lasso((*way, *around[1:]), len(way) - 1)
+
+
+def find_lasso(product: Product) -> Lasso | None:
+    """A run of the product that is fair and accepted, one that stops if there is any; None if there is none at all."""
+    moving = product.fair()
+    if not moving.found:
+        return None
+    stopping = product.fair(stopping=True)
+    fairs = stopping if stopping.found else moving
+    prefix = product.to_fair(fairs)
+    cycle = _around(product, prefix[-1], fairs)
+    return Lasso(tuple(product.split(node)[0] for node in (*prefix, *cycle[1:])), len(prefix) - 1)
+
+
+def _around(product: Product, start: int, fairs: Fairs) -> list[int]:
+    """A fair cycle through a node of a fair component: from mark to nearest mark, and back.
+
+    Marks of strong fairness are sought only where the cycle asks for them; each of them that is found may lead through nodes that ask for more.
+    """
+    marks = product.tables.marks
+    wanted = set(marks.needed)
+    while True:
+        cycle = [start]
+        met = set(marks.of_kind[product.kind(start)])
+        while wanted - met:
+            path = product.to_mark(cycle[-1], frozenset(wanted - met), fairs)
+            cycle += path[1:]
+            met |= _met(product, path, fairs)
+        if len(cycle) == 1 or cycle[-1] != start:
+            path = product.to_node(cycle[-1], start, fairs)
+            cycle += path[1:]
+            met |= _met(product, path, fairs)
+        asked = frozenset().union(*(marks.asked[product.kind(node)] for node in cycle))
+        if asked <= met:
+            return cycle
+        wanted |= asked
+
+
+def _met(product: Product, path: list[int], fairs: Fairs) -> frozenset[int]:
+    steps = (product.marks_between(node, to, stopping=fairs.stopping) for node, to in pairwise(path))
+    return frozenset().union(*steps)
+
+
+def _moves(states: Sequence[int]) -> list[int]:
+    return [state for at, state in enumerate(states) if at == 0 or state != states[at - 1]]

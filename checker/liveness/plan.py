@@ -1,0 +1,77 @@
+"""What is to be decided: the temporal properties as formulas, their letters, the fairness conditions, and the events that both speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.checker.evaluate.model import Model
+from assay.checker.liveness.events import Event, Fair, Part, fairness, parts
+from assay.checker.liveness.formula import Condition, Formula, Letter
+from assay.checker.liveness.translate import Letters, Translation
+from assay.checker.options import SearchOptions
+from assay.grammar import kernel as k
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A temporal property; ``formulas`` belong to its conjuncts, one to each.
+
+    ``premises`` are the conditions after which something is asked, as written, each with the formulas that it stands for.
+    """
+
+    node: k.Property
+    formulas: tuple[Formula, ...]
+    premises: tuple[tuple[k.Expr, tuple[Formula, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The selected temporal properties of a kernel, ready to be decided on its state graph.
+
+    ``events`` are those of the fairness conditions and of the letters; ``parts`` are the instances of actions as far as events tell them apart.
+    """
+
+    claims: tuple[Claim, ...]
+    letters: tuple[Letter, ...]
+    fair: tuple[Fair, ...]
+    events: tuple[Event, ...]
+    parts: tuple[Part, ...]
+
+    def condition(self, letter: int) -> k.Expr:
+        """The expression of a letter that is a condition on states."""
+        found = self.letters[letter]
+        assert isinstance(found, Condition)
+        return found.expr
+
+    @property
+    def conditions(self) -> tuple[k.Expr, ...]:
+        """The expressions of the letters that are conditions on states, in the order of the letters."""
+        return tuple(each.expr for each in self.letters if isinstance(each, Condition))
+
+    def events_of(self, part: Part) -> frozenset[int]:
+        """The events, by number, that every instance of a part is an occurrence of."""
+        return frozenset(at for at, event in enumerate(self.events) if event.covers(part.event))
+
+
+def plan(model: Model, options: SearchOptions) -> Plan | None:
+    """The plan for the properties that the options select; None if none of them is temporal. Raises ``SpecError`` if one is too large."""
+    chosen = [each for each in model.kernel.properties if each.kind == "temporal" and options.selects(each.name)]
+    if not chosen:
+        return None
+    letters = Letters()
+    claims = tuple(_claim(each, model, letters) for each in chosen)
+    conditions = fairness(model)
+    events = _events(conditions, tuple(letters.numbers))
+    return Plan(claims, tuple(letters.numbers), conditions, events, parts(model, events))
+
+
+def _claim(node: k.Property, model: Model, letters: Letters) -> Claim:
+    translation = Translation(model, letters)
+    formulas = tuple(translation.formula(conjunct.condition, {}) for conjunct in node.conjuncts)
+    return Claim(node, formulas, tuple((expr, tuple(made)) for expr, made in translation.premises.values()))
+
+
+def _events(conditions: Sequence[Fair], letters: Sequence[Letter]) -> tuple[Event, ...]:
+    spoken = [letter.event for letter in letters if not isinstance(letter, Condition)]
+    return tuple(dict.fromkeys([*(each.event for each in conditions), *spoken]))

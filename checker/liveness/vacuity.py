@@ -1,0 +1,41 @@
+"""Premises that are never true: a property that asks something after them asks nothing."""
+
+from __future__ import annotations
+
+from assay.checker.liveness.formula import And, Condition, Enabled, Formula, Literal, Or, Truth
+from assay.checker.liveness.graph import Graph, Kind
+from assay.checker.liveness.plan import Claim, Plan
+from assay.checker.print_kernel import Sources, expression_text
+
+
+def premises_never_true(claim: Claim, graph: Graph, plan: Plan, sources: Sources) -> str | None:
+    """What to say of the premises of a property that are true in no state of the graph; None if there is nothing to say."""
+    texts = [
+        expression_text(expr, sources)
+        for expr, formulas in claim.premises
+        if not any(_may_hold(formula, kind, plan) for formula in formulas for kind in graph.kinds)
+    ]
+    if not texts:
+        return None
+    quoted = ", ".join(f"`{text}`" for text in dict.fromkeys(texts))
+    return f"{quoted} is never true" if len(texts) == 1 else f"{quoted} are never true"
+
+
+def _may_hold(formula: Formula, kind: Kind, plan: Plan) -> bool:
+    """Whether a formula may be true in states of a kind; of what is not about single states, yes."""
+    match formula:
+        case Truth(value):
+            return value
+        case Literal(number, positive):
+            letter = plan.letters[number]
+            if number in kind.undefined or (
+                isinstance(letter, Enabled) and plan.events.index(letter.event) in kind.cut
+            ):
+                return True
+            return (number in kind.true) is positive if isinstance(letter, Condition | Enabled) else True
+        case And(parts):
+            return all(_may_hold(part, kind, plan) for part in parts)
+        case Or(parts):
+            return any(_may_hold(part, kind, plan) for part in parts)
+        case _:
+            return True

@@ -1,0 +1,58 @@
+"""Both engines decide the temporal properties of random specs alike: one by sets and networkx, one by compiled loops over arrays."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from assay.checker import portfolio
+from assay.checker.check import check as reference
+from assay.checker.options import SearchOptions
+from assay.checker.verdict import Outcome, Report
+from assay.grammar.diagnostics import SpecError
+from assay.grammar.load import load_text
+
+from .random_behaviour import random_spec
+
+OPTIONS = SearchOptions(keep_going=True, check_deadlock=False, threads=1)
+
+
+def essence(report: Report) -> dict[str, object]:
+    """What must agree: of a run how long it is, too, for both engines show one that takes as few steps to its loop as can be."""
+    found = {}
+    for each in report.properties:
+        way = None if each.trace is None else each.trace.loop
+        found[each.name] = (each.outcome, way, None if each.outcome is Outcome.VIOLATED else each.reason)
+    return found
+
+
+def agree(seeds: Iterable[int], folder: Path) -> Counter[Outcome]:
+    seen: Counter[Outcome] = Counter()
+    for seed in seeds:
+        text = random_spec(Random(seed))
+        loaded = load_text(text)
+        try:
+            slow = reference(loaded.kernel, OPTIONS, loaded.sources)
+        except SpecError as error:
+            assert [each.code for each in error.diagnostics] == ["E851"], text
+            continue
+        fast = portfolio.check(loaded.kernel, OPTIONS, loaded.sources, "native", folder).report
+        assert essence(fast) == essence(slow), text
+        seen.update(each.outcome for each in slow.properties if each.kind == "temporal")
+    return seen
+
+
+def test_engines_agree_on_temporal_properties(tmp_path: Path) -> None:
+    seen = agree(range(25), tmp_path)
+    assert min(seen[Outcome.HOLDS], seen[Outcome.VIOLATED]) >= 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", [1_000, 2_000, 3_000])
+def test_engines_agree_on_many_temporal_properties(first: int, tmp_path: Path) -> None:
+    seen = agree(range(first, first + 150), tmp_path)
+    assert set(seen) == {Outcome.HOLDS, Outcome.VIOLATED, Outcome.UP_TO_BOUND, Outcome.UNKNOWN, Outcome.VACUOUS}
