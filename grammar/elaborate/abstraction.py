@@ -49,7 +49,12 @@ def abstraction(
         what = f"the refinement does not say what the parameter {names} of `{module.name}` is"
         diagnostics.error("E525", place, what, "bind it as an instance does: `name = value`")
         return None
-    made, made_units = build(tree, slots, Bindings(supplied=supplied), diagnostics)
+    inside = Diagnostics()
+    made, made_units = build(tree, slots, Bindings(supplied=supplied), inside)
+    here = [each for each in inside.items if each.span.file == place.file]
+    diagnostics.items.extend(here or inside.items)  # what is wrong with a binding makes more wrong behind it
+    if here:
+        return None
     return Abstraction(_bare(made), made_units)
 
 
