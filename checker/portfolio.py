@@ -165,6 +165,7 @@ def _compiled(kernel: Kernel, text: Program, cache: Path | None) -> Compiled:
         tuple(each.name for each in text.steps),
         len(kernel.next),
         _identity(kernel, text),
+        refinements=tuple((each.name, into) for each, into in zip(text.refinements, text.images, strict=True)),
     )
 
 

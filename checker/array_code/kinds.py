@@ -1,11 +1,11 @@
-"""The types of the language of ``translate``: numbers, and arrays of them."""
+"""The types of the language of ``translate``: numbers, arrays of them, and tuples of both; and how values of them are passed to functions."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,14 @@ class WordKind:
     """The type of a number."""
 
 
-Kind = ArrayKind | WordKind
+@dataclass(frozen=True, slots=True)
+class TupleKind:
+    """The type of several values that are passed as one."""
+
+    parts: tuple[Kind, ...]
+
+
+Kind = ArrayKind | WordKind | TupleKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +47,9 @@ class Array:
     pointer: str
     sizes: tuple[str, ...]
 
-    @property
-    def kind(self) -> ArrayKind:
-        """Its type."""
-        return ArrayKind(self.element, len(self.sizes))
 
-
-Value = str | Array
+Value = str | Array | tuple["Value", ...]
+"""The text of a word; an array; or several values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +58,44 @@ class Source:
 
     tree: ast.FunctionDef
     names: Mapping[str, Any]
+
+
+def kind_of(value: Value) -> Kind:
+    """The type of a value."""
+    match value:
+        case str():
+            return WordKind()
+        case Array(element, _, sizes):
+            return ArrayKind(element, len(sizes))
+        case tuple():
+            return TupleKind(tuple(map(kind_of, value)))
+        case _:
+            assert_never(value)
+
+
+def operands(value: Value) -> Iterator[str]:
+    """The operands by which a value is passed, with their types: a pointer and the sizes for an array."""
+    match value:
+        case str():
+            yield f"i64 {value}"
+        case Array(_, pointer, sizes):
+            yield f"ptr {pointer}"
+            yield from (f"i64 {size}" for size in sizes)
+        case tuple():
+            for part in value:
+                yield from operands(part)
+        case _:
+            assert_never(value)
+
+
+def parameter(kind: Kind, name: str) -> Value:
+    """The value that a function gets for a parameter of this name."""
+    match kind:
+        case WordKind():
+            return f"%{name}"
+        case ArrayKind(element, dimensions):
+            return Array(element, f"%{name}", tuple(f"%{name}.{at}" for at in range(dimensions)))
+        case TupleKind(parts):
+            return tuple(parameter(part, f"{name}.{at}") for at, part in enumerate(parts))
+        case _:
+            assert_never(kind)

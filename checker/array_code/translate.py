@@ -1,187 +1,142 @@
 """Functions over arrays as LLVM text. They are written in a small part of Python, which this module defines.
 
-A value is a word of 64 bits, an array, or nothing. Arithmetic is modulo 2^64; ``<`` and its kind compare words with a sign; ``>>`` and ``//``
-take words without one. Elements of arrays are widened when they are read, by their sign if their type has one, and cut when they are written.
-Statements are assignments, ``for`` over a ``range`` or over a list of values, ``while``, ``if``, ``break``, ``continue`` and ``return``;
-expressions are arithmetic, comparisons, ``and``, ``or``, ``not``, ``x if c else y``, elements and rows of arrays, ``len``, ``a.shape[n]``,
-``min``, ``np.empty`` of a constant size, constants of the module, and calls of other such functions. Conversions (``np.int64(x)``) are allowed
-and do nothing, so that Python itself can run the text.
+A value is a word of 64 bits, an array, or a tuple of values. Arithmetic is modulo 2^64; ``<`` and its kind compare words with a sign; ``>>``, ``//``
+and ``%`` take words without one. Elements of arrays are widened when they are read, by their sign if their type has one, and cut when they are
+written. Statements are assignments, ``for`` over a ``range`` or over a list of values, ``while``, ``if``, ``break``, ``continue`` and ``return``
+of nothing, a word or words; expressions are arithmetic, comparisons, ``and``, ``or``, ``not``, ``x if c else y``, elements, rows and stretches of
+arrays, ``len``, ``a.shape[n]``, ``min``, ``np.empty`` of a constant size, constants of the module, and calls of other such functions. Conversions
+(``np.int64(x)``, ``int(x)``) are allowed and do nothing, so that Python itself can run the text.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from assay.checker.array_code.kinds import Array, ArrayKind, Element, Kind, Source, Value, WordKind
-
-WORD = 64
-OPERATORS: Mapping[type[ast.operator], str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "udiv", ast.LShift: "shl", ast.RShift: "lshr",
-    ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor",
-}  # fmt: skip
-COMPARISONS: Mapping[type[ast.cmpop], str] = {
-    ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge",
-}  # fmt: skip
-CONVERSIONS = {
-    "int64": (WORD, True),
-    "uint64": (WORD, False),
-    "int32": (32, True),
-    "uint32": (32, False),
-    "uint8": (8, False),
-}
-
-
-class UntranslatableError(Exception):
-    """The text uses something that the module's documentation does not list: a mistake of whoever wrote it."""
-
+from assay.checker.array_code.expressions import Writer
+from assay.checker.array_code.kinds import Array, Kind, Source, Value, operands, parameter
 
 Find = Callable[[Any], Source | None]
 
 
+def results(source: Source) -> int:
+    """How many words a function gives."""
+    given = (node.value for node in ast.walk(source.tree) if isinstance(node, ast.Return) and node.value is not None)
+    return max((len(each.elts) if isinstance(each, ast.Tuple) else 1 for each in given), default=0)
+
+
 def translate(source: Source, kinds: tuple[Kind, ...], find: Find) -> str:
-    """A module with the function ``main`` for arguments of these kinds: for an array a pointer and its sizes, for a number a word.
+    """A module with the function ``main``, whose parameters are a pointer to room for the words that it gives, and the operands of its arguments.
 
     ``find`` gives the source of other functions that may be called. Raises ``UntranslatableError``.
     """
     module = _Module(find)
-    name, gives = module.function(source, kinds)
-    parameters, passed = [], []
-    for at, kind in enumerate(kinds):
-        for number, type_ in enumerate(_parameter_types(kind)):
-            parameters.append(f"{type_} %a{at}_{number}")
-            passed.append(f"{type_} %a{at}_{number}")
-    call = f"call {'i64' if gives else 'void'} @{name}({', '.join(passed)})"
-    body = f"  %result = {call}\n  ret i64 %result" if gives else f"  {call}\n  ret i64 0"
-    main = f"define i64 @main({', '.join(parameters)}) {{\nentry:\n{body}\n}}\n"
+    name, given = module.function(source, kinds)
+    passed = [each for at, kind in enumerate(kinds) for each in operands(parameter(kind, f"a{at}"))]
+    lines = [f"{'%got = ' if given else ''}call {_type(given)} @{name}({', '.join(passed)})"]
+    for at in range(given):
+        lines.append(f"%to{at} = getelementptr i64, ptr %out, i64 {at}")
+        lines += [f"%part{at} = extractvalue {_type(given)} %got, {at}"] if given > 1 else []
+        lines.append(f"store i64 {f'%part{at}' if given > 1 else '%got'}, ptr %to{at}")
+    body = "\n".join(f"  {line}" for line in [*lines, "ret void"])
+    main = f"define void @main({', '.join(['ptr %out', *passed])}) {{\nentry:\n{body}\n}}\n"
     return "\n".join(['target triple = "@TRIPLE@"\n', *module.functions.values(), main])
 
 
-def _parameter_types(kind: Kind) -> list[str]:
-    return ["ptr"] + ["i64"] * kind.dimensions if isinstance(kind, ArrayKind) else ["i64"]
+def _type(given: int) -> str:
+    """LLVM's type of what a function gives."""
+    if given > 1:
+        return f"{{ {', '.join(['i64'] * given)} }}"
+    return "i64" if given else "void"
 
 
 class _Module:
     def __init__(self, find: Find) -> None:
         self.find = find
         self.functions: dict[tuple[int, tuple[Kind, ...]], str] = {}
-        self._names: dict[tuple[int, tuple[Kind, ...]], tuple[str, bool]] = {}
+        self._names: dict[tuple[int, tuple[Kind, ...]], tuple[str, int]] = {}
 
-    def function(self, source: Source, kinds: tuple[Kind, ...]) -> tuple[str, bool]:
-        """The name of a function for arguments of these kinds, and whether it gives a number."""
+    def function(self, source: Source, kinds: tuple[Kind, ...]) -> tuple[str, int]:
+        """The name of a function for arguments of these kinds, and how many words it gives."""
         key = id(source.tree), kinds
         if key not in self._names:
-            gives = any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(source.tree))
-            self._names[key] = f"{source.tree.name}_{len(self._names)}", gives
-            self.functions[key] = _Function(self, source, kinds).write(*self._names[key])
+            self._names[key] = f"{source.tree.name}_{len(self._names)}", results(source)
+            self.functions[key] = _Function(self, source).write(*self._names[key], kinds)
         return self._names[key]
 
 
-class _Function:
-    """One function, statement after statement. Numbers live in slots of the stack, which LLVM makes into registers."""
+class _Function(Writer):
+    """One function, statement after statement."""
 
-    def __init__(self, module: _Module, source: Source, kinds: tuple[Kind, ...]) -> None:
-        self.module, self.source, self.kinds = module, source, kinds
-        self.slots: dict[str, str] = {}
-        self.arrays: dict[str, Array] = {}
-        self.entry: list[str] = []
-        self.lines: list[str] = []
+    def __init__(self, module: _Module, source: Source) -> None:
+        super().__init__(source)
+        self.module = module
         self.loops: list[tuple[str, str]] = []
-        self.fresh_number = 0
-        self.ended = False
+        self.given = 0
 
-    def write(self, name: str, gives: bool) -> str:
-        parameters = []
-        for argument, kind in zip(self.source.tree.args.args, self.kinds, strict=True):
-            types = _parameter_types(kind)
-            names = [f"%arg.{argument.arg}.{number}" for number in range(len(types))]
-            parameters += [f"{type_} {text}" for type_, text in zip(types, names, strict=True)]
-            if isinstance(kind, ArrayKind):
-                self.arrays[argument.arg] = Array(kind.element, names[0], tuple(names[1:]))
-            else:
-                self.store(argument.arg, names[0])
+    def write(self, name: str, given: int, kinds: tuple[Kind, ...]) -> str:
+        """The text of the function."""
+        self.given = given
+        passed: list[str] = []
+        for argument, kind in zip(self.source.tree.args.args, kinds, strict=True):
+            value = parameter(kind, f"arg.{argument.arg}")
+            passed += operands(value)
+            self.bind(argument, argument.arg, value)
         self.block(self.source.tree.body)
         if not self.ended:
-            self.do("ret i64 0" if gives else "ret void")
+            self.do(f"ret {_type(given)} {'0' if given == 1 else 'zeroinitializer'}" if given else "ret void")
         body = "\n".join([*self.entry, *self.lines])
-        head = f"define internal {'i64' if gives else 'void'} @{name}({', '.join(parameters)})"
-        return f"{head} {{\n{body}\n}}\n"
+        return f"define internal {_type(given)} @{name}({', '.join(passed)}) {{\n{body}\n}}\n"
 
-    # ----------------------------------------------------------------------------------------------- writing lines
-
-    def do(self, line: str) -> None:
-        self.lines.append(f"  {line}")
-
-    def fresh(self, line: str) -> str:
-        self.fresh_number += 1
-        self.do(f"%t{self.fresh_number} = {line}")
-        return f"%t{self.fresh_number}"
-
-    def label(self, stem: str) -> str:
-        self.fresh_number += 1
-        return f"{stem}{self.fresh_number}"
-
-    def at(self, label: str) -> None:
-        """Go on behind a label; what was before it falls through."""
-        if not self.ended:
-            self.do(f"br label %{label}")
-        self.lines.append(f"{label}:")
-        self.ended = False
-
-    def jump(self, label: str) -> None:
-        if not self.ended:
-            self.do(f"br label %{label}")
-        self.ended = True
-
-    def branch(self, condition: str, yes: str, no: str) -> None:
-        self.do(f"br i1 {condition}, label %{yes}, label %{no}")
-        self.ended = True
-
-    def slot(self, name: str) -> str:
-        if name not in self.slots:
-            self.slots[name] = f"%v.{name}"
-            self.entry.append(f"  %v.{name} = alloca i64")
-        return self.slots[name]
-
-    def store(self, name: str, value: str) -> None:
-        self.do(f"store i64 {value}, ptr {self.slot(name)}")
+    def call_named(self, node: ast.Call, name: str) -> Value:
+        """What another function gives; nothing is an empty tuple."""
+        called = self.module.find(self.source.names.get(name))
+        if called is None or node.keywords:
+            raise self.refused(node)
+        arguments = [self.value(argument) for argument in node.args]
+        function, given = self.module.function(called, tuple(map(self.kind, arguments)))
+        call = f"call {_type(given)} @{function}({', '.join(each for value in arguments for each in operands(value))})"
+        if given == 0:
+            self.do(call)
+            return ()
+        found = self.fresh(call)
+        if given == 1:
+            return found
+        return tuple(self.fresh(f"extractvalue {_type(given)} {found}, {at}") for at in range(given))
 
     # --------------------------------------------------------------------------------------------------- statements
 
     def block(self, statements: list[ast.stmt]) -> None:
+        """Statements one after the other."""
         for statement in statements:
             if self.ended:
                 raise self.refused(statement)
             self.statement(statement)
 
     def statement(self, node: ast.stmt) -> None:
+        """One statement."""
         match node:
             case ast.Expr(ast.Constant(str())):
                 pass
             case ast.Expr(ast.Call() as call):
-                self.call(call)
-            case ast.Assign(targets, ast.Tuple(values)):
-                found = [self.word(value) for value in values]
-                for target in targets:
-                    if not isinstance(target, ast.Tuple) or len(target.elts) != len(found):
-                        raise self.refused(node)
-                    for part, number in zip(target.elts, found, strict=True):
-                        self.put(part, number)
+                self.value(call)
             case ast.Assign(targets, value):
-                self.assign(targets, value)
+                found = self.value(value)
+                for target in targets:
+                    self.put(target, found)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self.assign([target], value)
+                self.put(target, self.value(value))
             case ast.AugAssign(target, operator, value):
                 self.put(target, self.operation(node, operator, self.word(target), self.word(value)))
             case ast.For(
                 target=ast.Name(name), iter=ast.Call(func=ast.Name("range"), args=bounds), body=body, orelse=[]
             ):
                 self.counted(name, bounds, body)
-            case ast.For(target=ast.Name(name), iter=ast.Tuple(values), body=body, orelse=[]):
+            case ast.For(target=target, iter=ast.Tuple(values), body=body, orelse=[]):
                 for value in values:
-                    self.store(name, self.word(value))
+                    self.put(target, self.value(value))
                     self.block(body)
             case ast.While(test, body, []):
                 self.repeated(test, body)
@@ -189,52 +144,47 @@ class _Function:
                 self.choice(test, then, otherwise)
             case ast.Break() | ast.Continue() if self.loops:
                 self.jump(self.loops[-1][isinstance(node, ast.Break)])
-            case ast.Return(None):
-                self.leave("ret void")
-            case ast.Return(value) if value is not None:
-                self.leave(f"ret i64 {self.word(value)}")
+            case ast.Return(value):
+                self.leave(node, () if value is None else self.value(value))
             case _:
                 raise self.refused(node)
 
-    def leave(self, line: str) -> None:
-        self.do(line)
+    def leave(self, node: ast.Return, found: Value) -> None:
+        """Return."""
+        words = found if isinstance(found, tuple) else (found,)
+        if len(words) != self.given or not all(isinstance(each, str) for each in words):
+            raise self.refused(node)
+        result = "zeroinitializer"
+        if self.given == 1:
+            result = str(words[0])
+        for at, each in enumerate(words if self.given > 1 else ()):
+            start = "undef" if at == 0 else result
+            result = self.fresh(f"insertvalue {_type(self.given)} {start}, i64 {each}, {at}")
+        self.do(f"ret {_type(self.given)} {result}" if self.given else "ret void")
         self.ended = True
 
-    def assign(self, targets: list[ast.expr], value: ast.expr) -> None:
-        found = self.value(value)
-        for target in targets:
-            match target:
-                case ast.Name(name) if isinstance(found, Array):
-                    if name in self.arrays or name in self.slots:
-                        raise self.refused(target)
-                    self.arrays[name] = found
-                case ast.Subscript(ast.Name(name), ast.Slice(None, None, None)) if isinstance(found, str):
-                    self.fill(self.arrays[name], found)
-                case _ if isinstance(found, str):
-                    self.put(target, found)
-                case _:
-                    raise self.refused(target)
-
-    def put(self, target: ast.expr, value: str) -> None:
+    def put(self, target: ast.expr, found: Value) -> None:
+        """Assign a value."""
         match target:
-            case ast.Name(name) if name not in self.arrays:
-                self.store(name, value)
-            case ast.Subscript():
+            case ast.Name(name):
+                self.bind(target, name, found)
+            case ast.Tuple(parts) if isinstance(found, tuple) and len(parts) == len(found):
+                for part, value in zip(parts, found, strict=True):
+                    self.put(part, value)
+            case ast.Subscript(of, ast.Slice(None, None, None)) if isinstance(found, str):
+                self.fill(target, self.array(of), found)
+            case ast.Subscript() if isinstance(found, str):
                 place = self.element(target)
-                if not isinstance(place, tuple):
+                if isinstance(place, Array):
                     raise self.refused(target)
-                self.write_element(*place, value)
+                self.write_element(*place, found)
             case _:
                 raise self.refused(target)
 
-    def write_element(self, element: Element, address: str, value: str) -> None:
-        if element.bits < WORD:
-            value = self.fresh(f"trunc i64 {value} to i{element.bits}")
-        self.do(f"store i{element.bits} {value}, ptr {address}")
-
-    def fill(self, array: Array, value: str) -> None:
+    def fill(self, node: ast.AST, array: Array, value: str) -> None:
+        """Set all elements of an array of one dimension."""
         if len(array.sizes) != 1:
-            raise UntranslatableError(f"only arrays of one dimension are filled, in {self.source.tree.name}")
+            raise self.refused(node)
         at = self.label("fill")
         with self.loop(at, "0", array.sizes[0], "slt", "1"):
             place = self.fresh(f"load i64, ptr {self.slot(at)}")
@@ -259,6 +209,7 @@ class _Function:
         self.at(done)
 
     def counted(self, name: str, bounds: list[ast.expr], body: list[ast.stmt]) -> None:
+        """A loop over a range."""
         first = "0" if len(bounds) == 1 else self.word(bounds[0])
         last = self.word(bounds[min(1, len(bounds) - 1)])
         step = self.constant(bounds[2]) if len(bounds) == 3 else 1
@@ -266,6 +217,7 @@ class _Function:
             self.block(body)
 
     def repeated(self, test: ast.expr, body: list[ast.stmt]) -> None:
+        """A loop as long as something is true."""
         head, inside, done = map(self.label, ("while", "inside", "done"))
         self.at(head)
         self.branch(self.condition(test), inside, done)
@@ -277,6 +229,7 @@ class _Function:
         self.at(done)
 
     def choice(self, test: ast.expr, then: list[ast.stmt], otherwise: list[ast.stmt]) -> None:
+        """One of two blocks."""
         yes, no, done = map(self.label, ("then", "else", "done"))
         self.branch(self.condition(test), yes, no)
         ends = []
@@ -285,183 +238,5 @@ class _Function:
             self.block(body)
             ends.append(self.ended)
             self.jump(done)
-        if all(ends):
-            return
-        self.at(done)
-
-    # -------------------------------------------------------------------------------------------------- expressions
-
-    def word(self, node: ast.expr) -> str:
-        found = self.value(node)
-        if isinstance(found, Array):
-            raise self.refused(node)
-        return found
-
-    def value(self, node: ast.expr) -> Value:
-        match node:
-            case ast.Constant(bool() | int() as number):
-                return str(int(number))
-            case ast.Name(name):
-                return self.named(node, name)
-            case ast.UnaryOp(ast.USub(), operand):
-                return self.fresh(f"sub i64 0, {self.word(operand)}")
-            case ast.BinOp(left, operator, right):
-                return self.operation(node, operator, self.word(left), self.word(right))
-            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(ast.Not()):
-                return self.fresh(f"zext i1 {self.condition(node)} to i64")
-            case ast.IfExp(test, then, otherwise):
-                return self.chosen(test, then, otherwise)
-            case ast.Call():
-                found = self.call(node)
-                if found is None:
-                    raise self.refused(node)
-                return found
-            case ast.Subscript(ast.Attribute(of, "shape"), at):
-                array = self.array(of)
-                return array.sizes[self.constant(at)]
-            case ast.Subscript():
-                place = self.element(node)
-                return self.read_element(*place) if isinstance(place, tuple) else place
-            case _:
-                raise self.refused(node)
-
-    def named(self, node: ast.expr, name: str) -> Value:
-        if name in self.arrays:
-            return self.arrays[name]
-        if name in self.slots:
-            return self.fresh(f"load i64, ptr {self.slots[name]}")
-        return str(self.constant(node))
-
-    def constant(self, node: ast.expr) -> int:
-        """A number that is known before the code runs."""
-        match node:
-            case ast.Constant(int() as number):
-                return number
-            case ast.UnaryOp(ast.USub(), operand):
-                return -self.constant(operand)
-            case ast.Name(name) if name in self.source.names:
-                number = int(self.source.names[name])
-                return number - (1 << WORD) if number >> (WORD - 1) else number
-            case _:
-                raise self.refused(node)
-
-    def operation(self, node: ast.AST, operator: ast.operator, left: str, right: str) -> str:
-        if type(operator) not in OPERATORS:
-            raise self.refused(node)
-        return self.fresh(f"{OPERATORS[type(operator)]} i64 {left}, {right}")
-
-    def chosen(self, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> str:
-        """Only the side that is wanted is computed: the other may be an element that is not there."""
-        name = self.label("chosen")
-        yes, no, done = map(self.label, ("then", "else", "done"))
-        self.branch(self.condition(test), yes, no)
-        for label, value in ((yes, then), (no, otherwise)):
-            self.at(label)
-            self.store(name, self.word(value))
-            self.jump(done)
-        self.at(done)
-        return self.fresh(f"load i64, ptr {self.slot(name)}")
-
-    def condition(self, node: ast.expr) -> str:
-        match node:
-            case ast.Compare(left, [operator], [right]) if type(operator) in COMPARISONS:
-                one, other = self.word(left), self.word(right)
-                return self.fresh(f"icmp {COMPARISONS[type(operator)]} i64 {one}, {other}")
-            case ast.UnaryOp(ast.Not(), operand):
-                return self.fresh(f"xor i1 {self.condition(operand)}, true")
-            case ast.BoolOp(operator, values):
-                return self.joined(values, stop_at=isinstance(operator, ast.Or))
-            case _:
-                return self.fresh(f"icmp ne i64 {self.word(node)}, 0")
-
-    def joined(self, values: list[ast.expr], *, stop_at: bool) -> str:
-        """``and`` and ``or``: what follows the first value that decides is not computed."""
-        name, done = self.label("joined"), self.label("decided")
-        for value in values[:-1]:
-            following = self.label("following")
-            self.store(name, str(int(stop_at)))
-            condition = self.condition(value)
-            self.branch(condition, *((done, following) if stop_at else (following, done)))
-            self.at(following)
-        last = self.condition(values[-1])
-        self.store(name, self.fresh(f"zext i1 {last} to i64"))
-        self.at(done)
-        return self.fresh(f"icmp ne i64 {self.fresh(f'load i64, ptr {self.slot(name)}')}, 0")
-
-    def array(self, node: ast.expr) -> Array:
-        found = self.value(node)
-        if isinstance(found, str):
-            raise self.refused(node)
-        return found
-
-    def element(self, node: ast.Subscript) -> tuple[Element, str] | Array:
-        """The address of an element; a part of the array where there are fewer indexes than dimensions."""
-        array = self.array(node.value)
-        indexes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if len(indexes) > len(array.sizes):
-            raise self.refused(node)
-        place = self.word(indexes[0])
-        for size, index in zip(array.sizes[1:], indexes[1:], strict=False):
-            place = self.fresh(f"add i64 {self.fresh(f'mul i64 {place}, {size}')}, {self.word(index)}")
-        rest = array.sizes[len(indexes) :]
-        for size in rest:
-            place = self.fresh(f"mul i64 {place}, {size}")
-        address = self.address(array, place)
-        return Array(array.element, address, rest) if rest else (array.element, address)
-
-    def address(self, array: Array, place: str) -> str:
-        return self.fresh(f"getelementptr i{array.element.bits}, ptr {array.pointer}, i64 {place}")
-
-    def read_element(self, element: Element, address: str) -> str:
-        found = self.fresh(f"load i{element.bits}, ptr {address}")
-        if element.bits == WORD:
-            return found
-        return self.fresh(f"{'sext' if element.signed else 'zext'} i{element.bits} {found} to i64")
-
-    # --------------------------------------------------------------------------------------------------------- calls
-
-    def call(self, node: ast.Call) -> Value | None:
-        match node:
-            case ast.Call(ast.Name("len"), [of], []):
-                return self.array(of).sizes[0]
-            case ast.Call(ast.Name("min"), [one, other], []):
-                first, second = self.word(one), self.word(other)
-                less = self.fresh(f"icmp slt i64 {first}, {second}")
-                return self.fresh(f"select i1 {less}, i64 {first}, i64 {second}")
-            case ast.Call(ast.Attribute(ast.Name("np"), "empty"), [size, ast.Attribute(ast.Name("np"), type_)], []):
-                return self.room(self.constant(size), Element(*CONVERSIONS[type_]))
-            case ast.Call(ast.Attribute(ast.Name("np"), name), [of], []) if name in CONVERSIONS:
-                return self.word(of)
-            case ast.Call(ast.Name(name), arguments, []):
-                called = self.module.find(self.source.names.get(name))
-                if called is None:
-                    raise self.refused(node)
-                return self.call_function(called, [self.value(argument) for argument in arguments])
-            case _:
-                raise self.refused(node)
-
-    def room(self, size: int, element: Element) -> Array:
-        name = f"%{self.label('room')}"
-        self.entry.append(f"  {name} = alloca [{size} x i{element.bits}]")
-        return Array(element, name, (str(size),))
-
-    def call_function(self, called: Source, arguments: list[Value]) -> str | None:
-        kinds = tuple(each.kind if isinstance(each, Array) else WordKind() for each in arguments)
-        name, gives = self.module.function(called, kinds)
-        passed: list[str] = []
-        for each in arguments:
-            passed += (
-                [f"ptr {each.pointer}", *(f"i64 {size}" for size in each.sizes)]
-                if isinstance(each, Array)
-                else [f"i64 {each}"]
-            )
-        if gives:
-            return self.fresh(f"call i64 @{name}({', '.join(passed)})")
-        self.do(f"call void @{name}({', '.join(passed)})")
-        return None
-
-    def refused(self, node: ast.AST) -> UntranslatableError:
-        line = getattr(node, "lineno", 1) + self.source.tree.lineno - 1
-        return UntranslatableError(
-            f"{self.source.tree.name}, line {line}: `{ast.unparse(node)}` is outside the language"
-        )
+        if not all(ends):
+            self.at(done)

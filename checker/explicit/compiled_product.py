@@ -72,8 +72,9 @@ class CompiledProduct(Product):
         kinds = (self._type, self._type, self._type, places, np.uint8)
         work = tuple(self._room.empty(self._nodes + 1, kind) for kind in kinds)
         numbers = np.array([0, 1], np.int64)
+        met = np.zeros(len(self._marks[4]), np.uint64)
         while len(roots):
-            waiting = sweep(roots, part, index, work, numbers, self._product, self._marks, stopping)
+            waiting = sweep(roots, part, index, work, numbers, met, self._product, self._marks, stopping)
             roots = work[0][:waiting].copy()
             index[roots] = 0
 

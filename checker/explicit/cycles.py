@@ -1,4 +1,4 @@
-"""The inner loops of deciding temporal properties, compiled by numba: numbers of states, components of the product, paths in it.
+"""The inner loops of deciding temporal properties, as machine code: numbers of states, components of the product, paths in it.
 
 The product is not made: its edges are those of the state graph, followed once for each transition of the automaton (``liveness.product`` says how).
 The argument ``product`` is ``starts, targets, labels, kinds`` of the graph and ``first, dest, admits, passes`` of the automaton; ``marks`` is
@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.checker.explicit.kernels import compiled, home
+from assay.checker.array_code.array_function import ArrayFunction
+from assay.checker.explicit.kernels import home
 
 NOWHERE = (1 << 32) - 1
 """Stands for the number of a state that is not known."""
@@ -19,7 +20,7 @@ TO_FAIR, TO_MARK, TO_NODE, TO_KIND = range(4)
 """What ``shortest`` looks for."""
 
 
-@compiled
+@ArrayFunction
 def remember(prints: Any, numbers: Any, marks: Any, first: int) -> int:
     """Number the states with these fingerprints from ``first`` on; how many of the fingerprints were known before."""
     cap, known = len(prints), 0
@@ -33,7 +34,7 @@ def remember(prints: Any, numbers: Any, marks: Any, first: int) -> int:
     return known
 
 
-@compiled
+@ArrayFunction
 def look_up(prints: Any, numbers: Any, marks: Any, found: Any) -> None:
     """The numbers of the states with these fingerprints, or ``NOWHERE``."""
     cap = len(prints)
@@ -44,21 +45,20 @@ def look_up(prints: Any, numbers: Any, marks: Any, found: Any) -> None:
         found[i] = numbers[at] if prints[at] != 0 else NOWHERE
 
 
-@compiled
-def sweep(  # noqa: PLR0913, PLR0915, PLR0917 - one loop over arrays, which numba does not cut for nothing
-    roots: Any, part: Any, index: Any, work: Any, numbers: Any, product: Any, marks: Any, stopping: bool
+@ArrayFunction
+def sweep(  # noqa: PLR0913, PLR0915, PLR0917 - one loop over arrays
+    roots: Any, part: Any, index: Any, work: Any, numbers: Any, met: Any, product: Any, marks: Any, stopping: bool
 ) -> int:  # fmt: skip
     """Find the components of all regions that the roots are in, and what becomes of each; how many nodes are to be looked at again.
 
     A region is a set of nodes with one positive number in ``part``. Nodes without a fair cycle get 0 there, those of a fair component its negative
     number, and nodes to be looked at again, which are listed in the first array of ``work``, the number of a new region. ``index`` of nodes never seen is 0. ``numbers``
-    are the last ones used for components and regions. This is D. J. Pearce's algorithm (2016) with its stacks in arrays.
+    are the last ones used for components and regions; ``met`` is room for the marks of a component. This is D. J. Pearce's algorithm (2016) with its stacks in arrays.
     """
     todo, stack, calls, places, rooted = work
     starts, targets, labels, kinds, first, dest, admits, passes = product
     states = len(first) - 1
     next_index, component, top, waiting = 1, len(part) + 1, 0, 0
-    met = np.zeros(len(marks[4]), np.uint64)
     for r in range(len(roots)):
         if index[roots[r]] != 0 or part[roots[r]] <= 0:
             continue
@@ -135,7 +135,7 @@ def sweep(  # noqa: PLR0913, PLR0915, PLR0917 - one loop over arrays, which numb
     return waiting
 
 
-@compiled
+@ArrayFunction
 def judge(  # noqa: PLR0913, PLR0917 - as above
     members: Any, component: int, part: Any, index: Any, todo: Any, waiting: int, numbers: Any, met: Any,
     product: Any, marks: Any, stopping: bool,
@@ -186,7 +186,7 @@ def judge(  # noqa: PLR0913, PLR0917 - as above
     return waiting
 
 
-@compiled
+@ArrayFunction
 def is_within(asked: Any, kind: int, met: Any) -> bool:
     """Whether all marks that a kind of states asks for were met."""
     for word in range(len(met)):  # noqa: SIM110 - a generator would not compile
@@ -195,7 +195,7 @@ def is_within(asked: Any, kind: int, met: Any) -> bool:
     return True
 
 
-@compiled
+@ArrayFunction
 def shortest(  # noqa: PLR0913, PLR0917 - as above
     before: Any, queue: Any, count: int, part: Any, inside: int, aim: Any, product: Any, marks: Any, stopping: bool
 ) -> tuple[int, int]:  # fmt: skip

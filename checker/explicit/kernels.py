@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.checker.array_code.compiled import Compiled
+from assay.checker.array_code.array_function import ArrayFunction
 
 OWNERS = 256
 OWNER_SHIFT = np.uint64(56)
@@ -29,13 +29,13 @@ MIX_STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX_FIRST, MIX_SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-@Compiled
+@ArrayFunction
 def home(mark: Any, cap: Any) -> Any:
     """The slot, among ``cap``, where the search for a fingerprint begins; it grows with the fingerprint's middle bits."""
     return np.int64((((mark >> HOME_SHIFT) & HOME_MASK) * np.uint64(cap)) >> HOME_BITS)
 
 
-@Compiled
+@ArrayFunction
 def same_row(rows: Any, a: int, b: int) -> bool:
     """Whether two rows are equal."""
     for at in range(rows.shape[1]):  # noqa: SIM110
@@ -44,7 +44,7 @@ def same_row(rows: Any, a: int, b: int) -> bool:
     return True
 
 
-@Compiled
+@ArrayFunction
 def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: Any, fresh: Any, recent: Any) -> None:  # noqa: PLR0913, PLR0917
     """List candidates by owner: those of owner p are ``order[offsets[p]:offsets[p + 1]]``, their fingerprints likewise in ``marks``.
 
@@ -77,7 +77,7 @@ def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: A
     offsets[0] = 0
 
 
-@Compiled
+@ArrayFunction
 def insert_prints(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
     """Insert fingerprints alone; ``fresh`` tells of each candidate whether it was new; how many were."""
     new = 0
@@ -101,7 +101,7 @@ def insert_prints(slots: Any, base: int, cap: int, marks: Any, order: Any, begin
     return new
 
 
-@Compiled
+@ArrayFunction
 def insert_keys(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, more: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
     """As ``insert_prints``, with further words ``more[i]`` of each candidate, which follow its fingerprint in the slot."""
     wide = more.shape[1]
@@ -136,7 +136,7 @@ def insert_keys(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: 
     return new
 
 
-@Compiled
+@ArrayFunction
 def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
     slots: Any, stride: int, step: int, caps: Any, counts: Any, first: int, last: int,
     lanes: int, offsets: Any, order: Any, marks: Any, more: Any, fresh: Any, found: Any,
@@ -158,7 +158,7 @@ def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
             found[lane] += new
 
 
-@Compiled
+@ArrayFunction
 def move(source: Any, start: int, old: int, old_step: int, slots: Any, base: int, cap: int, step: int) -> None:  # noqa: PLR0913, PLR0917
     """Put the first ``step`` words of each of ``old`` used slots into another part of ``cap`` slots, all of which differ."""
     used = np.empty(MOVED, np.int64)
@@ -180,7 +180,7 @@ def move(source: Any, start: int, old: int, old_step: int, slots: Any, base: int
                 slots[base + at * step + w] = source[place + w]
 
 
-@Compiled
+@ArrayFunction
 def gather(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
     rows: Any, parents: Any, actions: Any, fresh: Any, n: int, first: int, kept: Any,
     out_rows: Any, out_parents: Any, out_actions: Any, at: int, taken: Any, found: Any,
@@ -203,7 +203,7 @@ def gather(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
         found[np.int64(actions[new])] += 1
 
 
-@Compiled
+@ArrayFunction
 def take(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
     rows: Any, parents: Any, actions: Any, fresh: Any, order: Any, marks: Any, begin: int, end: int,
     names: Any, sent: Any, out_rows: Any, out_parents: Any, out_actions: Any, filled: Any,
@@ -234,14 +234,14 @@ def take(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
     return end
 
 
-@Compiled
+@ArrayFunction
 def rename(parents: Any, begin: int, end: int, first: int, names: Any) -> None:
     """Name predecessors by what stands at their place, counted from ``first``."""
     for i in range(begin, end):
         parents[i] = names[np.int64(parents[i]) - first]
 
 
-@Compiled
+@ArrayFunction
 def second_prints(rows: Any, n: int, out: Any) -> None:
     """Another 64 bits of fingerprint of each row: each word mixed in by the finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
     for i in range(n):
@@ -254,7 +254,7 @@ def second_prints(rows: Any, n: int, out: Any) -> None:
         out[i, 0] = state
 
 
-@Compiled
+@ArrayFunction
 def checksum(words: Any) -> Any:
     """A sum over words that changes with each of them and with their order; it finds damage, not malice."""
     a = b = c = d = MIX_START

@@ -24,13 +24,14 @@ Counts = npt.NDArray[np.int64]
 class Arena:
     """The arrays of all lanes, the lane as first index: candidates as compiled code writes them, and lists of them by owner."""
 
-    def __init__(self, lanes: int, words: int, keys: Keys, room: int = ROOM) -> None:
+    def __init__(self, lanes: int, words: int, keys: Keys, room: int = ROOM, *, tells_arguments: bool = False) -> None:
         self.keys = keys
         self.room = room
         self.rows: Rows = np.empty((lanes, room, words), np.uint64)
         self.prints: Rows = np.empty((lanes, room), np.uint64)
         self.parents = np.empty((lanes, room), np.uint32)
         self.actions = np.empty((lanes, room), np.uint32)
+        self.arguments: Rows = np.empty((lanes, room if tells_arguments else 0), np.uint64)
         self.offsets: Counts = np.zeros((lanes, OWNERS + 1), np.int64)
         self.order = np.empty((lanes, room), np.uint32)
         self.marks: Rows = np.empty((lanes, room), np.uint64)
@@ -41,7 +42,9 @@ class Arena:
     @property
     def nbytes(self) -> int:
         """The memory that the arrays take once they are used."""
-        arrays = (self.rows, self.prints, self.parents, self.actions, self.order, self.marks, self.fresh)
+        arrays = (
+            self.rows, self.prints, self.parents, self.actions, self.arguments, self.order, self.marks, self.fresh,
+        )  # fmt: skip
         return sum(array.nbytes for array in arrays) + (self.more.nbytes if self.more is not self.rows else 0)
 
     def batch(self, lanes: int) -> Batch:
@@ -90,6 +93,8 @@ class Lane:
         )  # fmt: skip
         for slot, array in pairs:
             self.context[slot] = array.ctypes.data
+        if arena.arguments.size:
+            self.context[Slot.ARGUMENTS] = arena.arguments[at].ctypes.data
         self.context[Slot.CAPACITY] = arena.room
         self.context[Slot.RESERVE] = arena.room // 4
 

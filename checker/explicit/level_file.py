@@ -66,7 +66,7 @@ class Header:
         words[:2] = MAGIC, FORMAT
         words[2 : 2 + len(numbers)] = numbers
         words[11:15] = known
-        words[15] = checksum(words[:15])
+        words[15] = sum_of(words[:15])
         return words
 
 
@@ -76,10 +76,15 @@ def unpack_header(words: Rows) -> Header:
         raise DamagedError("it is no level file")
     if int(words[1]) != FORMAT:
         raise DamagedError(f"it has version {int(words[1])} of the format, and this program reads version {FORMAT}")
-    if int(words[15]) != int(checksum(words[:15])):
+    if int(words[15]) != sum_of(words[:15]):
         raise DamagedError("its header is damaged")
     numbers = [int(word) for word in words[2:11]]
     return Header(words[11:15].tobytes(), numbers[0], numbers[1], numbers[2], Parent(numbers[3]), *numbers[4:])
+
+
+def sum_of(words: Rows) -> int:
+    """The checksum of words, as a number without a sign."""
+    return int(checksum(words)) % (1 << 64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,7 @@ class ChunkLayout:
         """As ``view``, the checksum compared."""
         chunk = self.view(words)
         end = self.size(len(chunk.rows)) - 1
-        if int(words[end]) != int(checksum(words[:end])):
+        if int(words[end]) != sum_of(words[:end]):
             raise DamagedError("a chunk of it is damaged")
         return chunk
 
@@ -138,7 +143,7 @@ class ChunkLayout:
         words[0] = n
         into = self.view(words)
         into.rows[:], into.parents[:], into.actions[:] = content.rows, content.parents, content.actions
-        words[-1] = checksum(words[:-1])
+        words[-1] = sum_of(words[:-1])
         return words
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from assay.checker.layout.refined import Flags, ImageLayout
 from assay.checker.layout.row import RowLayout, Rows
 from assay.checker.liveness.plan import Plan
 
@@ -26,6 +27,9 @@ class Machine(Protocol):
 
     def judge(self, rows: Rows) -> npt.NDArray[np.uint8]:
         """For each row and condition whether it is true, then for each condition whether it has no value."""
+
+    def images(self, at: int, rows: Rows) -> tuple[Rows, Flags]:
+        """The images of rows in the refinement in place ``at``, and flags (``layout.refined``) of those that have none."""
 
     def canonical(self, rows: Rows) -> Rows:
         """The rows that stand for rows; asked only of code that was compiled with a symmetry."""
@@ -59,3 +63,5 @@ class Compiled:
     actions: int
     identity: bytes
     behaviours: Behaviours | None = None
+    refinements: tuple[tuple[str, ImageLayout], ...] = ()
+    """The refinements that are checked, with the layouts of their images."""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.checker.array_code import objects
+from assay.checker.layout.refined import Flags
 from assay.checker.layout.row import LAYOUT_VERSION, Rows
 from assay.checker.native.module import GENERATOR_VERSION, Program
 
@@ -46,6 +47,8 @@ class Machine:
         self._expand = function("expand", number, pointer, pointer, number)
         self._inspect = function("inspect", None, pointer, pointer, number, number)
         self._prints = function("prints", None, pointer, number, pointer)
+        images = range(len(program.images))
+        self._images = [function(f"images_{at}", None, pointer, number, pointer, pointer) for at in images]
         self._canonical = function("canonical_rows", None, pointer, number) if program.symmetric else None
         self._judge = function("judge", None, pointer, number, pointer) if program.conditions else None
 
@@ -63,6 +66,13 @@ class Machine:
         result = np.zeros(len(rows), np.uint64)
         self._prints(rows.ctypes.data, len(rows), result.ctypes.data)
         return result
+
+    def images(self, at: int, rows: Rows) -> tuple[Rows, Flags]:
+        """The images of rows in the refinement in place ``at``, and flags (``layout.refined``) of those that have none."""
+        found = np.empty((len(rows), self.program.images[at].words), np.uint64)
+        flags = np.empty(len(rows), np.uint8)
+        self._images[at](rows.ctypes.data, len(rows), found.ctypes.data, flags.ctypes.data)
+        return found, flags
 
     def canonical(self, rows: Rows) -> Rows:
         """The rows that stand for rows: themselves, where the program was made without a symmetry."""

@@ -17,6 +17,7 @@ from assay.checker.layout.context import Slot
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.code import FALSE, TRUE, Code, Scalar, word
 from assay.checker.native.elements import LIST_LIMIT, Choices, Powerset, Whole, choice, choices_of, elements, positions
+from assay.checker.native.image import argument_word
 from assay.checker.native.loops import each, search
 from assay.checker.native.lowering import Lowering, State
 from assay.checker.native.merge import bunch
@@ -48,28 +49,35 @@ class Cut:
     alone: Scalar
 
 
-class ActionWriter:
-    """Writes the function of one action into ``code``.
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of an instance of an action, beside the row after it.
 
-    With ``cuts_as`` an instance that is cut is handed on too: as a step that changes nothing, by an action of that number.
+    With ``cuts_as`` an instance that is cut is handed on too: as a step that changes nothing, by an action of that number. ``arguments`` is where
+    the arguments lie in a word that follows the row.
     """
+
+    cuts_as: int | None = None
+    arguments: RowLayout | None = None
+
+
+class ActionWriter:
+    """Writes the function of one action into ``code``; ``told`` is what is handed on of an instance beside the row after it."""
 
     def __init__(
         self,
         kernel: k.Kernel,
         layout: RowLayout,
         action: k.Action,
-        hits: Labels,
-        guards: Labels,
+        counted: tuple[Labels, Labels],
+        told: Told,
         writing: Writing,
-        cuts_as: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.layout = layout
         self.action = action
-        self.hits = hits
-        self.guards = guards
-        self._cuts_as = cuts_as
+        self.hits, self.guards = counted
+        self._told = told
         self.unrolling = writing.unrolling
         self.code = Code(writing.limit)
         self.runtime = Runtime(self.code)
@@ -218,8 +226,8 @@ class ActionWriter:
 
     def _count_cut(self, label: str) -> None:
         self.runtime.count_hit(self.hits.position(label))
-        if self._cuts_as is not None:
-            self._hand_on(self._cuts_as, self.state.row.words)
+        if self._told.cuts_as is not None:
+            self._hand_on(self._told.cuts_as, self.state.row.words)
 
     def _pick(self, number: int, pick: k.Pick, at: int, cut: Cut | None, end: str) -> None:
         domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering))
@@ -356,7 +364,11 @@ class ActionWriter:
         self._hand_on(number, packer.words())
 
     def _hand_on(self, number: int, words: Sequence[Scalar]) -> None:
-        typed = ", ".join(each.typed for each in words)
+        handed_on = list(words)
+        if self._told.arguments is not None:
+            symbols = [self.lowering.bound[parameter.binder.name] for parameter in self.action.parameters]
+            handed_on.append(argument_word(self.code, self._told.arguments, symbols))
+        typed = ", ".join(each.typed for each in handed_on)
         self.code.do(f"call void @emit(ptr %context, ptr %row, i64 {number}, {typed})")
 
 

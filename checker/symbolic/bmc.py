@@ -57,6 +57,8 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
 class BoundedSearch(Search):
     """A search whose store holds only initial states and the paths that were found."""
 
+    refines = False
+
     def __init__(self, model: Model, options: SearchOptions, system: System) -> None:
         super().__init__(model, options)
         self.system = system

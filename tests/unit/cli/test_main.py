@@ -175,10 +175,10 @@ def test_doctor_exits_3_where_a_dependency_is_missing(assay: Any, monkeypatch: p
 STUCK = """
 import os, signal, sys, threading
 import numpy as np
-from assay.checker.array_code.compiled import Compiled
+from assay.checker.array_code.array_function import ArrayFunction
 from assay.cli import interrupt
 
-@Compiled
+@ArrayFunction
 def spin(words):
     at = 0
     while words[0] == 0:
