@@ -92,8 +92,10 @@ def _known(reading: LogReading) -> list[int]:
 
 
 def _named(event: Event) -> set[int]:
-    """The brokers that a line names as controllers or as registered."""
+    """The nodes that a line names as controllers, as leaders of more than a partition, or as registered."""
     found = [event.fields.get("winner"), event.fields.get("controller")]
+    found += [] if "partition" in event.fields else [event.fields.get("leader"), event.fields.get("candidate")]
+    found += [event.fields.get("broker")] if "voter" in event.fields else []
     epochs = event.fields.get("epochs")
     if isinstance(epochs, Mapping):
         found += epochs

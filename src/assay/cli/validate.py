@@ -23,6 +23,7 @@ from assay.report.validation_object import exit_code, junit_of_validation, valid
 from assay.report.validation_text import validation_lines
 from assay.traces import window
 from assay.traces.binding import Unread
+from assay.traces.choice import Choice, choose, chosen
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event, Notice
 from assay.traces.gaps import gaps, with_gaps
@@ -33,7 +34,6 @@ from assay.traces.validate import validate as run_validation
 from assay.traces.validation import Validation
 from assay.traces.window import known_ids
 
-DEFAULT_SPEC = "kafka/cluster"
 LONGEST_EXAMPLE = 100
 WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL"})
 
@@ -47,7 +47,11 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
-@click.option("--spec", default=DEFAULT_SPEC, show_default=True, help="The spec: a file, or the name of a bundled one.")
+@click.option(
+    "--spec",
+    metavar="SPEC",
+    help="The spec: a file, or the name of a bundled one. If it is left out, the lines decide: Kafka in ZooKeeper mode, or in KRaft mode.",
+)
 @model_options
 @click.option("--clause", metavar="NAME", help="The trace clause of the spec, if it has several.")
 @click.option(
@@ -97,7 +101,7 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write a report as one HTML page.")
 def validate(
     paths: tuple[Path, ...],
-    spec: str,
+    spec: str | None,
     model: str | None,
     settings: tuple[str, ...],
     clause: str | None,
@@ -121,7 +125,8 @@ def validate(
     Exit code: 0 consistent      1 inconsistent      2 bad input
                3 inconclusive    4 vacuous: nothing was checked
     """
-    loaded = load(spec, model, parse_settings(settings))
+    bound = parse_settings(settings)
+    loaded = None if spec is None else load(spec, model, bound)
     with activity("reading logs") as show:
         reading = read_logs(paths, ReadOptions(shape_files=shapes))
         reading = redacted(reading) if redact else reading
@@ -129,7 +134,10 @@ def validate(
         limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew)
         accepted = known_ids(known.read_text(encoding="utf-8", errors="replace")) if known is not None else None
         scope = Scope(since, until, topics, accepted)
-        validation = validated(loaded, reading, limits, clause, scope)
+        choice = choose(reading.kinds, spec)
+        loaded = load(choice.spec, model, bound) if loaded is None else loaded
+        validation = validated(loaded, reading, limits, clause or choice.clause, scope, choice)
+        validation = chosen(validation, choice, sum(reading.kinds.values()))
     problems: list[Diagnostic] = []
     if junit is not None:
         problems += write_result(junit, junit_of_validation(validation))
@@ -150,14 +158,19 @@ class Scope:
 
 
 def validated(
-    loaded: Loaded, reading: LogReading, limits: Options, clause: str | None = None, scope: Scope = Scope()
+    loaded: Loaded,
+    reading: LogReading,
+    limits: Options,
+    clause: str | None = None,
+    scope: Scope = Scope(),
+    choice: Choice | None = None,
 ) -> Validation:
-    """The answer about a log, with what was noticed while it was read."""
+    """The answer about a log, with what was noticed while it was read. Of logs that no model is for, nothing is validated."""
 
     def explain(event: Event) -> str | None:
         return reading.explain(event) if event.record.level in WORTH_WORDS or not event.record.level else None
 
-    events, left = _in_scope(list(reading.events), scope)
+    events, left = _in_scope([] if choice is not None and choice.unsupported else list(reading.events), scope)
     validation = run_validation(loaded, events, clause=clause, options=limits, explain=explain)
     noticed = replace(validation, notices=(*reading.notices, *left, *validation.notices))
     answer = with_gaps(_with_unread(noticed, reading), gaps(reading))
