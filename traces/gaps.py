@@ -16,6 +16,8 @@ KIND = "missing logs"
 # One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
 WITNESSES = 2
 ELECTION = "ControllerElected"
+MEMBERS = frozenset({"voter", "member"})
+"""Fields that only lines about a quorum have."""
 UNREAD = frozenset(
     {
         *("unreadable", "damaged file", "expansion limit", "unsupported compression", "nested archive", "binary file"),
@@ -92,10 +94,10 @@ def _known(reading: LogReading) -> list[int]:
 
 
 def _named(event: Event) -> set[int]:
-    """The nodes that a line names as controllers, as leaders of more than a partition, or as registered."""
+    """The nodes that a line names as controllers or as registered; of a line of a quorum's member, all that it names."""
     found = [event.fields.get("winner"), event.fields.get("controller")]
-    found += [] if "partition" in event.fields else [event.fields.get("leader"), event.fields.get("candidate")]
-    found += [event.fields.get("broker")] if "voter" in event.fields else []
+    if not MEMBERS.isdisjoint(event.fields):
+        found += [event.fields.get(name) for name in ("leader", "candidate", "broker")]
     epochs = event.fields.get("epochs")
     if isinstance(epochs, Mapping):
         found += epochs

@@ -6,6 +6,7 @@ compared with; no test gives it to the validation.
 
 from __future__ import annotations
 
+import lzma
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
@@ -223,3 +224,28 @@ def of_leadership(switched_off: str | None) -> dict[str, Outcome]:
 def test_each_safeguard_of_leadership_is_needed(safeguard: str, violated: str) -> None:
     assert Outcome.VIOLATED not in of_leadership(None).values()
     assert {name for name, outcome in of_leadership(safeguard).items() if outcome is Outcome.VIOLATED} == {violated}
+
+
+# ------------------------------------------------------------------------------------------------------ the metadata log
+
+DUMP = archive("C2").with_name("C2-metadata.txt.xz")
+
+
+def test_a_dump_of_the_metadata_log_is_explained_record_by_record() -> None:
+    _, validation = answer([DUMP])
+    assert (validation.verdict, validation.clause) == (TraceVerdict.CONSISTENT, "metadata_log")
+    assert (validation.counts.unmapped, dict(validation.hidden)) == (0, {})
+    assert all_written(validation) == writes("C2")
+
+
+def test_a_record_that_elects_a_fenced_leader_is_reported(tmp_path: Path) -> None:
+    """When broker 1 was let go, orders-0 went from it to broker 2: the record is changed to name broker 1 again."""
+    lines = lzma.decompress(DUMP.read_bytes()).decode().splitlines(keepends=True)
+    wanted = '"isr":[3,2],"leader":2'
+    (at,) = [i for i, line in enumerate(lines) if wanted in line and "S73PmVhjQ4aVXUCzKmwIew" in line][:1]
+    lines[at] = lines[at].replace(wanted, '"isr":[3,2],"leader":1')
+    dump = tmp_path / "metadata.txt"
+    dump.write_text("".join(lines))
+    _, validation = answer([dump])
+    assert validation.verdict is TraceVerdict.INCONSISTENT
+    assert validation.violations[0].place.line == at + 1
