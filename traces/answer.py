@@ -46,23 +46,35 @@ class Beside:
 
 
 def validated(
-    loaded: Loaded, reading: LogReading, options: Options, clause: str | None = None, scope: Scope = Scope()
+    loaded: Loaded,
+    reading: LogReading,
+    options: Options,
+    clause: str | None = None,
+    scope: Scope = Scope(),
+    *,
+    supported: bool = True,
 ) -> Validation:
-    """The answer about a log, with what was noticed while it was read."""
+    """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated."""
     begun = perf_counter()
-    shared, slices, beside = ask_shared(loaded, reading, options, clause, scope)
+    shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
     return answer(shared, answer_slices(shared, slices), beside, scope, perf_counter() - begun)
 
 
 def ask_shared(
-    loaded: Loaded, reading: LogReading, options: Options, clause: str | None, scope: Scope
+    loaded: Loaded,
+    reading: LogReading,
+    options: Options,
+    clause: str | None,
+    scope: Scope,
+    *,
+    supported: bool = True,
 ) -> tuple[SharedAnswer, Mapping[str, tuple[Event, ...]], Beside]:
     """The answer about what all slices share, the events of each slice, and what there is to say beside."""
 
     def explain(event: Event) -> str | None:
         return reading.explain(event) if event.record.level in WORTH_WORDS or not event.record.level else None
 
-    events, left = _in_scope(list(reading.events), scope)
+    events, left = _in_scope(list(reading.events) if supported else [], scope)
     shared, slices = validate_shared(loaded, events, clause=clause, options=options, explain=explain)
     return shared, slices, Beside((*reading.notices, *left), reading.unmapped, tuple(gaps(reading)))
 

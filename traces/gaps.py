@@ -16,6 +16,8 @@ KIND = "missing logs"
 # One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
 WITNESSES = 2
 ELECTION = "ControllerElected"
+MEMBERS = frozenset({"voter", "member"})
+"""Fields that only lines about a quorum have."""
 UNREAD = frozenset(
     {
         *("unreadable", "damaged file", "expansion limit", "unsupported compression", "nested archive", "binary file"),
@@ -92,8 +94,10 @@ def _known(reading: LogReading) -> list[int]:
 
 
 def _named(event: Event) -> set[int]:
-    """The brokers that a line names as controllers or as registered."""
+    """The nodes that a line names as controllers or as registered; of a line of a quorum's member, all that it names."""
     found = [event.fields.get("winner"), event.fields.get("controller")]
+    if not MEMBERS.isdisjoint(event.fields):
+        found += [event.fields.get(name) for name in ("leader", "candidate", "broker")]
     epochs = event.fields.get("epochs")
     if isinstance(epochs, Mapping):
         found += epochs

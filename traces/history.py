@@ -118,6 +118,19 @@ class History:
                 return tuple(best.values())
         return ()
 
+    def unseen(self, frontier: Frontier, number: int) -> Frontier:
+        """The ways on with a write of which no line tells: one of the numbered actions that may be hidden."""
+        write = Write(number, ())
+        actions = [name for name in self.model.plan.numbered if name in self.model.plan.hidden]
+        best: dict[Own, Trail] = {}
+        for trail in frontier:
+            for position, state in self.places(trail, write):
+                for taken in self.numbered(state, actions):
+                    own = self.own(taken.state)
+                    if own not in best or position < best[own].position:
+                        best[own] = Trail(own, position, trail, write, state, (taken,))
+        return tuple(best.values())
+
     def _onward(self, trail: Trail, entry: Entry, hidden: int) -> Iterator[Trail]:
         for position, start in self.places(trail, entry):
             for route, state in self._after_hidden(start, hidden):
@@ -159,13 +172,13 @@ class History:
                 others = dict(self.model.consume(line, state)) if found else {}
                 found = {after: taken for after, taken in found.items() if after in others}
         else:
-            found = {taken.state: (taken,) for taken in self.numbered(state)}
+            found = {taken.state: (taken,) for taken in self.numbered(state, self.model.plan.numbered)}
         watching = [line for line in lines if not line.observation.pinned]
         return {after: t for after, t in found.items() if all(self.model.consume(line, after) for line in watching)}
 
-    def numbered(self, state: int) -> Iterator[Taken]:
-        """The steps that a number can stand for."""
-        for action in self.model.plan.numbered:
+    def numbered(self, state: int, actions: Iterable[str]) -> Iterator[Taken]:
+        """The steps that a number can stand for, of these actions."""
+        for action in actions:
             yield from self.model.call(action, (ANY,) * len(self.model.meanings.actions[action].names), state)
 
     def agrees(self, line: Item, start: int, after: int) -> bool:

@@ -111,15 +111,25 @@ class SliceCheck:
             self.found.begun = write.lines[0] if unknown else self.found.begun
             if not unknown and following is None and self._is_restated(write):
                 return
-            onward = self._adopt(write)
+            seen = () if unknown else self._past_unseen(expected, write)
+            onward = seen or self._adopt(write)
             if not onward:
                 self.found.unplaced.append(write)
                 return
-            self.found.missing += [] if unknown else range(expected, write.number)
+            self.found.missing += [] if unknown or seen else range(expected, write.number)
         else:
             onward = self.history.advance(before, write) or self._explain(write, following)
         self.frontier, self.before_last = onward, before
         self.last, self.latest = write.number, write
+
+    def _past_unseen(self, first: int, write: Write) -> Frontier:
+        """The way on with a write, if those before it that no line states are writes that leave none."""
+        frontier = self.frontier
+        if write.number - first > self.history.model.plan.hidden_limit:
+            return ()
+        for number in range(first, write.number):
+            frontier = self.history.unseen(frontier, number)
+        return self.history.advance(frontier, write)
 
     def _is_restated(self, write: Write) -> bool:
         """Whether a single line after the last write is of that write, but for its number; it is noted as a mismatch then."""

@@ -50,6 +50,7 @@ SIZES = [
     Size("kafka/kraft/quorum", "n3e2l2", 66_564, 332_434, 21, ("epochs", "log_size")),
     Size("kafka/kraft/registration", None, 65_500, 480_449, 23, ("broker_epochs",)),
     Size("kafka/kraft/registration", "one_id", 5_214, 29_977, 20, ("broker_epochs",)),
+    Size("kafka/kraft/voting", None, 6_959, 49_210, 12, ("epochs",)),
     Size("kafka/requests", None, 319_276, 2_110_198, 18, ("log_end", "requests")),
 ]
 
@@ -101,6 +102,7 @@ SAFEGUARDS = [
     Safeguard("kafka/kraft/quorum", "CheckLastEpoch", "logs_match", 10, "fetch(n1, n2)"),
     Safeguard("kafka/kraft/registration", "RefuseDuplicateId", "id_is_not_taken_over", 5, "register(p2, b1)"),
     Safeguard("kafka/kraft/registration", "CheckBrokerEpoch", "active_has_caught_up", 8, "unfence(p1, b1)"),
+    Safeguard("kafka/kraft/voting", "OneVote", "elected_once", 7, "win(n2)"),
     Safeguard("kafka/kraft/registration", "CatchUpFirst", "active_has_caught_up", 4, "unfence(p1, b1)"),
     Safeguard("kafka/requests", "MuteConnection", "answers_in_order", 7, "give_up()"),
     Safeguard("kafka/requests", "OnlyLeaderAppends", "only_a_leader_appends", 4, "append()"),
@@ -133,6 +135,7 @@ IDLE = {
     },
     "kafka/kraft/quorum": {"vote.not_past", "vote.other", "win.standing"},
     "kafka/kraft/registration": {"stop.unfenced"},
+    "kafka/kraft/voting": {"vote.other"},
     "kafka/requests": {"commit.present", "serve.asked", "serve.min_bytes"},
 }
 """Guards that are never the only obstacle in the default model: the spec says beside each why."""

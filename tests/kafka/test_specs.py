@@ -161,7 +161,8 @@ def check_safeguard(safeguard: Safeguard, engine: Engine) -> float:
 
 
 def test_every_bundled_spec_is_pinned_here_or_among_those_of_replication() -> None:
-    elsewhere = ("kafka/replication/", "kafka/cluster")  # test_replication.py, test_leadership.py
+    # test_replication.py, test_leadership.py, test_kraft_logs.py
+    elsewhere = ("kafka/replication/", "kafka/cluster", "kafka/kraft/cluster", "kafka/kraft/leadership")
     others = [spec for spec in bundled_specs() if not spec.startswith(elsewhere) and spec not in PINNED_IN_TEST_KRAFT]
     assert [size.spec for size in SIZES] == others
 

@@ -22,7 +22,7 @@ from assay.traces.readers.scan import ByteStream, ScanLimits, Tally
 _BATCH = re.compile(rb"baseOffset: \d{1,20} .{0,400}?partitionLeaderEpoch: (-?\d{1,20}) .{0,400}?isvalid: (true|false)")
 _RECORD = re.compile(rb"\| (?:offset: (?P<offset>\d{1,20}) )?.{0,300}?CreateTime: (?P<time>-?\d{1,20}) ")
 _PAYLOAD = b" payload: "
-_CONTROL = re.compile(rb"controlType: ([A-Z_]{1,60})")
+_CONTROL = re.compile(rb"controlType: ([A-Z_]{1,60})|headerKeys: \[\] ([A-Z]\w{1,60}): \{")
 _KNOWN = (
     b"Dumping ",
     b"Log starting offset",
@@ -100,7 +100,9 @@ class _Dump:
             control = _CONTROL.search(line)
             if control is None:
                 raise NoEventError("a record whose payload is not shown")
-            return _made("ControlRecord", {**own, "control": control[1].decode()}, int(head["time"]), line, place)
+            return _made(
+                "ControlRecord", {**own, "control": (control[1] or control[2]).decode()}, int(head["time"]), line, place
+            )
         return self._payload(_parsed(line[at + len(_PAYLOAD) :]), own, int(head["time"]), line, place)
 
     def _json(self, line: bytes, place: Place) -> JsonEvent:
@@ -119,18 +121,40 @@ class _Dump:
         if not isinstance(kind, str) or not isinstance(data, dict):
             raise NoEventError("a payload without `type` and `data`")
         fields: dict[str, Field] = dict(own)
-        for key, value in data.items():
-            fields[_names()["fields"].get(key, _snake(key))] = field_of(value, key)
+        special = _special(kind, data)
+        names = {**_names()["fields"], **special.get("fields", {})}
+        for key, value in _completed(kind, data).items():
+            number = key in special.get("fields", {}) and isinstance(value, str) and value.isdecimal()
+            fields[names.get(key, _snake(key))] = int(value[:20]) if number else field_of(value, key)
         self._learn(kind, data)
         for each in _names()["name"]:
             if (name := self._names.get((each["field"], str(data.get(each["id"]))))) is not None:
                 fields[each["field"]] = name
-        return _made(_camel(kind), fields, time, line, place)
+        return _made(special.get("kind", _camel(kind)), fields, time, line, place)
 
     def _learn(self, kind: str, data: Mapping[str, Any]) -> None:
         for each in _names()["name"]:
             if kind == each["type"] and isinstance(data.get(each["name"]), str):
                 self._names[each["field"], str(data.get(each["id"]))] = data[each["name"]]
+
+
+def _special(kind: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is special about records with such data; nothing for most."""
+    fitting = (each for each in _names()["special"] if each["type"] == kind)
+    return next((each for each in fitting if each["where"].items() <= data.items()), {})
+
+
+def _completed(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data with what the payload leaves out, and without the numbers that stand for no value."""
+    whole = {**dict.fromkeys(_names()["left_out"].get(kind, ())), **data}
+    for each in _names()["none"]:
+        if each["type"] == kind:
+            given = whole.get(each["field"])
+            if "changes" in each:
+                whole[each["changes"]] = given not in (None, each["unchanged"])
+            if given in (each["number"], each.get("unchanged")):
+                whole[each["field"]] = None
+    return whole
 
 
 def _made(kind: str, fields: Mapping[str, Field], time: int | None, line: bytes, place: Place) -> JsonEvent:

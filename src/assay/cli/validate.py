@@ -26,6 +26,7 @@ from assay.report.validation_object import exit_code, junit_of_validation, valid
 from assay.report.validation_text import validation_lines
 from assay.traces import window
 from assay.traces.answer import Scope, validated
+from assay.traces.choice import choose, chosen
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.overview import Overview, overview
 from assay.traces.read import ReadOptions, read_logs
@@ -33,7 +34,8 @@ from assay.traces.redact import redacted
 from assay.traces.validation import Validation
 from assay.traces.window import known_ids
 
-DEFAULT_SPEC = "kafka/cluster"
+SPARK_SPEC = "kafka/cluster"
+"""What logs are validated against on Spark if no spec is named: there the lines are not asked first."""
 
 
 def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -45,7 +47,11 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
-@click.option("--spec", default=DEFAULT_SPEC, show_default=True, help="The spec: a file, or the name of a bundled one.")
+@click.option(
+    "--spec",
+    metavar="SPEC",
+    help="The spec: a file, or the name of a bundled one. If it is left out, the lines decide: Kafka in ZooKeeper mode, or in KRaft mode.",
+)
 @model_options
 @click.option("--clause", metavar="NAME", help="The trace clause of the spec, if it has several.")
 @click.option(
@@ -96,7 +102,7 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write a report as one HTML page.")
 def validate(
     paths: tuple[str, ...],
-    spec: str,
+    spec: str | None,
     model: str | None,
     settings: tuple[str, ...],
     clause: str | None,
@@ -123,19 +129,24 @@ def validate(
     Exit code: 0 consistent      1 inconsistent      2 bad input
                3 inconclusive    4 vacuous: nothing was checked
     """
-    loaded = load(spec, model, parse_settings(settings))
+    bound = parse_settings(settings)
     limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew)
     accepted = known_ids(known.read_text(encoding="utf-8", errors="replace")) if known is not None else None
     scope = Scope(since, until, topics, accepted)
     if spark is not None:
-        question = SparkQuestion(loaded, clause, limits, scope, shapes, redact)
+        question = SparkQuestion(load(spec or SPARK_SPEC, model, bound), clause, limits, scope, shapes, redact)
         return validate_on_spark(spark, paths, question, SparkOutput(clusters, tables, as_json, junit, html))
     refuse_without_spark(clusters, tables)
+    loaded = None if spec is None else load(spec, model, bound)
     with activity("reading logs") as show:
         reading = read_logs(paths, ReadOptions(shape_files=shapes))
         reading = redacted(reading) if redact else reading
         show(f"validating {sum(reading.kinds.values()):,} events")
-        validation = validated(loaded, reading, limits, clause, scope)
+        choice = choose(reading.kinds, spec)
+        loaded = load(choice.spec, model, bound) if loaded is None else loaded
+        supported = choice.unsupported is None
+        validation = validated(loaded, reading, limits, clause or choice.clause, scope, supported=supported)
+        validation = chosen(validation, choice, sum(reading.kinds.values()))
         input_ = overview(reading)
     problems: list[Diagnostic] = []
     if junit is not None:

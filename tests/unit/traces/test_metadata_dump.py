@@ -82,7 +82,14 @@ def test_records_are_events_with_their_data_their_offset_and_the_epoch_of_their_
         "leader_epoch": 0,
         "partition_epoch": 0,
     }
-    assert (events[3].fields["topic"], events[3].fields["raft_epoch"], events[3].fields["leader"]) == ("orders", 5, -1)
+    change = events[3].fields
+    assert (change["topic"], change["raft_epoch"], change["leader"], change["names_leader"]) == (
+        "orders",
+        5,
+        None,
+        True,
+    )
+    assert (change["isr"], change["replicas"]) == ((2,), None)
     assert {str(event.run) for event in events} == {"controller-101"}
     assert [event.record.time for event in events] == [1795225258485, 1795225259634, 1795225259635, 1795225288910]
     assert [event.record.place.line for event in events] == [5, 7, 8, 10]

@@ -1,0 +1,61 @@
+"""Clusters that are started here, broken, and stopped: what they have just logged is consistent, and what was done to them is in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cluster.jars import NoJarsError, resolve
+from tests.cluster.processes import Cluster, cluster
+
+from assay.cli.settings import load
+from assay.traces.answer import validated
+from assay.traces.choice import choose
+from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.read import read_logs
+from assay.traces.validation import TraceVerdict, Validation
+
+pytestmark = pytest.mark.cluster
+PARTITION = "orders-0"
+
+
+@pytest.fixture(scope="module")
+def jars(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        return resolve(tmp_path_factory.mktemp("maven"))
+    except NoJarsError as error:
+        pytest.skip(str(error))
+
+
+def break_it(running: Cluster) -> None:
+    """The controller is killed and started again, and then the leader of a partition."""
+    running.create_topic(PARTITION.rpartition("-")[0])
+    running.until("the topic has leaders", lambda: running.leader(PARTITION)[1] >= 0)
+    controller, epoch = running.controller()
+    running.kill(controller)
+    running.until("there is another controller", lambda: running.controller()[1] > epoch)
+    running.start(controller)
+    running.wait_started(controller)
+    leader, leader_epoch = running.leader(PARTITION)
+    running.kill(leader)
+    running.until("there is another leader", lambda: running.leader(PARTITION)[1] > leader_epoch)
+
+
+def answer(logs: Path) -> Validation:
+    reading = read_logs([logs])
+    choice = choose(reading.kinds)
+    return validated(load(choice.spec, None, {}), reading, DEFAULT_OPTIONS, choice.clause)
+
+
+@pytest.mark.parametrize(("kraft", "spec"), [(False, "kafka.cluster"), (True, "kafka.kraft.cluster")])
+def test_what_a_cluster_has_just_logged_is_consistent(kraft: bool, spec: str, jars: Path, tmp_path: Path) -> None:
+    with cluster(tmp_path / "cluster", jars, kraft=kraft) as running:
+        break_it(running)
+    assert running.running == {}
+    validation = answer(running.logs)
+    assert validation.kernel.name == spec
+    assert [(str(each.place), each.action) for each in validation.violations] == []
+    assert (validation.verdict, validation.reason) == (TraceVerdict.CONSISTENT, None)
+    assert validation.counts.unmapped == 0
+    assert {result.name for result in validation.slices} >= {"orders-0", "orders-1", "orders-2"}
+    assert sum(result.used for result in validation.slices) > 0

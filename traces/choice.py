@@ -1,0 +1,72 @@
+"""Which of the bundled specs logs are validated against: what their lines are decides, as ``traces/shapes/models.toml`` says."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+
+from assay.traces.events import Notice
+from assay.traces.validation import TraceVerdict, Validation
+
+KIND = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A spec and a trace clause of it (the only one, if none is named), with the reason.
+
+    ``assumed`` says what had to be assumed because logs are missing; ``unsupported``, why the spec cannot be applied at all.
+    """
+
+    spec: str
+    clause: str | None
+    because: str
+    assumed: str | None = None
+    unsupported: str | None = None
+    by_user: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    kinds: tuple[frozenset[str], ...]
+    choice: Choice
+
+
+def choose(kinds: Mapping[str, int], spec: str | None = None) -> Choice:
+    """The model for logs with events of these kinds; of a spec that a user has named, the clause alone is chosen."""
+    present = {kind for kind, count in kinds.items() if count}
+    fitting = [each.choice for each in _models() if all(not group.isdisjoint(present) for group in each.kinds)]
+    if spec is None:
+        return fitting[0]
+    named = next((choice for choice in fitting if choice.spec == spec and choice.unsupported is None), None)
+    return Choice(spec, None, "", by_user=True) if named is None else replace(named, by_user=True)
+
+
+def chosen(validation: Validation, choice: Choice, events: int) -> Validation:
+    """The answer that says which model was chosen and why, and what that leaves open; ``events`` is how many the logs hold."""
+    if choice.unsupported is not None:
+        unmapped = validation.counts.unmapped
+        counts = replace(validation.counts, read=events + unmapped, ignored=events)
+        return replace(validation, verdict=TraceVerdict.INCONCLUSIVE, reason=choice.unsupported, counts=counts)
+    notice = Notice(KIND, None, f"validated against {choice.spec}, because there are {choice.because}")
+    notices = validation.notices if choice.by_user else (*validation.notices, notice)
+    if choice.assumed is not None and validation.verdict is TraceVerdict.CONSISTENT:
+        return replace(validation, notices=notices, verdict=TraceVerdict.INCONCLUSIVE, reason=choice.assumed)
+    return replace(validation, notices=notices)
+
+
+@cache
+def _models() -> tuple[_Model, ...]:
+    content = tomllib.loads((files("assay.traces.shapes") / "models.toml").read_text(encoding="utf-8"))
+    return tuple(
+        _Model(
+            tuple(frozenset(group) for group in entry["kinds"]),
+            Choice(
+                entry["spec"], entry.get("clause"), entry["because"], entry.get("assumed"), entry.get("unsupported")
+            ),
+        )
+        for entry in content["model"]
+    )
