@@ -6,17 +6,18 @@ no step, and is remembered, because a model that is too small for a log must not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import product
 
 from assay.checker.evaluate.conform import range_check
+from assay.checker.evaluate.domain import cardinality
 from assay.checker.evaluate.model import Model as Meanings
 from assay.checker.evaluate.order import sorter
 from assay.checker.evaluate.outcome import Cut, Stuck, Successor
 from assay.checker.evaluate.scope import Frame, Meaning
-from assay.checker.evaluate.undefined import Undefined
+from assay.checker.evaluate.undefined import ENUMERATION_LIMIT, Undefined
 from assay.checker.verdict import State
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
@@ -159,6 +160,16 @@ class Model:
         if found is None:
             found = self._instances[action, wanted] = list(product(*self._choices_of(action, wanted)))
         return found
+
+    def each_instance(self, action: str, wanted: Wanted) -> Iterator[tuple[Value, ...]]:
+        """The same, one after another."""
+        return product(*self._choices_of(action, wanted))
+
+    def is_listable(self, action: str, wanted: Wanted) -> bool:
+        """Whether the values of the arguments that are left open are few enough to go through."""
+        parameters = self.meanings.actions[action].node.parameters
+        open_ = (p.binder.type for p, value in zip(parameters, wanted, strict=True) if isinstance(value, Wildcard))
+        return all(cardinality(type_) <= ENUMERATION_LIMIT for type_ in open_)
 
     def _choices_of(self, action: str, wanted: Wanted) -> tuple[Sequence[Value], ...]:
         """What each parameter can be."""
