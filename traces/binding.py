@@ -10,6 +10,7 @@ from assay.grammar.kernel import TracePlan, TraceRule
 from assay.grammar.values import Value
 from assay.traces.decode import OutOfRangeError, UnfitError, decode
 from assay.traces.events import Event, Field, Place
+from assay.traces.shapes.form import LineFields
 
 Condition = Callable[[TraceRule, Mapping[str, Value]], bool]
 """Whether a rule's ``if`` holds for the values of its fields (by the names of their binders)."""
@@ -110,7 +111,8 @@ NO_CONDITION = "no rule's fields and condition fit"
 
 def fields_of(event: Event) -> dict[str, Field]:
     """The event's fields, and those that every event has: the node's name and the process run's."""
-    return {"node": event.run.node, "run": str(event.run), **event.fields}
+    fields = event.fields.read() if isinstance(event.fields, LineFields) else event.fields
+    return {"node": event.run.node, "run": str(event.run), **fields}
 
 
 def observe(event: Event, rule: TraceRule, condition: Condition) -> Observation | Misfit | None:

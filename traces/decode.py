@@ -19,8 +19,25 @@ class OutOfRangeError(Exception):
     """A field has the form of the rule's type and is none of its values: no execution of the model can explain it."""
 
 
+_KEPT = 1 << 16
+_known: dict[tuple[int, Field], tuple[t.Type, Value]] = {}
+
+
 def decode(value: Field, type_: t.Type) -> Value:
-    """The value of the type that a field stands for; raises ``UnfitError`` or ``OutOfRangeError``."""
+    """The value of the type that a field stands for; raises ``UnfitError`` or ``OutOfRangeError``. A log states few values, again and again."""
+    kind = value.__class__
+    plain = kind is int or kind is str or (kind is tuple and all(each.__class__ is int for each in value))  # type: ignore[union-attr]
+    if not plain:
+        return _decoded(value, type_)
+    known = _known.get((id(type_), value))
+    if known is None:
+        if len(_known) >= _KEPT:
+            _known.clear()
+        known = _known[id(type_), value] = type_, _decoded(value, type_)
+    return known[1]
+
+
+def _decoded(value: Field, type_: t.Type) -> Value:
     match type_:
         case t.BoolType():
             return _truth(value)

@@ -14,6 +14,7 @@ from assay.traces.binding import fields_of
 from assay.traces.decode import Named, Reached, needs
 from assay.traces.events import Event
 
+_PLAIN = frozenset({int, str})
 NO_CLAUSE = "E710"
 UNLISTED = "E711"
 
@@ -55,13 +56,14 @@ def sizing(kernel: k.Kernel, plan: k.TracePlan, events: Iterable[Event]) -> Sizi
     Size parameters get one value, beyond every number that the log states and every number that counting the log's events can reach.
     """
     names: dict[str, set[str]] = {}
+    known: set[object] = set()
     largest, seen = 0, 0
     rules: dict[str, list[k.TraceRule]] = {}
     for rule in plan.rules:
         rules.setdefault(rule.event, []).append(rule)
     for event in events:
         seen += 1
-        for need in _needs(event, rules.get(event.kind, [])):
+        for need in _needs(event, rules.get(event.kind, []), known):
             match need:
                 case Named(sort, name):
                     names.setdefault(sort, set()).add(name)
@@ -73,12 +75,18 @@ def sizing(kernel: k.Kernel, plan: k.TracePlan, events: Iterable[Event]) -> Sizi
     return Sizing({sort: tuple(sorted(found, key=_natural)) for sort, found in names.items()}, sizes)
 
 
-def _needs(event: Event, rules: Iterable[k.TraceRule]) -> Iterator[Named | Reached]:
+def _needs(event: Event, rules: Iterable[k.TraceRule], known: set[object]) -> Iterator[Named | Reached]:
+    """What an event needs; ``known`` are the plain values, with the binders that they are for, of which it was said before."""
     given = fields_of(event)
     for rule in rules:
         if all(field.field in given for field in rule.fields):
             for field in rule.fields:
-                yield from needs(given[field.field], field.binder.type)
+                value = given[field.field]
+                key = (field.binder.name, value) if value.__class__ in _PLAIN else None
+                if key is None or key not in known:
+                    yield from needs(value, field.binder.type)
+                if key is not None:
+                    known.add(key)
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:

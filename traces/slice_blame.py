@@ -65,7 +65,7 @@ class Blamer:
         self, history: History, trail: Trail, write: Write, position: int, start: int, action: str, wanted: Wanted
     ) -> Iterator[Attempt]:
         model = history.model
-        for arguments in model.instances(action, wanted)[:INSTANCES_TRIED]:
+        for arguments in islice(model.each_instance(action, wanted), INSTANCES_TRIED):
             for outcome in self.unguarded.actions[action].outcomes(model.states[start], arguments):
                 if not isinstance(outcome, Successor):
                     continue
@@ -74,7 +74,7 @@ class Blamer:
                 taken = Taken(action, tuple(zip(names, arguments, strict=True)), outcome.picks, after)
                 false = model.meanings.actions[action].false_guards(model.states[start], arguments)
                 guards = min((sum(not each.is_bound for each in way) for way in false), default=0)
-                odd = tuple(line for line in write.lines if not states(history, line, start, after))
+                odd = odd_lines(history, write, start, after)
                 onward = Trail(history.own(after), position, trail, write, start, (), (taken,))
                 yield Attempt(onward, taken, guards, odd)
 
@@ -141,10 +141,23 @@ def _candidates(history: History, write: Write) -> Iterable[tuple[str, Wanted]]:
     if len(write.lines) > sum(line.observation.pinned for line in write.lines):
         for action in model.plan.numbered:
             found[action, (ANY,) * len(model.meanings.actions[action].names)] = None
-    return found
+    return [(action, wanted) for action, wanted in found if model.is_listable(action, wanted)]
 
 
-def states(history: History, line: Item, start: int, after: int) -> bool:
+def odd_lines(history: History, write: Write, start: int, after: int) -> tuple[Item, ...]:
+    """The lines of a write that say something else of its outcome; what many lines say is looked at once."""
+    known: dict[tuple[object, ...], bool] = {}
+    found: list[Item] = []
+    for line in write.lines:
+        key = id(line.observation.rule), line.observation.values
+        if key not in known:
+            known[key] = _states(history, line, start, after)
+        if not known[key]:
+            found.append(line)
+    return tuple(found)
+
+
+def _states(history: History, line: Item, start: int, after: int) -> bool:
     """Whether what a line says of the outcome of a write is so, whatever action it was."""
     rule, bound = line.observation.rule, line.observation.bound
     condition = rule.observe if not rule.steps else rule.then

@@ -10,7 +10,7 @@ from assay.grammar import kernel as k
 from assay.traces.binding import Observation, changed, observe
 from assay.traces.history import Deed, Frontier, History, Trail, Write, at_field, entries, number_of
 from assay.traces.order import Item
-from assay.traces.slice_blame import Attempt, Blamer, disagreeing, states
+from assay.traces.slice_blame import Attempt, Blamer, disagreeing, odd_lines
 from assay.traces.validation import Violation
 
 TIES_TRIED = 6
@@ -148,7 +148,7 @@ class SliceCheck:
             position, start = next(iter(self.history.places(trail, write)))
             for item in self._as_gap(write):
                 for after, taken in self.history.model.consume(item, start):
-                    odd = tuple(line for line in write.lines if not states(self.history, line, start, after))
+                    odd = odd_lines(self.history, write, start, after)
                     if best is None or len(odd) < best[0]:
                         onward = Trail(self.history.own(after), position, trail, write, start, (), taken)
                         best = len(odd), onward, odd
@@ -226,7 +226,7 @@ class SliceCheck:
             if middle is None:
                 continue
             after = self.history.number(middle.own, middle.position)
-            odd = tuple(line for line in self.latest.lines if not states(self.history, line, middle.start, after))
+            odd = odd_lines(self.history, self.latest, middle.start, after)
             if odd:
                 return trail, odd
         return None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from assay.grammar.kernel import Slicing
 from assay.traces.binding import EVERY_SLICE
 from assay.traces.events import Event
+from assay.traces.shapes.form import LineFields
 
 Name = tuple[str, ...]
 
@@ -37,7 +38,8 @@ def sliced(slicing: Slicing, events: Sequence[Event]) -> SlicedEvents:
         if not name:
             shared.append(event)
             continue
-        marked = replace(event, fields={**event.fields, EVERY_SLICE: stands_for})
+        fields = event.fields.read() if isinstance(event.fields, LineFields) else event.fields
+        marked = replace(event, fields={**fields, EVERY_SLICE: stands_for})
         if len(name) == len(slicing.fields):
             named.setdefault(name, []).append(marked)
         else:

@@ -40,6 +40,11 @@ class Bindings:
     supplied: Mapping[str, Supplied] = field(default_factory=dict)
     """What a spec gives to the parameters of a module that it refines, as an instance would."""
 
+    @property
+    def from_log(self) -> bool:
+        """Whether a log decides how large the kernel is."""
+        return bool(self.sorts or self.sizes)
+
 
 def models_of(module: ModuleFile) -> tuple[syntax.Model, ...]:
     """The ``model`` blocks of a file."""

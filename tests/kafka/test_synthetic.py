@@ -1,0 +1,51 @@
+"""A simulated cluster's log: every line is one of Kafka's, and of the partitions exactly those that break a rule are found."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.synthetic import generate, size_of  # noqa: E402  # the benchmarks lie beside the package
+
+from assay.grammar.load import bundled_specs, load_spec  # noqa: E402  # the benchmarks lie beside the package
+from assay.traces.read import read_logs  # noqa: E402  # the benchmarks lie beside the package
+from assay.traces.validate import validate  # noqa: E402  # the benchmarks lie beside the package
+from assay.traces.validation import TraceVerdict  # noqa: E402  # the benchmarks lie beside the package
+
+
+def verdicts(folder: Path) -> dict[str, TraceVerdict]:
+    """The verdict about each partition."""
+    reading = read_logs([folder])
+    assert not reading.unmapped
+    assert reading.other == 0
+    loaded = load_spec(bundled_specs()[0] / "kafka" / "cluster.assay")
+    return {each.name: each.verdict for each in validate(loaded, list(reading.events)).slices}
+
+
+def test_a_healthy_cluster_is_consistent_and_the_same_seed_gives_the_same_log(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        assert generate(tmp_path / name, 60_000, brokers=4, partitions=4, violations=0, seed=3) == ()
+    files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.log"))
+    assert all((tmp_path / "one" / path).read_bytes() == (tmp_path / "other" / path).read_bytes() for path in files)
+    found = verdicts(tmp_path / "one")
+    assert len(found) == 4
+    assert set(found.values()) == {TraceVerdict.CONSISTENT}
+
+
+@pytest.mark.slow
+def test_every_injected_violation_is_found_and_nothing_else(tmp_path: Path) -> None:
+    broken = generate(tmp_path, 300_000, brokers=9, partitions=12, violations=4, seed=1)
+    found = verdicts(tmp_path)
+    assert len(broken) == 4
+    assert {name for name, verdict in found.items() if verdict is not TraceVerdict.CONSISTENT} == set(broken)
+
+
+def test_sizes_are_bytes_or_have_a_unit() -> None:
+    assert [size_of(text) for text in ("2GB", "1.5mb", "17")] == [2_000_000_000, 1_500_000, 17]
+    with pytest.raises(ValueError, match="could not convert"):
+        size_of("manyMB")
