@@ -75,7 +75,7 @@ class _Prover:
         self._exhaustive = exhaustive
         self._start = time.monotonic()
         self._system: System = encode_kernel(kernel, options.properties)
-        self._search = BoundedSearch(Model(kernel), options, self._system)
+        self._search = BoundedSearch(Model(kernel), options)
         self._known: list[Cube] = []
         self._open: dict[str, str] = {}
         """The questions without an answer, with the reason so far."""
@@ -142,10 +142,10 @@ class _Prover:
             self.options, properties=frozenset({question.name}), max_depth=len(states), timeout=SHORTENING
         )
         options = replace(options, progress=lambda _: None, keep_going=False)
-        shorter = BoundedSearch(self._search.model, options, encode_kernel(self.kernel, options.properties))
+        shorter = BoundedSearch(self._search.model, options)
         shorter.run()
         if question.name not in shorter.watch.found:
-            shorter = BoundedSearch(self._search.model, options, self._system)
+            shorter = BoundedSearch(self._search.model, options)
             shorter.begin()
             shorter.judge(states, in_step=question.kind in {"transition", DEADLOCK, DEFINED})
         if question.name not in shorter.watch.found and question.name not in shorter.watch.undefined:

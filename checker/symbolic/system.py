@@ -45,8 +45,8 @@ class Question:
 class System:
     """The gates of a kernel.
 
-    ``state`` and ``choice`` are inputs; ``after`` are the literals of the next state, bit for bit. ``canonical`` is true of all rows of
-    states. ``cuts`` says for each bound when it cuts an instance; ``stuck`` when one has no value.
+    ``state`` and ``choice`` are inputs; ``after`` are the literals of the next state, bit for bit. ``fires`` says of each ground action
+    whether it happens. ``canonical`` is true of all rows of states. ``cuts`` says for each bound when it cuts an instance.
     """
 
     kernel: k.Kernel
@@ -57,6 +57,7 @@ class System:
     after: tuple[int, ...]
     canonical: int
     ground: tuple[Ground, ...]
+    fires: tuple[int, ...]
     questions: tuple[Question, ...]
     cuts: dict[str, int]
 
@@ -102,14 +103,16 @@ def owned_bits(layout: RowLayout) -> list[int]:
     return [at for place in layout.places for at in range(place.shift, place.shift + place.shape.width)]
 
 
-def encode_kernel(kernel: k.Kernel, selected: frozenset[str] | None = None) -> System:
-    """The gates of a kernel with the questions about the selected properties (None: all).
+def encode_kernel(
+    kernel: k.Kernel, selected: frozenset[str] | None = None, strict: frozenset[str] = frozenset()
+) -> System:
+    """The gates of a kernel with the questions about the selected properties (None: all); ``strict`` names sorts as in ``Scope``.
 
     Raises ``SpecError`` with the first construct that has no encoding, or if a variable does not fit a row.
     """
     try:
         with deep_recursion(kernel):
-            return _Encoder(kernel).system(selected)
+            return _Encoder(kernel, strict).system(selected)
     except UnsupportedError as error:
         what = f"the symbolic engines do not support {error.what}"
         raise SpecError([Diagnostic(UNSUPPORTED, error.span, what)]) from None
@@ -122,8 +125,9 @@ Step = tuple[Sequence[int], int]
 class _Encoder:
     """The translation of one kernel."""
 
-    def __init__(self, kernel: k.Kernel) -> None:
+    def __init__(self, kernel: k.Kernel, strict: frozenset[str]) -> None:
         self.kernel = kernel
+        self.strict = strict
         self.layout = row_layout(kernel.variables)
         self.gates = Gates()
         self.code = BitCode(self.gates)
@@ -131,6 +135,9 @@ class _Encoder:
         self.inputs = self.gates.inputs(len(self.owned))
         self.row = input_row(self.code, self.layout, self._spread(self.inputs))
         self.state = State(self.row, self.layout, kernel.variables)
+
+    def _lowering(self) -> Lowering:
+        return Lowering(self.code, self.state, strict=self.strict)
 
     def _spread(self, literals: Sequence[int]) -> list[int]:
         spread = [FALSE] * (self.layout.words * WORD)
@@ -140,8 +147,7 @@ class _Encoder:
 
     def system(self, selected: frozenset[str] | None) -> System:
         """Encode it all."""
-        actions = [self.kernel.action(name) for name in self.kernel.next]
-        outcomes = all_outcomes(self.code, self.kernel, self.layout, self.row, actions)
+        outcomes = all_outcomes(self.kernel, self.layout, self._lowering)
         ground = tuple(replace(g, after=tuple(g.after[at] for at in self.owned)) for g in outcomes.ground)
         choice = self.gates.inputs(len(ground).bit_length())  # one number at least is nobody's
         fires = [self.gates.both(g.enabled, self._is_chosen(number, choice)) for number, g in enumerate(ground)]
@@ -151,7 +157,7 @@ class _Encoder:
         questions = tuple(self._questions(selected, outcomes, cuts, (after, self.gates.any_of(fires))))
         return System(
             self.kernel, self.layout, self.gates, tuple(self.inputs), tuple(choice), tuple(after), canonical, ground,
-            questions, {label: literal for label, literal in cuts.items() if literal != FALSE},
+            tuple(fires), questions, {label: literal for label, literal in cuts.items() if literal != FALSE},
         )  # fmt: skip
 
     def _after(self, ground: tuple[Ground, ...], fires: Sequence[int]) -> list[int]:
@@ -180,7 +186,7 @@ class _Encoder:
         gates = self.gates
         undefined = [gates.any_of(outcomes.stuck)]
         found: list[Question] = []
-        lowering = Lowering(self.code, self.state)
+        lowering = self._lowering()
         for prop in self.kernel.properties:
             if selected is not None and prop.name not in selected:
                 continue
@@ -209,7 +215,7 @@ class _Encoder:
 
     def _lowering_of(self, step: Step) -> Lowering:
         row = input_row(self.code, self.layout, self._spread(step[0]))
-        return Lowering(self.code, State(row, self.layout, self.kernel.variables), self.state)
+        return Lowering(self.code, State(row, self.layout, self.kernel.variables), self.state, strict=self.strict)
 
     def _dead(self, alive: int, lowering: Lowering) -> tuple[int, int]:
         """When the system has stopped where it may not, and when a ``terminal`` that is asked has no value."""

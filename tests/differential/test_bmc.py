@@ -31,13 +31,13 @@ def lengths(report: Report) -> dict[str, tuple[Outcome, int | None]]:
     }
 
 
-def agree(kernel: Kernel) -> bool:
+def agree(kernel: Kernel, levels: int = LEVELS) -> bool:
     """Assert that both engines find the same within a few levels; whether the kernel has an encoding."""
-    by_search = reference(kernel, SearchOptions(max_depth=LEVELS, max_states=3000))
+    by_search = reference(kernel, SearchOptions(max_depth=levels, max_states=3000))
     if by_search.stopped and "states was reached" in by_search.stopped:
         return False
     try:
-        by_solver = bmc.check(kernel, SearchOptions(max_depth=LEVELS))
+        by_solver = bmc.check(kernel, SearchOptions(max_depth=levels))
     except SpecError:
         return False
     complete = by_search.stopped is None  # a bounded search does not know that nothing is left
