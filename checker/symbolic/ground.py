@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 
+from assay.checker.evaluate.action import ActionMeaning, Arguments
 from assay.checker.evaluate.mentions import mentions
+from assay.checker.evaluate.model import Model
 from assay.checker.layout.row import WORD, RowLayout
 from assay.checker.native.code import TRUE, Scalar
 from assay.checker.native.elements import LIST_LIMIT, listed
 from assay.checker.native.lowering import Lowering
+from assay.checker.native.rank import literal
 from assay.checker.native.rows import Packer, Row
 from assay.checker.native.symbol import Number, Symbol
 from assay.checker.native.unsupported import UnsupportedError
@@ -29,13 +31,14 @@ MOST_GROUND_ACTIONS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """One way for an action to happen: when, and the literals of the row after it.
+    """One way for an action with some arguments to happen: when, and the literals of the row after it.
 
     ``uses`` are the elements of set parameters that its arguments and picks name, in this order: the sort and the position of the element,
     or None where it depends on the state, or several are named in one value.
     """
 
     action: str
+    arguments: Arguments
     enabled: int
     after: tuple[int, ...]
     uses: tuple[tuple[str, int | None], ...]
@@ -62,31 +65,31 @@ class GroundWriter:
     """Walks one action in the state that ``lowering`` reads, which is a row of ``layout``."""
 
     def __init__(
-        self, lowering: Lowering, kernel: k.Kernel, layout: RowLayout, action: k.Action, outcomes: Outcomes
+        self, lowering: Lowering, kernel: k.Kernel, layout: RowLayout, meaning: ActionMeaning, outcomes: Outcomes
     ) -> None:
         assert isinstance(lowering.code, BitCode)
         assert lowering.now is not None
         self.code = lowering.code
         self.layout = layout
         self.kernel = kernel
-        self.action = action
+        self.meaning = meaning
+        self.action = meaning.node
         self.outcomes = outcomes
         self.state = lowering.now
         self.lowering = lowering
-        self._binders: list[k.Local] = [each.binder for each in action.parameters]
+        self._binders: list[k.Local] = [each.binder for each in self.action.parameters]
+        self._arguments: Arguments = ()
         self._types = {v.name: v.type for v in kernel.variables}
-        updates = (at for at, each in enumerate(action.body) if isinstance(each, k.Assign | k.If | k.For))
-        self._prefix = next(updates, len(action.body))
+        updates = (at for at, each in enumerate(self.action.body) if isinstance(each, k.Assign | k.If | k.For))
+        self._prefix = next(updates, len(self.action.body))
 
     def write(self) -> None:
         """Add what every instance can do to the outcomes; raises ``UnsupportedError``."""
-        nothing = Lowering(self.code, None)
-        domains = [listed(parameter.domain, nothing).items for parameter in self.action.parameters]
-        for chosen in product(*domains):
-            reached = self.code.all_of([there for there, _ in chosen])
-            for parameter, (_, symbol) in zip(self.action.parameters, chosen, strict=True):
-                self.lowering.bound[parameter.binder.name] = symbol
-            self._walk(0, Way(reached))
+        for arguments in self.meaning.instances:
+            for parameter, value in zip(self.action.parameters, arguments, strict=True):
+                self.lowering.bound[parameter.binder.name] = literal(value, parameter.binder.type)
+            self._arguments = arguments
+            self._walk(0, Way(TRUE))
 
     def _walk(self, start: int, way: Way) -> None:
         for at in range(start, self._prefix):
@@ -168,7 +171,7 @@ class GroundWriter:
             reached = self.code.both(reached, self.code.invert(exceeded))
         if reached.known != 0:
             enabled, uses = self.code.literal(reached), tuple(self._uses())
-            self.outcomes.ground.append(Ground(self.action.name, enabled, self._pack(after), uses))
+            self.outcomes.ground.append(Ground(self.action.name, self._arguments, enabled, self._pack(after), uses))
         if len(self.outcomes.ground) > MOST_GROUND_ACTIONS:
             raise UnsupportedError(f"more than {MOST_GROUND_ACTIONS:,} ground actions", self.action.span)
 
@@ -192,11 +195,11 @@ class GroundWriter:
 def all_outcomes(kernel: k.Kernel, layout: RowLayout, lowering: Callable[[], Lowering]) -> Outcomes:
     """What the actions can do in a state, each translated by a lowering of its own; raises ``UnsupportedError`` with a place."""
     outcomes = Outcomes()
-    for action in map(kernel.action, kernel.next):
+    for meaning in Model(kernel).steps:
         try:
-            GroundWriter(lowering(), kernel, layout, action, outcomes).write()
+            GroundWriter(lowering(), kernel, layout, meaning, outcomes).write()
         except UnsupportedError as error:
-            raise error.at(action.span) from None
+            raise error.at(meaning.node.span) from None
     return outcomes
 
 

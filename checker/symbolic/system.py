@@ -79,6 +79,23 @@ class System:
         code = sum(1 << at for at, bit in zip(owned_bits(self.layout), bits, strict=True) if bit)
         return tuple(_decode(code, self.layout))
 
+    def holds_after(self, condition: k.Expr) -> int:
+        """The literal that says that a condition has a value and is true after a step; in ``old`` it reads the state before.
+
+        Raises ``SpecError`` for a construct that has no encoding.
+        """
+        code = BitCode(self.gates)
+        now, before = (
+            State(input_row(code, self.layout, spread(self.layout, literals)), self.layout, self.kernel.variables)
+            for literals in (self.after, self.state)
+        )
+        lowering = Lowering(code, now, before)
+        try:
+            value, without = lowering.apart(lambda: lowering.flag(condition))
+        except UnsupportedError as error:
+            raise no_encoding(error) from None
+        return self.gates.both(code.literal(value), code.literal(without) ^ 1)
+
     def cone(self, wanted: int) -> tuple[int, ...]:
         """The positions of the state bits that a condition depends on, in this state or through any number of steps before it."""
         positions = {literal >> 1: at for at, literal in enumerate(self.state)}
@@ -103,6 +120,14 @@ def owned_bits(layout: RowLayout) -> list[int]:
     return [at for place in layout.places for at in range(place.shift, place.shift + place.shape.width)]
 
 
+def spread(layout: RowLayout, literals: Sequence[int]) -> list[int]:
+    """A literal for each bit of a row's words, from those of the bits that belong to a variable."""
+    words = [FALSE] * (layout.words * WORD)
+    for at, literal in zip(owned_bits(layout), literals, strict=True):
+        words[at] = literal
+    return words
+
+
 def encode_kernel(
     kernel: k.Kernel, selected: frozenset[str] | None = None, strict: frozenset[str] = frozenset()
 ) -> System:
@@ -114,8 +139,12 @@ def encode_kernel(
         with deep_recursion(kernel):
             return _Encoder(kernel, strict).system(selected)
     except UnsupportedError as error:
-        what = f"the symbolic engines do not support {error.what}"
-        raise SpecError([Diagnostic(UNSUPPORTED, error.span, what)]) from None
+        raise no_encoding(error) from None
+
+
+def no_encoding(error: UnsupportedError) -> SpecError:
+    """The diagnostic about a construct that has no encoding."""
+    return SpecError([Diagnostic(UNSUPPORTED, error.span, f"the symbolic engines do not support {error.what}")])
 
 
 Step = tuple[Sequence[int], int]
@@ -133,17 +162,11 @@ class _Encoder:
         self.code = BitCode(self.gates)
         self.owned = owned_bits(self.layout)
         self.inputs = self.gates.inputs(len(self.owned))
-        self.row = input_row(self.code, self.layout, self._spread(self.inputs))
+        self.row = input_row(self.code, self.layout, spread(self.layout, self.inputs))
         self.state = State(self.row, self.layout, kernel.variables)
 
     def _lowering(self) -> Lowering:
         return Lowering(self.code, self.state, strict=self.strict)
-
-    def _spread(self, literals: Sequence[int]) -> list[int]:
-        spread = [FALSE] * (self.layout.words * WORD)
-        for at, literal in zip(self.owned, literals, strict=True):
-            spread[at] = literal
-        return spread
 
     def system(self, selected: frozenset[str] | None) -> System:
         """Encode it all."""
@@ -214,7 +237,7 @@ class _Encoder:
         return self.code.literal(holds), self.code.literal(undefined)
 
     def _lowering_of(self, step: Step) -> Lowering:
-        row = input_row(self.code, self.layout, self._spread(step[0]))
+        row = input_row(self.code, self.layout, spread(self.layout, step[0]))
         return Lowering(self.code, State(row, self.layout, self.kernel.variables), self.state, strict=self.strict)
 
     def _dead(self, alive: int, lowering: Lowering) -> tuple[int, int]:
