@@ -145,6 +145,7 @@ def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = 
         tuple(each.name for each in text.steps),
         len(kernel.next),
         _identity(kernel, text),
+        tuple((each.name, into) for each, into in zip(text.refinements, text.images, strict=True)),
     )
 
 

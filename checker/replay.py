@@ -23,6 +23,8 @@ from assay.checker.print_kernel import Sources
 from assay.checker.reference.blocked import blocked_actions, describe_guard
 from assay.checker.reference.instance import show_instance
 from assay.checker.reference.watch import DEADLOCK, DEFINED
+from assay.checker.refinement.explain import abstract_side, reason_of
+from assay.checker.refinement.meaning import BeyondError, OutsideError, Refined
 from assay.checker.saved_trace import SavedStep, SavedTrace, read_values, state_to_json, step_types
 from assay.checker.verdict import BlockedAction, Explanation, State, Step, Trace
 from assay.grammar import kernel as k
@@ -151,7 +153,9 @@ def _judge(model: Model, name: str, followed: Replay, sources: Sources) -> Repla
     node = next((each for each in model.kernel.properties if each.name == name), None)
     if node is None:
         return replace(followed, reason=f"the model has no property `{name}`")
-    if node.kind in {"temporal", "refinement"}:
+    if node.kind == "refinement":
+        return _judge_refinement(model, name, followed, sources)
+    if node.kind == "temporal":
         return replace(followed, reason=f"no engine yet: a {node.kind} property is not checked")
     if node.kind == "transition" and len(followed.trace) < 2:
         return replace(followed, reason="the trace has no step")
@@ -166,6 +170,24 @@ def _judge(model: Model, name: str, followed: Replay, sources: Sources) -> Repla
             why = explain(model, conjunct, frame, sources)
             return replace(followed, violated=True, reason=f"`{conjunct.label}` is false", explanation=why)
     return replace(followed, violated=False)
+
+
+def _judge_refinement(model: Model, name: str, followed: Replay, sources: Sources) -> Replay:
+    """Whether the last step of the trace (or its initial state, if there is no more) is none of the refined module."""
+    refined = Refined(model, next(each for each in model.kernel.refinements if each.name == name))
+    steps = followed.trace.steps
+    state, step = (steps[-2].state, steps[-1]) if len(steps) > 1 else (steps[-1].state, None)
+    try:
+        fine = refined.begins_well(state) if step is None else refined.goes_well(state, step)
+    except OutsideError:
+        fine = False
+    except BeyondError as beyond:
+        return replace(followed, reason=f"the abstract side is too small: {beyond}")
+    except Undefined as undefined:
+        return replace(followed, reason=f"the mapping has no value: {undefined.message}")
+    if fine:
+        return replace(followed, violated=False)
+    return replace(followed, violated=True, reason=reason_of(abstract_side(refined, state, step, sources)))
 
 
 def _every_outcome(model: Model, state: State) -> list[Outcome]:

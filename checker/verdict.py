@@ -112,6 +112,36 @@ class BlockedAction:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """An abstract instance that a step might have been, and why it was not: false guards (label, text, place), or what it would change otherwise.
+
+    ``differs`` names variables with the value that the instance would give them; ``why`` is another reason.
+    """
+
+    instance: str
+    guards: tuple[tuple[str, str, Span], ...] = ()
+    differs: tuple[tuple[str, str], ...] = ()
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AbstractSide:
+    """A step that is none of an abstract module, as that module sees it.
+
+    ``before`` is None of an initial state; a state is None, and ``outside`` says why, where the mapping gives no abstract state.
+    ``expected`` is what the mapping says that the action is, as written.
+    """
+
+    abstract: Kernel
+    before: State | None
+    after: State | None
+    expected: str
+    place: Span
+    outside: str | None = None
+    attempts: tuple[Attempt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Violation:
     """A further run that violates a property, and why."""
 
@@ -119,6 +149,7 @@ class Violation:
     reason: str | None = None
     explanation: Explanation | None = None
     blocked: tuple[BlockedAction, ...] = ()
+    abstract: AbstractSide | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +168,7 @@ class PropertyResult:
     explanation: Explanation | None = None
     blocked: tuple[BlockedAction, ...] = ()
     others: tuple[Violation, ...] = ()
+    abstract: AbstractSide | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,11 +185,11 @@ PROPERTIES = (
         "A refinement maps variables of the abstract module, and actions of this module with a new name for each parameter to actions "
         "of the abstract one with all their arguments.",
     ),
-    Code("E511", "mapped twice", "A refinement says once what an abstract variable is."),
+    Code("E511", "mapped twice", "A refinement says once what an abstract variable is, and what an action is."),
     Code(
         "E512",
         "abstract variable without mapping",
-        "A refinement says what every variable of the abstract module is, except its ghosts.",
+        "A refinement says what every variable of the abstract module is, except its ghosts and the variables of modules that both sides use.",
     ),
     Code(
         "E513",
@@ -206,6 +206,16 @@ PROPERTIES = (
         "E515",
         "slices of a log",
         "`slice` names a set parameter, whose elements the log's slices are; `at` stands only in a clause that has slices.",
+    ),
+    Code(
+        "E525",
+        "abstract parameter without value",
+        "A parameter of the abstract module without a default is bound by the refinement, as by an instance, or is a parameter of this module too.",
+    ),
+    Code(
+        "E526",
+        "mapped to what is no step",
+        "An action is mapped to a step of the abstract module: one of its `next:` list, or by default any action of its file.",
     ),
     Code(
         "E516", "what is reported", "`report` names an action and says whether its occurrence is a `risk` or `known`."

@@ -30,6 +30,7 @@ from assay.grammar.syntax import (
     Step,
     Together,
     Trace,
+    Unnamed,
 )
 
 
@@ -70,10 +71,14 @@ class SpecBuilder(DeclarationBuilder):
         return Refines(path, variables, actions, span=span)
 
     def action_mapping(self, span: Span, children: list[Any]) -> ActionMapping:
-        actions = nodes(children)
-        for action in actions:
-            self.check_action(action)
-        return ActionMapping(actions[0], actions[1] if len(actions) == 2 else None, span=span)
+        action, *counterparts = nodes(children)
+        for each in (action, *counterparts):
+            if not isinstance(each, Unnamed):
+                self.check_action(each)
+        return ActionMapping(action, tuple(counterparts), span=span)
+
+    def unnamed(self, span: Span, children: list[Any]) -> Unnamed:
+        return Unnamed("any" if str(children[0]) == "any" else "stutter", span=span)
 
     # --------------------------------------------------------------------------------------------- traces
 

@@ -32,6 +32,7 @@ from assay.grammar.syntax import (
     Together,
     Trace,
     TraceLine,
+    Unnamed,
 )
 
 
@@ -119,8 +120,8 @@ def refines(node: Refines) -> list[Item]:
 
 
 def _mapping(node: ActionMapping) -> Item:
-    abstract = "stutter" if node.abstract is None else action(node.abstract)
-    return line(1, f"action {action(node.action)} = {abstract}", node)
+    counterparts = " or ".join(each.word if isinstance(each, Unnamed) else action(each) for each in node.counterparts)
+    return line(1, f"action {action(node.action)} = {counterparts}", node)
 
 
 # -------------------------------------------------------------------------------------------------------- traces

@@ -14,13 +14,15 @@ from itertools import chain
 import numpy as np
 
 from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.outcome import Successor
 from assay.checker.explicit.checkpoint import Checkpoint, Saved
-from assay.checker.explicit.findings import Event, Findings
+from assay.checker.explicit.findings import REFINE, TROUBLE_ROOM, Event, Findings
 from assay.checker.explicit.lanes import Counts, Lane, Marks
 from assay.checker.explicit.levels import Levels
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.orbits import representative, see_steps
 from assay.checker.explicit.probe import offenders
+from assay.checker.explicit.refining import Refining
 from assay.checker.explicit.rounds import Crew, Rounds
 from assay.checker.explicit.seen import Seen
 from assay.checker.explicit.store import RowStore
@@ -28,6 +30,7 @@ from assay.checker.explicit.table import Keys, TableFullError
 from assay.checker.layout.row import Rows
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
+from assay.checker.reference.store import Link
 from assay.checker.reference.watch import Finding
 from assay.checker.symmetry.reduction import Reduction
 from assay.checker.verdict import Effort, State, Statistics
@@ -76,8 +79,12 @@ class BlockSearch(Search):
         self.rows = RowStore(compiled.layout, model, self.levels)
         self.store = self.rows  # type: ignore[assignment]
         self.findings = Findings(
-            compiled, self.rows, self.watch, self._undefined, self._see_step, deadlock=self._deadlock
+            compiled, self.rows, self.watch, self._undefined, self._see_step, self._see_refined, deadlock=self._deadlock
         )
+        self._refining = [
+            Refining(at, model, compiled, self.watch.refinements[name], into)
+            for at, (name, into) in enumerate(compiled.refinements)
+        ]
         self.tally = new_tally(compiled)
         self._rounds = Rounds(compiled, self.levels, self._crew, self.tally.decisive)
         self.seen = Seen(options, compiled.layout.words, self._rounds)
@@ -184,6 +191,7 @@ class BlockSearch(Search):
 
     def _round(self, count: int) -> None:
         lanes = self._rounds.expand(self._place, count)
+        refused = list(self._refused_steps(lanes))
         try:
             events = self._store_new(lanes)
         except TableFullError:
@@ -192,13 +200,26 @@ class BlockSearch(Search):
             raise Stopped(f"there is no room for more states in level {self.depth}: {error}") from None
         except OSError as error:  # what is missing from files is not known: no checkpoint speaks of it
             raise Stopped(self._not_written(error)) from None
-        for event in events:
+        for event in (*refused, *events):
             self.findings.note(event)
         for lane in lanes:
             self.tally.add(lane)
         self.generated += sum(lane.count for lane in lanes)
         self._place += sum(lane.done for lane in lanes)
         self._whole = True
+
+    def _refused_steps(self, lanes: list[Lane]) -> Iterator[Event]:
+        """The steps that are none of a refined module, or that cannot be seen there."""
+        level = len(self.levels.counts) - 1
+        start = self.levels.starts[level]
+        for refining in self._refining:
+            name, _ = self.compiled.refinements[refining.at]
+            if name in self.watch.found:
+                continue
+            for lane in lanes:
+                for each in refining.look(lane):
+                    at = TROUBLE_ROOM * refining.at + each.trouble
+                    yield Event(REFINE, at, level, each.source, start + each.source, each.row)
 
     def _store_new(self, lanes: list[Lane]) -> list[Event]:
         """Store what is new in lanes; what is to be found there and in the states that were expanded."""
@@ -226,12 +247,19 @@ class BlockSearch(Search):
     def _see_step(self, number: int, after: State) -> None:
         see_steps(self, self.rows, number, after)
 
+    def _see_refined(self, number: int, state: State) -> None:
+        for action, arguments, outcome in self.rows.outcomes(state):
+            if isinstance(outcome, Successor):
+                self.watch.see_refined(number, state, Link(action, arguments, outcome.picks).step(outcome.state))
+
     def canonical(self, state: State) -> State:
         """The state that stands for a state in the store, by compiled code."""
         return state if self.reduction is None else representative(self.compiled, state)
 
     def offenders(self, name: str, first: int) -> Iterator[Finding]:
-        """As in the reference search, looked for by compiled code."""
+        """As in the reference search, looked for by compiled code; of refinements only the kinds of steps are known, not the steps."""
+        if name in self.watch.refinements:
+            return super().offenders(name, first)
         return offenders(self, self.compiled, self.rows, name, first)
 
     # ------------------------------------------------------------------------------------------ checkpoint

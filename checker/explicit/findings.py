@@ -20,15 +20,18 @@ from assay.checker.layout.context import NEVER, Slot
 from assay.checker.reference.watch import DEADLOCK, DEFINED, Watch
 from assay.checker.verdict import State
 
-STUCK, TERMINAL, DEAD, STEP, STATE = KINDS = ("stuck", "terminal", "dead", "step", "state")
+STUCK, TERMINAL, DEAD, STEP, REFINE, STATE = KINDS = ("stuck", "terminal", "dead", "step", "refine", "state")
 """In the order in which they are looked at, where several come from one state."""
+TROUBLE_ROOM = 8
+"""More than any trouble of a step in a refinement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something to be looked at. ``level`` and ``source`` are the place of the state that was expanded.
 
-    ``at`` is the property's position in the array of findings, ``number`` that of the state concerned, ``row`` the successor of a step.
+    ``at`` is the property's position in the array of findings (of a refinement ``TROUBLE_ROOM`` times its position, and the trouble),
+    ``number`` that of the state concerned, ``row`` the successor of a step.
     """
 
     kind: str
@@ -40,7 +43,10 @@ class Event:
 
 
 class Findings:
-    """The events of a search. ``note_stuck`` says what is undefined in a state, ``see_step`` what is violated on a step to another."""
+    """The events of a search. ``note_stuck`` says what is undefined in a state, ``see_step`` what is violated on a step to another.
+
+    ``see_refined`` follows all steps from a state on the abstract side.
+    """
 
     def __init__(
         self,
@@ -49,6 +55,7 @@ class Findings:
         watch: Watch,
         note_stuck: Callable[[int, State], None],
         see_step: Callable[[int, State], None],
+        see_refined: Callable[[int, State], None],
         *,
         deadlock: bool,
     ) -> None:
@@ -57,6 +64,7 @@ class Findings:
         self._watch = watch
         self._note_stuck = note_stuck
         self._see_step = see_step
+        self._see_refined = see_refined
         self._deadlock = deadlock
         self._noted: dict[tuple[str, int], Event] = {}
         self._unseen: list[Event] = []
@@ -110,6 +118,9 @@ class Findings:
                 after = self._store.layout.unpack(np.array(event.row, np.uint64))
                 self._see_step(event.number, after)
                 self._require(self._compiled.steps[event.at // 2], event.at)
+            case "refine":
+                self._see_refined(event.number, state)
+                self._require_refined(self._compiled.refinements[event.at // TROUBLE_ROOM][0])
             case _:
                 self._watch.see_state(event.number, state)
                 self._require(self._compiled.states[event.at // 2], event.at)
@@ -122,6 +133,10 @@ class Findings:
             raise EnginesDisagreeError(f"compiled code finds no way on where the reference evaluator does: {state}")
         if is_dead and DEADLOCK not in self._watch.found:
             self._watch.note_deadlock(event.number)
+
+    def _require_refined(self, name: str) -> None:
+        if not any(name in known for known in (self._watch.found, self._watch.undefined, self._watch.beyond)):
+            raise EnginesDisagreeError(f"compiled code decides `{name}` where the reference evaluator does not")
 
     def _require(self, name: str, at: int) -> None:
         known = self._watch.undefined if at % 2 else self._watch.found

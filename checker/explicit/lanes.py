@@ -24,13 +24,14 @@ Counts = npt.NDArray[np.int64]
 class Arena:
     """The arrays of all lanes, the lane as first index: candidates as compiled code writes them, and lists of them by owner."""
 
-    def __init__(self, lanes: int, words: int, keys: Keys, room: int = ROOM) -> None:
+    def __init__(self, lanes: int, words: int, keys: Keys, room: int = ROOM, *, tells_arguments: bool = False) -> None:
         self.keys = keys
         self.room = room
         self.rows: Rows = np.empty((lanes, room, words), np.uint64)
         self.prints: Rows = np.empty((lanes, room), np.uint64)
         self.parents = np.empty((lanes, room), np.uint32)
         self.actions = np.empty((lanes, room), np.uint32)
+        self.arguments: Rows = np.empty((lanes, room if tells_arguments else 0), np.uint64)
         self.offsets: Counts = np.zeros((lanes, OWNERS + 1), np.int64)
         self.order = np.empty((lanes, room), np.uint32)
         self.marks: Rows = np.empty((lanes, room), np.uint64)
@@ -41,7 +42,9 @@ class Arena:
     @property
     def nbytes(self) -> int:
         """The memory that the arrays take once they are used."""
-        arrays = (self.rows, self.prints, self.parents, self.actions, self.order, self.marks, self.fresh)
+        arrays = (
+            self.rows, self.prints, self.parents, self.actions, self.arguments, self.order, self.marks, self.fresh,
+        )  # fmt: skip
         return sum(array.nbytes for array in arrays) + (self.more.nbytes if self.more is not self.rows else 0)
 
     def batch(self, lanes: int) -> Batch:
@@ -78,6 +81,7 @@ class Lane:
         self.context = np.zeros(WORDS, np.uint64)
         self._point()
         self.first = self.done = self.count = 0
+        self.rows: Rows = np.empty((0, 0), np.uint64)
         self.overflow = False
 
     def _point(self) -> None:
@@ -88,12 +92,14 @@ class Lane:
         )  # fmt: skip
         for slot, array in pairs:
             self.context[slot] = array.ctypes.data
+        if arena.arguments.size:
+            self.context[Slot.ARGUMENTS] = arena.arguments[at].ctypes.data
         self.context[Slot.CAPACITY] = arena.room
         self.context[Slot.RESERVE] = arena.room // 4
 
     def expand(self, block: Block) -> None:
         """Expand a block, as many of its states as there is room for."""
-        self.first = block.first
+        self.first, self.rows = block.first, block.rows
         self.hits[:] = 0
         self.decisive[:] = self.known
         self.found_steps[:] = self.found_states[:] = NEVER

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from assay.checker.layout.refined import Flags, ImageLayout
 from assay.checker.layout.row import RowLayout, Rows
 
 
@@ -19,6 +20,9 @@ class Machine(Protocol):
 
     def prints(self, rows: Rows) -> Rows:
         """The fingerprints of rows."""
+
+    def images(self, at: int, rows: Rows) -> tuple[Rows, Flags]:
+        """The images of rows in the refinement in place ``at``, and flags (``layout.refined``) of those that have none."""
 
     def canonical(self, rows: Rows) -> Rows:
         """The rows that stand for rows; asked only of code that was compiled with a symmetry."""
@@ -39,3 +43,5 @@ class Compiled:
     steps: tuple[str, ...]
     actions: int
     identity: bytes
+    refinements: tuple[tuple[str, ImageLayout], ...] = ()
+    """The refinements that are checked, with the layouts of their images."""

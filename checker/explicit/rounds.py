@@ -85,7 +85,7 @@ class Rounds:
         room = room or min(ROOM, MOST_CANDIDATES // lanes)
         words = self._compiled.layout.words
         self._lanes.clear()
-        self.arena = Arena(lanes, words, keys, room)
+        self.arena = Arena(lanes, words, keys, room, tells_arguments=bool(self._compiled.refinements))
         self._lanes = [Lane(at, self.arena, self._compiled, self._known) for at in range(lanes)]
 
     # ------------------------------------------------------------------------------------------------- expand

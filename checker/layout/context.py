@@ -45,6 +45,9 @@ class Slot(IntEnum):
     RESERVE = 16
     """A row is not begun with less room than this, unless it is the first of the call."""
 
+    ARGUMENTS = 17
+    """Address: for each successor the arguments of its instance, packed into a word; zero if nobody asks for them."""
+
 
 WORDS = 24
 NEVER = (1 << 64) - 1

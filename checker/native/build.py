@@ -18,6 +18,7 @@ import llvmlite  # type: ignore[import-untyped]
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
 import numpy as np
 
+from assay.checker.layout.refined import Flags
 from assay.checker.layout.row import LAYOUT_VERSION, Rows
 from assay.checker.native.module import GENERATOR_VERSION, Program
 
@@ -117,7 +118,8 @@ class Machine:
         self._expand = self._function("expand", number, pointer, pointer, number)
         self._inspect = self._function("inspect", None, pointer, pointer, number, number)
         self._prints = self._function("prints", None, pointer, number, pointer)
-
+        images = range(len(program.images))
+        self._images = [self._function(f"images_{at}", None, pointer, number, pointer, pointer) for at in images]
         self._canonical = self._function("canonical_rows", None, pointer, number) if program.symmetric else None
 
     def _function(self, name: str, result: Any, *arguments: Any) -> Any:
@@ -137,6 +139,13 @@ class Machine:
         result = np.zeros(len(rows), np.uint64)
         self._prints(rows.ctypes.data, len(rows), result.ctypes.data)
         return result
+
+    def images(self, at: int, rows: Rows) -> tuple[Rows, Flags]:
+        """The images of rows in the refinement in place ``at``, and flags (``layout.refined``) of those that have none."""
+        found = np.empty((len(rows), self.program.images[at].words), np.uint64)
+        flags = np.empty(len(rows), np.uint8)
+        self._images[at](rows.ctypes.data, len(rows), found.ctypes.data, flags.ctypes.data)
+        return found, flags
 
     def canonical(self, rows: Rows) -> Rows:
         """The rows that stand for rows: themselves, where the program was made without a symmetry."""

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from assay.checker.layout.context import Slot
+from assay.checker.layout.refined import ImageLayout, argument_layout, image_layout
 from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, row_layout
 from assay.checker.native.code import TRUE, Code, Scalar, word
+from assay.checker.native.image import image_function
 from assay.checker.native.lowering import Lowering, State
 from assay.checker.native.orbits import canonical_functions
 from assay.checker.native.runtime import Runtime
@@ -38,6 +40,9 @@ class Program:
     states: tuple[k.Property, ...]
     steps: tuple[k.Property, ...]
     symmetric: bool = False
+    refinements: tuple[k.Refinement, ...] = ()
+    images: tuple[ImageLayout, ...] = ()
+    """The layouts of the images that the functions ``@images_<number>`` write, one for each refinement."""
 
 
 def program(
@@ -50,38 +55,72 @@ def program(
     layout = row_layout(kernel.variables)
     hits, guards = Labels(), Labels()
     chosen = [p for p in kernel.properties if properties is None or p.name in properties]
+    refinements = tuple(r for r in kernel.refinements if any(p.name == r.name for p in chosen))
+    images = tuple(image_layout(kernel, each) for each in refinements)
+    arguments = _argument_layouts(kernel) if refinements else None
     states = tuple(p for p in chosen if p.kind in {"invariant", "lemma", "reachable"})
     steps = tuple(p for p in chosen if p.kind == "transition")
-    actions = [partial(_action, kernel, layout, name, at, hits, guards) for at, name in enumerate(kernel.next)]
+    told: list[RowLayout | None] = [*arguments] if arguments else [None] * len(kernel.next)
+    actions = [partial(_action, kernel, layout, at, hits, guards, told[at]) for at in range(len(kernel.next))]
     functions = written(
         [
             *actions,
             partial(_steps, kernel, layout, steps),
             partial(_states, kernel, layout, states),
             partial(_stop, kernel, layout, deadlock=deadlock),
+            *(
+                partial(image_function, kernel, layout, each, into, at)
+                for at, (each, into) in enumerate(zip(refinements, images, strict=True))
+            ),
         ],
         frozenset() if group is None else group.names,
     )
     fixed = [
         _prelude(layout.words),
-        _emit(layout.words, bool(steps), symmetric=group is not None),
+        _emit(layout.words, bool(steps), symmetric=group is not None, arguments=arguments is not None),
         _expand(len(kernel.next), layout.words),
         _over_rows("inspect", "states", layout.words),
         _prints(layout.words),
     ]
     orbits = [] if group is None else canonical_functions(kernel, layout, group)
     text = "\n".join([*fixed, *orbits, *functions])
-    return Program(text, layout, tuple(hits.positions), tuple(guards.positions), states, steps, group is not None)
+    return Program(
+        text,
+        layout,
+        tuple(hits.positions),
+        tuple(guards.positions),
+        states,
+        steps,
+        group is not None,
+        refinements,
+        images,
+    )
 
 
 def _action(
-    kernel: k.Kernel, layout: RowLayout, name: str, number: int, hits: Labels, guards: Labels, writing: Writing
+    kernel: k.Kernel,
+    layout: RowLayout,
+    number: int,
+    hits: Labels,
+    guards: Labels,
+    arguments: RowLayout | None,
+    writing: Writing,
 ) -> str:
-    action = kernel.action(name)
+    action = kernel.action(kernel.next[number])
     try:
-        return ActionWriter(kernel, layout, action, hits, guards, writing).write(number)
+        return ActionWriter(kernel, layout, action, hits, guards, writing, arguments).write(number)
     except UnsupportedError as error:
         raise error.at(action.span) from None
+
+
+def _argument_layouts(kernel: k.Kernel) -> list[RowLayout]:
+    """For each action where its arguments lie in a word; raises ``UnsupportedError`` if they take more."""
+    layouts = []
+    for action in map(kernel.action, kernel.next):
+        layouts.append(argument_layout(action))
+        if layouts[-1].words > 1:
+            raise UnsupportedError("an action whose arguments take more than 64 bits, in a refinement", action.span)
+    return layouts
 
 
 def _prelude(words: int) -> str:
@@ -112,7 +151,7 @@ def _folded(code: Code, value: Scalar, by: int) -> Scalar:
     return code.fresh(64, f"xor {folded.typed}, {value.text}")
 
 
-def _emit(words: int, has_steps: bool, *, symmetric: bool) -> str:
+def _emit(words: int, has_steps: bool, *, symmetric: bool, arguments: bool) -> str:
     """Hand on a successor. Properties of steps see it as it is; what is stored, and its fingerprint, is its representative."""
     code = Code()
     runtime = Runtime(code)
@@ -133,6 +172,8 @@ def _emit(words: int, has_steps: bool, *, symmetric: bool) -> str:
     for slot, value in ((Slot.PARENTS, runtime.get(Slot.CURRENT)), (Slot.ACTIONS, Scalar(64, "%action"))):
         address = code.fresh(64, f"getelementptr i32, ptr {runtime.array(slot)}, {count.typed}")
         code.do(f"store {code.resize(value, 32).typed}, ptr {address.text}")
+    if arguments:
+        _store_arguments(code, runtime, count)
     if has_steps:
         code.do(f"call void @steps(ptr %context, ptr %row, ptr {first.text}, {count.typed})")
     if symmetric:
@@ -142,8 +183,19 @@ def _emit(words: int, has_steps: bool, *, symmetric: bool) -> str:
     runtime.put(Slot.COUNT, code.fresh(64, f"add {count.typed}, 1"))
     code.jump(done)
     code.label(done)
-    parameters = ", ".join(f"i64 %w{at}" for at in range(words))
+    parameters = ", ".join(f"i64 %w{at}" for at in range(words)) + (", i64 %arguments" if arguments else "")
     return _function("internal void @emit", f"ptr %context, ptr %row, i64 %action, {parameters}", code, "ret void")
+
+
+def _store_arguments(code: Code, runtime: Runtime, at: Scalar) -> None:
+    """Note the arguments of the instance, if the caller has room for them."""
+    wanted, going_on = code.name("wanted"), code.name("noted")
+    code.branch(code.fresh(1, f"icmp ne {runtime.get(Slot.ARGUMENTS).typed}, 0"), wanted, going_on)
+    code.label(wanted)
+    address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(Slot.ARGUMENTS)}, {at.typed}")
+    code.do(f"store i64 %arguments, ptr {address.text}")
+    code.jump(going_on)
+    code.label(going_on)
 
 
 def _store_print(code: Code, runtime: Runtime, row: list[Scalar], at: Scalar) -> None:

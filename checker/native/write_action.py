@@ -17,6 +17,7 @@ from assay.checker.layout.context import Slot
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.code import FALSE, TRUE, Code, Scalar, word
 from assay.checker.native.elements import LIST_LIMIT, Choices, Powerset, Whole, choice, choices_of, elements, positions
+from assay.checker.native.image import argument_word
 from assay.checker.native.loops import each, search
 from assay.checker.native.lowering import Lowering, State
 from assay.checker.native.merge import bunch
@@ -49,16 +50,24 @@ class Cut:
 
 
 class ActionWriter:
-    """Writes the function of one action into ``code``."""
+    """Writes the function of one action into ``code``; ``arguments`` is where the arguments of an instance lie, if they are handed on."""
 
     def __init__(
-        self, kernel: k.Kernel, layout: RowLayout, action: k.Action, hits: Labels, guards: Labels, writing: Writing
+        self,
+        kernel: k.Kernel,
+        layout: RowLayout,
+        action: k.Action,
+        hits: Labels,
+        guards: Labels,
+        writing: Writing,
+        arguments: RowLayout | None = None,
     ) -> None:
         self.kernel = kernel
         self.layout = layout
         self.action = action
         self.hits = hits
         self.guards = guards
+        self.arguments = arguments
         self.unrolling = writing.unrolling
         self.code = Code(writing.limit)
         self.runtime = Runtime(self.code)
@@ -348,7 +357,11 @@ class ActionWriter:
         for variable, place in zip(self.kernel.variables, self.layout.places, strict=True):
             if variable.name in after:
                 packer.put(after[variable.name], self.state.read(variable.name), place.shape, place.shift)
-        words = ", ".join(each.typed for each in packer.words())
+        handed_on = packer.words()
+        if self.arguments is not None:
+            symbols = [self.lowering.bound[parameter.binder.name] for parameter in self.action.parameters]
+            handed_on.append(argument_word(self.code, self.arguments, symbols))
+        words = ", ".join(each.typed for each in handed_on)
         self.code.do(f"call void @emit(ptr %context, ptr %row, i64 {number}, {words})")
 
 

@@ -43,6 +43,9 @@ class Search:
     ``reduction`` the store holds representatives, and the model is one whose quantifiers are strict (NOTE(symmetry)).
     """
 
+    refines = True
+    """Whether steps are followed on the abstract side of refinements."""
+
     def __init__(self, model: Model, options: SearchOptions, reduction: Reduction | None = None) -> None:
         self.model = model
         self.reduction = reduction
@@ -101,7 +104,10 @@ class Search:
         self.depth = 1 if self.initial else 0
 
     def _see(self, state: State, parent: int, link: Link | tuple[tuple[str, object], ...]) -> None:
-        self.watch.see_state(self.store.add(state, parent, link), state)
+        number = self.store.add(state, parent, link)
+        self.watch.see_state(number, state)
+        if parent < 0:
+            self.watch.see_initial(number, state)
 
     def _levels(self) -> None:
         first, end = 0, len(self.store)
@@ -170,6 +176,8 @@ class Search:
         self.taken[name] += 1
         if self.watch.transitions:
             self.watch.see_step(number, state, link.step(after))
+        if self.watch.refinements:
+            self.watch.see_refined(number, state, link.step(after))
         representative = self.canonical(after)
         if representative not in self.store:
             self.fresh[name] += 1
@@ -205,15 +213,22 @@ class Search:
         if name == DEADLOCK:
             dead = next(outcomes(self.model, state), None) is None and not self.watch.is_terminal(number, state)
             return Finding(number) if dead else None
-        if not self.watch.is_of_steps(name):
+        if name not in self.watch.refinements and not self.watch.is_of_steps(name):
             return self.watch.again(name, Finding(number), Frame(state))
         for action, arguments, outcome in outcomes(self.model, state):
             if isinstance(outcome, Successor):
-                step = Link(action, arguments, outcome.picks).step(outcome.state)
-                finding = self.watch.again(name, Finding(number, step), Frame(step.state, state))
+                finding = self._step_offence(
+                    name, number, state, Link(action, arguments, outcome.picks).step(outcome.state)
+                )
                 if finding is not None:
                     return finding
         return None
+
+    def _step_offence(self, name: str, number: int, state: State, step: Step) -> Finding | None:
+        place = Finding(number, step)
+        if name in self.watch.refinements:
+            return self.watch.refines_badly(name, place, state)
+        return self.watch.again(name, place, Frame(step.state, state))
 
 
 def _enumerate(names: list[str]) -> str:

@@ -12,6 +12,7 @@ from assay.checker.reference.blocked import blocked_actions
 from assay.checker.reference.smaller import fewest_changes
 from assay.checker.reference.unreduce import confirmed
 from assay.checker.reference.watch import DEADLOCK, DEFINED, Finding
+from assay.checker.refinement.explain import abstract_side, reason_of
 from assay.checker.verdict import Explanation, Outcome, PropertyResult, Trace, Violation
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import NOWHERE
@@ -69,9 +70,13 @@ class Answers:
         """The violation that was found first, and as many more as were asked for."""
         more = self._search.options.violations - 1
         further = islice(self._search.offenders(name, finding.state), more) if more and finding.state >= 0 else ()
-        return [self._violation(each) for each in (finding, *further)]
+        return [self._violation(name, each) for each in (finding, *further)]
 
-    def _violation(self, finding: Finding) -> Violation:
+    def _violation(self, name: str, finding: Finding) -> Violation:
+        refined = self._search.watch.refinements.get(name)
+        if refined is not None:
+            side = abstract_side(refined, self._search.store.states[finding.state], finding.step, self._sources)
+            return Violation(self._trace(finding), reason_of(side), abstract=side)
         if finding.conjunct is not None:
             reason = f"`{finding.conjunct.label}` is false"
             return Violation(self._trace(finding), reason, self._explanation(finding))
@@ -81,7 +86,9 @@ class Answers:
 
     def _property(self, node: k.Property) -> PropertyResult:
         match node.kind:
-            case "temporal" | "refinement":
+            case "refinement":
+                return self._refinement(node)
+            case "temporal":
                 reason = f"no engine yet: a {node.kind} property is not checked"
                 return PropertyResult(node.name, node.kind, Outcome.UNKNOWN, node.span, reason)
             case "reachable":
@@ -109,6 +116,34 @@ class Answers:
             return undefined
         outcome, reason = self._not_violated()
         return PropertyResult(node.name, node.kind, outcome, node.span, reason)
+
+    def _refinement(self, node: k.Property) -> PropertyResult:
+        name = node.name
+        finding = self._search.watch.found.get(name)
+        if finding is not None:
+            first, *others = self._violations(name, finding)
+            return PropertyResult(
+                name,
+                node.kind,
+                Outcome.VIOLATED,
+                node.span,
+                first.reason,
+                first.trace,
+                others=tuple(others),
+                abstract=first.abstract,
+            )
+        if not self._search.refines:
+            reason = "steps are not followed on the abstract side here: `assay check` searches for that"
+            return PropertyResult(name, node.kind, Outcome.UNKNOWN, node.span, reason)
+        undefined = self._undefined(node)
+        if undefined is not None:
+            return undefined
+        beyond = self._search.watch.beyond.get(name)
+        if beyond is not None:
+            reason = f"undecided where the abstract side is too small: {beyond.undefined}"
+            return PropertyResult(name, node.kind, Outcome.UNKNOWN, node.span, reason, self._trace(beyond))
+        outcome, why = self._not_violated()
+        return PropertyResult(name, node.kind, outcome, node.span, why)
 
     def _reachable(self, node: k.Property) -> PropertyResult:
         finding = self._search.watch.found.get(node.name)

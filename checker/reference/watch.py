@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.scope import Frame, Meaning
 from assay.checker.evaluate.undefined import Undefined
 from assay.checker.options import SearchOptions
+from assay.checker.refinement.meaning import BeyondError, OutsideError, Refined
 from assay.checker.verdict import State, Step
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import Span
@@ -59,6 +61,9 @@ class Watch:
         self.invariants = [self._watched(p) for p in selected if p.kind in {"invariant", "lemma"}]
         self.transitions = [self._watched(p) for p in selected if p.kind == "transition"]
         self.reachables = [self._watched(p) for p in selected if p.kind == "reachable"]
+        self.refinements = {r.name: Refined(model, r) for r in model.kernel.refinements if options.selects(r.name)}
+        self.beyond: dict[str, Finding] = {}
+        """Refinements that cannot be judged everywhere, because a mapped value is beyond what the abstract side can hold."""
         self._terminal = [(c, model.meaning(c.condition)) for c in model.kernel.terminal]
 
     def _watched(self, node: k.Property) -> Watched:
@@ -74,6 +79,16 @@ class Watch:
     def is_of_steps(self, name: str) -> bool:
         """Whether a property speaks of steps."""
         return any(watched.node.name == name for watched in self.transitions)
+
+    def refines_badly(self, name: str, place: Finding, state: State) -> Finding | None:
+        """The finding at a step from a state that is none of the refined module, whether or not one was found before."""
+        assert place.step is not None
+        try:
+            return None if self.refinements[name].goes_well(state, place.step) else place
+        except OutsideError:
+            return place
+        except (BeyondError, Undefined):
+            return None  # told elsewhere
 
     def again(self, name: str, place: Finding, frame: Frame) -> Finding | None:
         """The finding at a place where a property is false, whether or not it was found false before; None where it is not."""
@@ -100,16 +115,42 @@ class Watch:
             if watched.node.name not in self.found:
                 self._look(watched, Frame(step.state, state), Finding(number, step), wanted=False)
 
+    def see_initial(self, number: int, state: State) -> None:
+        """Check that an initial state is one of each refined module."""
+        for name, refined in self.refinements.items():
+            if name not in self.found:
+                self._refine(name, Finding(number), lambda refined=refined: refined.begins_well(state))  # type: ignore[misc]
+
+    def see_refined(self, number: int, state: State, step: Step) -> None:
+        """Check that a step from a state is one of each refined module."""
+        for name, refined in self.refinements.items():
+            if name not in self.found:
+                self._refine(name, Finding(number, step), lambda refined=refined: refined.goes_well(state, step))  # type: ignore[misc]
+
+    def _refine(self, name: str, place: Finding, holds: Callable[[], bool]) -> None:
+        try:
+            refined = holds()
+        except BeyondError as beyond:
+            self.beyond.setdefault(name, replace(place, undefined=str(beyond)))
+        except OutsideError:
+            self.found[name] = place
+        except Undefined as undefined:
+            self._note_no_value(name, place, undefined, f"the mapping of `{name}`")
+        else:
+            if not refined:
+                self.found[name] = place
+
+    def _note_no_value(self, name: str, place: Finding, undefined: Undefined, subject: str) -> None:
+        finding = replace(place, undefined=undefined.message, span=undefined.span, subject=subject)
+        self.undefined.setdefault(name, finding)
+        self.found.setdefault(DEFINED, finding)
+
     def _look(self, watched: Watched, frame: Frame, place: Finding, *, wanted: bool) -> None:
         name = watched.node.name
         try:
             false = watched.first_false(frame)
         except Undefined as undefined:
-            finding = replace(
-                place, undefined=undefined.message, span=undefined.span, subject=f"{watched.node.kind} `{name}`"
-            )
-            self.undefined.setdefault(name, finding)
-            self.found.setdefault(DEFINED, finding)
+            self._note_no_value(name, place, undefined, f"{watched.node.kind} `{name}`")
             return
         if (false is None) is wanted:
             self.found[name] = replace(place, conjunct=false)

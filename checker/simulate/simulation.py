@@ -71,6 +71,8 @@ class Simulation(Search, Generic[B]):
     without a way on; ``distinct`` counts states, and is the least number where ``more_states``.
     """
 
+    refines = False
+
     def __init__(self, model: Model, options: SearchOptions, walks: Walks, crowd: Crowd[B]) -> None:
         super().__init__(model, options)
         self.plan = walks

@@ -69,6 +69,8 @@ class BoundedSearch(Search):
     where something is, all levels are looked at anew without.
     """
 
+    refines = False
+
     def __init__(self, model: Model, options: SearchOptions) -> None:
         super().__init__(model, options)
         self.breaks: frozenset[str] = frozenset()

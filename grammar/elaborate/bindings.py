@@ -10,12 +10,21 @@ from assay.grammar import syntax
 from assay.grammar.diagnostics import NOWHERE, Diagnostics, Note, Span
 from assay.grammar.elaborate.modules import ModuleFile
 from assay.grammar.elaborate.slots import Slot, Slots
+from assay.grammar.scope import Scope
 from assay.grammar.suggest import did_you_mean
 
 COMMAND_LINE = "<--set>"
 """The file name of what ``--set`` gives, in messages."""
 
 _TOKEN = re.compile(r"\s*(?:(?P<int>-?\d+)|(?P<name>[A-Za-z_]\w*)|(?P<sign>[{},]))")
+
+
+@dataclass(frozen=True, slots=True)
+class Supplied:
+    """A value given to a parameter, and the scope in which it is read."""
+
+    value: syntax.Expr
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +37,8 @@ class Bindings:
     """Elements that a log gives to set parameters."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Values that a log gives to size parameters."""
+    supplied: Mapping[str, Supplied] = field(default_factory=dict)
+    """What a spec gives to the parameters of a module that it refines, as an instance would."""
 
 
 def models_of(module: ModuleFile) -> tuple[syntax.Model, ...]:

@@ -17,7 +17,7 @@ from assay.grammar.elaborate.modules import ModuleTree
 from assay.grammar.elaborate.parameters import written_elements
 from assay.grammar.elaborate.properties import Properties, accepted_bounds, elaborate_shows
 from assay.grammar.elaborate.references import action_named
-from assay.grammar.elaborate.refinement import Refinements
+from assay.grammar.elaborate.refinement import Refinements, property_name
 from assay.grammar.elaborate.scenarios import Scenarios, Steps
 from assay.grammar.elaborate.slots import Slots
 from assay.grammar.elaborate.traceclauses import Traces
@@ -30,7 +30,7 @@ from assay.grammar.scope import FunctionEntity, SortEntity, StateEntity, ValueEn
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What to make of a tree: the chosen model, the bindings, and whether scenarios are wanted (a log has no use for them)."""
+    """What to make of a tree: the chosen model, the bindings, and whether scenarios and refinements are wanted (a log has no use for them)."""
 
     model: syntax.Model | None
     bindings: Bindings
@@ -41,6 +41,19 @@ def build_kernel(
     tree: ModuleTree, slots: Slots, configuration: Configuration, diagnostics: Diagnostics
 ) -> kernel.Kernel:
     """The kernel. It is whole only if no error was recorded on the way."""
+    return _build(tree, slots, configuration, diagnostics)[0]
+
+
+def _abstract(
+    tree: ModuleTree, slots: Slots, bindings: Bindings, diagnostics: Diagnostics
+) -> tuple[kernel.Kernel, Units]:
+    """The kernel of a module that another one refines, and its units."""
+    return _build(tree, slots, Configuration(None, bindings, scenarios=False), diagnostics)
+
+
+def _build(
+    tree: ModuleTree, slots: Slots, configuration: Configuration, diagnostics: Diagnostics
+) -> tuple[kernel.Kernel, Units]:
     units = Units(tree, slots, configuration.bindings, diagnostics)
     top = units.build()
     for unit in units.canonical():
@@ -52,7 +65,8 @@ def build_kernel(
     properties = Properties(diagnostics)
     steps = Steps({action.name: action for action in actions}, _next(top, diagnostics), diagnostics)
     report_repeated((model.name for model in models_of(tree.top)), "model", diagnostics)
-    return kernel.Kernel(
+    refinements = Refinements(units, steps, variables, _abstract, diagnostics).elaborate()
+    made = kernel.Kernel(
         name=tree.top.name,
         model=configuration.model.name.text if configuration.model else None,
         sorts=tuple(_sorts(units)),
@@ -63,15 +77,20 @@ def build_kernel(
         next=steps.next,
         properties=(
             *(p for unit in units.canonical() for p in properties.of_unit(unit)),
-            *Refinements(top, diagnostics).elaborate(),
+            *(
+                kernel.Property(property_name(each), "refinement", (), None, span=each.span)
+                for each in top.declared(syntax.Refines)
+            ),
         ),
         terminal=tuple(t for unit in units.canonical() for t in properties.terminal(unit) if unit.is_top),
         scenarios=_scenarios(units, top, steps, configuration, diagnostics),
         accepted_bounds=_accepted(top, configuration.model, actions, variables, diagnostics),
         shows=elaborate_shows(top, diagnostics),
         traces=tuple(Traces(top, units, steps, diagnostics).elaborate()),
+        refinements=tuple(refinements) if configuration.scenarios else (),
         span=tree.top.tree.span,
     )
+    return made, units
 
 
 def _check_declarations(unit: Unit, diagnostics: Diagnostics) -> None:

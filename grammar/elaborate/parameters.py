@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from assay.grammar import kernel, syntax
-from assay.grammar.elaborate.bindings import LARGEST_SET, Bindings, element_names, generated_names, models_of
+from assay.grammar.elaborate.bindings import (
+    LARGEST_SET,
+    Bindings,
+    Supplied,
+    element_names,
+    generated_names,
+    models_of,
+)
 from assay.grammar.elaborate.context import Fresh, erroneous, failed
 from assay.grammar.elaborate.expressions import elaborate_expression
 from assay.grammar.elaborate.fold import constant
@@ -20,23 +27,19 @@ from assay.grammar.elaborate.types import elaborate_type
 from assay.grammar.elaborate.unit import Unit
 from assay.grammar.elaborate.walk import nodes
 from assay.grammar.kernel_types import INT, AtomType, RangeType, Sort, Type
-from assay.grammar.scope import AtomEntity, Entity, Scope, SortEntity, ValueEntity
+from assay.grammar.scope import AtomEntity, Entity, SortEntity, ValueEntity
 from assay.grammar.values import Atom
-
-
-@dataclass(frozen=True, slots=True)
-class Supplied:
-    """A value given to a parameter, and the scope in which it is read."""
-
-    value: syntax.Expr
-    scope: Scope
 
 
 def declare_parameters(
     unit: Unit, given: Mapping[str, Supplied], slots: Slots, bindings: Bindings, top: Unit
 ) -> Iterator[Mapping[str, Entity]]:
     """Put a unit's parameters and the elements of its sets into its table; yields tables of elements whose name several sets have."""
-    binder = _Binder(unit, given, slots, bindings, top)
+    names = {param.name.text: unit.prefix + param.name.text for param in unit.declared(syntax.Param)}
+    supplied = {
+        name: bindings.supplied[qualified] for name, qualified in names.items() if qualified in bindings.supplied
+    }
+    binder = _Binder(unit, {**supplied, **given}, slots, bindings, top)
     sets = [param for param in unit.declared(syntax.Param) if param.type is None and not param.size]
     for param in unit.declared(syntax.Param):
         if param.type is not None or param.size:

@@ -115,5 +115,25 @@ class Exported(Mapping[str, Entity]):
         return len(list(iter(self)))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Behind(Mapping[str, tuple[Entity, ...]]):
+    """What a table offers, and behind it another table: a name of that one counts where the first has none."""
+
+    first: Mapping[str, tuple[Entity, ...]]
+    then: Mapping[str, tuple[Entity, ...]]
+
+    def __getitem__(self, name: str) -> tuple[Entity, ...]:
+        return self.first[name] if name in self.first else self.then[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.first or name in self.then
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*self.first, *self.then]))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
 def _article(kind: str) -> str:
     return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"

@@ -12,11 +12,11 @@ from functools import partial
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics import Diagnostics, Note
-from assay.grammar.elaborate.bindings import Bindings
+from assay.grammar.elaborate.bindings import Bindings, Supplied
 from assay.grammar.elaborate.declare import declare_names
 from assay.grammar.elaborate.modules import ModuleFile, ModuleTree
 from assay.grammar.elaborate.parameter_domains import index_values
-from assay.grammar.elaborate.parameters import Supplied, declare_parameters
+from assay.grammar.elaborate.parameters import declare_parameters
 from assay.grammar.elaborate.slots import Slots, shared_modules
 from assay.grammar.elaborate.tables import Exported, OwnNames, UsedNames
 from assay.grammar.elaborate.type_relations import ERROR, ErrorType, mentions, type_text
@@ -42,6 +42,11 @@ class Units:
         """Make every unit; the answer is the top module's."""
         self._shared = shared_modules(self.tree)
         return self._make(self.tree.top, "", {}, None, canonical=True)
+
+    @property
+    def shared(self) -> Mapping[ModuleFile, str]:
+        """The prefixes of the modules that have one shared instance; known once ``build`` was called."""
+        return self._shared
 
     def canonical(self) -> tuple[Unit, ...]:
         """Every unit once."""

@@ -69,7 +69,7 @@ PropertyKind = Literal["invariant", "lemma", "transition", "reachable", "tempora
 
 @dataclass(frozen=True, slots=True)
 class Property(Node):
-    """A property; all conjuncts together. Of a refinement only the name is kept here."""
+    """A property; all conjuncts together. What a refinement maps stands in ``Kernel.refinements``."""
 
     name: str
     kind: PropertyKind
@@ -83,6 +83,19 @@ class ActionCall(Node):
 
     action: str
     arguments: tuple[Expr | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionMapping(Node):
+    """What an action is in an abstract module: one of the ``calls``, whose arguments read the state before the step; or nothing
+    (``stutters``), or anything at all (``anything``: some abstract action or nothing). ``parameters`` stand for the action's arguments.
+    """
+
+    action: str
+    parameters: tuple[Local, ...]
+    calls: tuple[ActionCall, ...]
+    stutters: bool
+    anything: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +226,27 @@ class TracePlan(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Refinement(Node):
+    """That every behaviour, seen through a mapping, is one of an abstract module; ``name`` is that of the property.
+
+    ``abstract`` has initial states and actions without bounds and without ghosts, and no properties. ``values`` are expressions over the
+    state of the kernel itself, one for each abstract variable. An action without an entry in ``actions`` leaves the abstract state as it is.
+    """
+
+    name: str
+    abstract: Kernel
+    values: tuple[Expr, ...]
+    actions: tuple[ActionMapping, ...]
+
+    def mapping(self, action: str) -> ActionMapping:
+        """What an action is in the abstract module."""
+        for each in self.actions:
+            if each.action == action:
+                return each
+        return ActionMapping(action, (), (), stutters=True, anything=False, span=self.span)
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel(Node):
     """A whole model, ready for any engine. ``next`` names the actions that are steps of the system; ``actions`` holds all of them."""
 
@@ -230,6 +264,7 @@ class Kernel(Node):
     accepted_bounds: frozenset[str]
     shows: tuple[Expr, ...]
     traces: tuple[TracePlan, ...]
+    refinements: tuple[Refinement, ...] = ()
 
     def action(self, name: str) -> Action:
         """The action of that name; raises KeyError."""

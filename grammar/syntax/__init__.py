@@ -44,6 +44,7 @@ from assay.grammar.syntax.declarations import (
     StateVariable,
     Step,
     TypeAlias,
+    Unnamed,
     Use,
     Variant,
 )
@@ -193,6 +194,7 @@ __all__ = [
     "TypeExpr",
     "Unary",
     "UnaryOp",
+    "Unnamed",
     "Use",
     "Variant",
     "Wildcard",

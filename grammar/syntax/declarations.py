@@ -313,11 +313,18 @@ class Model(Declaration):
 
 
 @dataclass(frozen=True, slots=True)
+class Unnamed(Node):
+    """``stutter``: the abstract state stays as it is; ``any``: it does, or some abstract action happens."""
+
+    word: Literal["stutter", "any"]
+
+
+@dataclass(frozen=True, slots=True)
 class ActionMapping(Node):
-    """``action elect(b) = claim(b)``; ``abstract`` is None for ``stutter``."""
+    """``action elect(b) = claim(b) or stutter``: what the action is in the abstract module."""
 
     action: Expr
-    abstract: Expr | None
+    counterparts: tuple[Expr | Unnamed, ...]
 
 
 @dataclass(frozen=True, slots=True)

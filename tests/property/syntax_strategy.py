@@ -191,6 +191,8 @@ trace_lines: SearchStrategy[s.TraceLine] = (
     )
 )
 
+counterparts = actions | st.sampled_from((s.Unnamed("stutter"), s.Unnamed("any")))
+
 declarations: SearchStrategy[s.Declaration] = st.one_of(
     st.builds(s.Use, paths, st.none() | names),
     st.builds(s.Instance, names, st.none() | fields, paths, tuples(bindings)),
@@ -211,7 +213,10 @@ declarations: SearchStrategy[s.Declaration] = st.one_of(
     st.builds(s.Scenario, names, docs, tuples(steps, 1, 4)),
     st.builds(_model, names, tuples(bindings), tuples(accepted, 0, 1)),
     st.builds(
-        s.Refines, paths, tuples(bindings, 1, 2), tuples(st.builds(s.ActionMapping, actions, st.none() | actions))
+        s.Refines,
+        paths,
+        tuples(bindings, 1, 2),
+        tuples(st.builds(s.ActionMapping, actions, tuples(counterparts, 1, 3))),
     ),
     st.builds(s.Trace, names, st.none() | paths, tuples(trace_lines, 1, 4)),
 )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from assay.checker.json_values import to_json
-from assay.checker.saved_trace import step_to_json, step_types
+from assay.checker.saved_trace import state_to_json, step_to_json, step_types
 from assay.checker.verdict import (
+    AbstractSide,
     BlockedAction,
     Effort,
     Explanation,
     PropertyResult,
     Report,
+    State,
     Statistics,
     Step,
     Trace,
@@ -89,6 +91,8 @@ def property_object(kernel: Kernel, result: PropertyResult) -> dict[str, Any]:
         answer["explanation"] = explanation_object(result.explanation)
     if result.blocked:
         answer["blocked"] = [blocked_object(kernel, action) for action in result.blocked]
+    if result.abstract is not None:
+        answer["abstract"] = abstract_object(result.abstract)
     if result.others:
         answer["others"] = [violation_object(kernel, each) for each in result.others]
     return answer
@@ -101,6 +105,7 @@ def violation_object(kernel: Kernel, violation: Violation) -> dict[str, Any]:
         "trace": None if violation.trace is None else trace_object(kernel, violation.trace),
         "explanation": None if violation.explanation is None else explanation_object(violation.explanation),
         "blocked": [blocked_object(kernel, action) for action in violation.blocked] or None,
+        "abstract": None if violation.abstract is None else abstract_object(violation.abstract),
     }
     return {name: part for name, part in parts.items() if part is not None}
 
@@ -140,6 +145,31 @@ def blocked_object(kernel: Kernel, blocked: BlockedAction) -> dict[str, Any]:
     arguments = {name: to_json(value, types[name]) for name, value in blocked.arguments}
     guards = [{"label": label, "text": text, "place": place_object(span)} for label, text, span in blocked.guards]
     return {"action": blocked.action, "arguments": arguments, "guards": guards}
+
+
+def abstract_object(side: AbstractSide) -> dict[str, Any]:
+    """A step as the abstract module sees it, as JSON; a state that there is none of is null."""
+
+    def state(values: State | None) -> dict[str, Any] | None:
+        return None if values is None else state_to_json(values, side.abstract)
+
+    return {
+        "module": side.abstract.name,
+        "before": state(side.before),
+        "after": state(side.after),
+        "expected": side.expected,
+        "place": place_object(side.place),
+        "outside": side.outside,
+        "attempts": [
+            {
+                "instance": each.instance,
+                "guards": [{"label": a, "text": b, "place": place_object(c)} for a, b, c in each.guards],
+                "differs": dict(each.differs),
+                "why": each.why,
+            }
+            for each in side.attempts
+        ],
+    }
 
 
 def _parameter(value: object) -> Any:

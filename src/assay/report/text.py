@@ -7,6 +7,8 @@ from textwrap import wrap
 
 from assay.checker.reference.instance import show_instance
 from assay.checker.verdict import (
+    AbstractSide,
+    Attempt,
     BlockedAction,
     ExitCode,
     Explanation,
@@ -149,6 +151,7 @@ def property_lines(kernel: Kernel, result: PropertyResult) -> Iterator[Line]:
     if result.explanation is not None:
         yield from explanation_lines(result.explanation)
     yield from blocked_lines(kernel, result.blocked)
+    yield from abstract_lines(result.abstract)
     for number, other in enumerate(result.others, start=2):
         yield from _other_lines(kernel, result.name, number, other)
 
@@ -162,6 +165,7 @@ def _other_lines(kernel: Kernel, name: str, number: int, other: Violation) -> It
     elif other.reason is not None:
         yield Line(f"  {other.reason}", Tone.BAD)
     yield from blocked_lines(kernel, other.blocked)
+    yield from abstract_lines(other.abstract)
 
 
 def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:
@@ -195,6 +199,29 @@ def blocked_lines(kernel: Kernel, blocked: tuple[BlockedAction, ...]) -> Iterato
     for action in blocked:
         yield Line(f"       {show_instance(kernel.action(action.action), [value for _, value in action.arguments])}")
         yield from (Line(f"           blocked by {label}: {text}  ({span})") for label, text, span in action.guards)
+
+
+def abstract_lines(side: AbstractSide | None) -> Iterator[Line]:
+    """A step as the abstract module sees it, and why it is none of that module's."""
+    if side is None:
+        return
+    yield Line(f"  as {side.abstract.name} sees it:", Tone.BAD)
+    if side.before is not None:
+        yield from (Line(f"       {text}") for text in initial_lines(side.abstract, side.before))
+        changed = [] if side.after is None else change_lines(side.abstract, side.before, side.after)
+        yield Line("     step")
+        yield from (Line(f"       {text}") for text in changed or ["(nothing changes)" if side.after else "(no state)"])
+    elif side.after is not None:
+        yield from (Line(f"       {text}") for text in initial_lines(side.abstract, side.after))
+    yield Line(f"     expected {side.expected}{_at(side.place)}")
+    for attempt in side.attempts:
+        yield from _attempt_lines(attempt)
+
+
+def _attempt_lines(attempt: Attempt) -> Iterator[Line]:
+    yield Line(f"       {attempt.instance}{f': {attempt.why}' if attempt.why else ''}")
+    yield from (Line(f"           blocked by {label}: {text}  ({span})") for label, text, span in attempt.guards)
+    yield from (Line(f"           would make {name} = {value}") for name, value in attempt.differs)
 
 
 def _at(span: Span) -> str:
