@@ -49,6 +49,8 @@ class DisagreementError(Exception):
 def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources | None = None) -> Report:
     """Search up to ``max_depth`` levels (20 if it is None) and answer about every selected property as the other engines do.
 
+    With ``max_states`` the first levels are listed until there are so many states, and the solver goes on from the last of them.
+
     What is not decided by then is ``unknown``: a bounded search proves nothing. Raises ``SpecError`` for a construct without encoding.
     """
     chosen, texts = options or SearchOptions(), sources or {}
@@ -59,11 +61,14 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
         results = [*Answers(search, texts).all(), *scenarios(search, texts)]
     sizes = Statistics(len(search.store), search.generated, search.depth, search.seconds)
     covered = coverage(model.steps, search.taken, search.fresh, ())
-    return Report(kernel, ENGINE, tuple(results), sizes, {}, covered, search.stopped, search.interrupted)
+    bounds, deepest = dict(search.bounds), search.up_to_depth
+    return Report(
+        kernel, ENGINE, tuple(results), sizes, bounds, covered, search.stopped, search.interrupted, up_to_depth=deepest
+    )
 
 
 class BoundedSearch(Search):
-    """A search whose store holds only initial states and the paths that were found.
+    """A search whose store holds only the states of the first levels and the paths that were found.
 
     ``breaks`` are the sorts whose elements are used in their order only (NOTE(first-use)). That is sound as long as nothing is undefined:
     where something is, all levels are looked at anew without.
@@ -81,28 +86,42 @@ class BoundedSearch(Search):
         self._find_initial()
 
     def _levels(self) -> None:
-        if not self.initial:
+        starts = self._listed()
+        if not starts:
             return
-        initial = self.store.states[: self.initial]
-        self.breaks = interchangeable(self.model.kernel, self._asked(), initial)
+        level = self.depth
+        self.breaks = interchangeable(self.model.kernel, self._asked(), starts)
         if self.breaks:
             with suppress(OrderMattersError):
-                self._search(initial)
-        self.breaks, self.depth = frozenset(), 1
-        self._search(initial)
+                self._search(starts)
+        self.breaks, self.depth = frozenset(), level
+        self._search(starts)
+
+    def _listed(self) -> list[State]:
+        """The states from which the solver goes on: the initial ones, or the last level before ``max_states`` are listed; none if all are."""
+        first, end = 0, len(self.store)
+        while first < end < (self.options.max_states or 0):
+            self._decide_to_stop()
+            for number in range(first, end):
+                self._heed_limits()
+                self._expand(number)
+            first, end = end, len(self.store)
+            if first < end:
+                self.depth += 1
+        return self.store.states[first:end]
 
     def _asked(self) -> list[Property]:
         kinds = {*STATE_KINDS, "transition"}
         return [p for p in self.model.kernel.properties if p.kind in kinds and self.options.selects(p.name)]
 
-    def _search(self, initial: Sequence[State]) -> None:
+    def _search(self, starts: Sequence[State]) -> None:
         """Look at one level after the other, until ``Stopped`` says why no further."""
         deadline = None if self.options.timeout is None else time.monotonic() - self.seconds + self.options.timeout
         self._system = encode_kernel(self.model.kernel, self.options.properties, self.breaks)
         self._gates = Gates()
         self._clauses = Clauses(self._gates)
         self._new: list[Clause] = []
-        unrolling = self._unrolling([self._system.row(state) for state in initial])
+        unrolling = self._unrolling([self._system.row(state) for state in starts])
         with ChildSolver(deadline, self.options.interrupted) as solver:
             try:
                 self._deepen(unrolling, solver)
@@ -125,19 +144,20 @@ class BoundedSearch(Search):
         while True:
             if self.breaks:
                 self._refuse_undefined_here(unrolling, solver)
-            if self.depth > 1:  # initial states were looked at one by one
+            frame = len(unrolling.frames) - 1
+            if frame > 0:  # the states of the first one were looked at one by one
                 self._ask(unrolling, solver, in_step=False)
             self._tell()
             self._decide_to_end()
             self._ask(unrolling, solver, in_step=True)
-            for clause in first_use.clauses(self.depth - 1):
+            for clause in first_use.clauses(frame):
                 self._require(clause)
-            self._require(unrolling.at(self.depth - 1, self._system.fires))  # who stays has been looked at before
+            self._require(unrolling.at(frame, self._system.fires))  # who stays has been looked at before
             unrolling.extend()
             self.depth += 1
 
     def _refuse_undefined_here(self, unrolling: Unrolling, solver: ChildSolver) -> None:
-        wanted = unrolling.at(self.depth - 1, [self._system.question(DEFINED).wanted])
+        wanted = unrolling.at(len(unrolling.frames) - 1, [self._system.question(DEFINED).wanted])
         if self._solve(solver, wanted[0]) is not None:
             raise OrderMattersError
 

@@ -46,10 +46,10 @@ class Destination:
 @model_options
 @click.option(
     "--engine",
-    type=click.Choice(["auto", "native", "reference", "bmc", "prove"]),
+    type=click.Choice(["auto", "native", "reference", "bmc", "prove", "race"]),
     default="auto",
     show_default=True,
-    help="What searches: auto is native wherever the spec compiles; bmc asks a SAT solver, level by level; prove looks for proofs.",
+    help="What searches: auto is native wherever the spec compiles; bmc asks a SAT solver, level by level; prove looks for proofs; race runs auto and bmc side by side.",
 )
 @click.option("--property", "names", multiple=True, metavar="NAME", help="Check this property only; repeatable.")
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Look at runs of up to N states only.")
