@@ -21,6 +21,7 @@ from assay.checker.native.module import Program, behaviours, program
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
+from assay.checker.race import race
 from assay.checker.reference.watch import DEADLOCK
 from assay.checker.symbolic import bmc
 from assay.checker.symbolic import prove as symbolic
@@ -30,7 +31,9 @@ from assay.checker.verdict import Report
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
 
-Engine = Literal["auto", "reference", "native", "bmc", "prove"]
+Engine = Literal["auto", "reference", "native", "bmc", "prove", "race"]
+DEEPEST = 1_000
+"""How many levels the bounded search of a race looks at if nobody says how many."""
 CONFIRMING_STATES = 1_000_000
 """How many states are searched to confirm a proof that the second encoding cannot confirm."""
 NATIVE_ONLY = "E823"
@@ -63,10 +66,33 @@ def check(
         if engine == "prove":
             return Answer(prove(kernel, chosen, sources, cache).report)
         return Answer(bmc.check(kernel, chosen, sources))
+    if engine == "race":
+        _refuse_options(
+            chosen, engine, (), {"a symmetry": chosen.symmetry, "going on after a violation": chosen.keep_going}
+        )
+        with deep_recursion(kernel):
+            return _race(kernel, chosen, sources, cache)
     compiled, declined = compile_or_decline(kernel, chosen, engine, cache, temporal=True)
     if compiled is None:
         return Answer(reference.check(kernel, chosen, sources), declined)
     return Answer(explicit.check(kernel, compiled, chosen, sources))
+
+
+def _race(kernel: Kernel, options: SearchOptions, sources: Sources | None, cache: Path | None) -> Answer:
+    """The engine that ``auto`` chooses and bounded search side by side."""
+    compiled, declined = compile_or_decline(kernel, options, "auto", cache, temporal=True)
+
+    def explicit_search(wanted: SearchOptions) -> Report:
+        if compiled is None:
+            return reference.check(kernel, wanted, sources)
+        return explicit.check(kernel, compiled, wanted, sources)
+
+    def bounded_search(wanted: SearchOptions) -> Report:
+        # Without a depth it goes as deep as it comes until the other engine has ended.
+        limits = replace(wanted, max_states=None, max_depth=wanted.max_depth or DEEPEST)
+        return bmc.check(kernel, limits, sources)
+
+    return Answer(race(explicit_search, bounded_search, options), declined)
 
 
 def compile_or_decline(

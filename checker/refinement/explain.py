@@ -38,7 +38,7 @@ def abstract_side(refined: Refined, state: State, step: Step | None, sources: So
         for action, arguments in _candidates(refined, mapping, state, step)
         for attempt in _attempts(action, arguments, before, after, kernel, sources)
     ]
-    found.sort(key=lambda each: len(each.guards) + len(each.differs))
+    found.sort(key=lambda each: (len(each.guards), len(each.differs), each.why or ""))
     missing = tuple(_missing(refined, state, step))
     return AbstractSide(kernel, before, after, expected, place, None, (*missing, *found[:MOST_ATTEMPTS]))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from assay.checker.check import report_of, scenarios
 from assay.checker.evaluate.depth import deep_recursion
@@ -19,20 +20,25 @@ from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.results import Answers
 from assay.checker.reference.store import Link
-from assay.checker.reference.watch import DEADLOCK
+from assay.checker.reference.watch import DEADLOCK, DEFINED
 from assay.checker.symbolic.clauses import Clause, Clauses
+from assay.checker.symbolic.first_use import FirstUse, interchangeable
 from assay.checker.symbolic.gates import Gates
-from assay.checker.symbolic.initial import is_initial
+from assay.checker.symbolic.initial import Bits, is_initial
 from assay.checker.symbolic.solver import ChildSolver, NoAnswerError
-from assay.checker.symbolic.system import Question, System, encode_kernel
+from assay.checker.symbolic.system import Question, encode_kernel
 from assay.checker.symbolic.unroll import Unrolling
 from assay.checker.verdict import Report, State
-from assay.grammar.kernel import Kernel
+from assay.grammar.kernel import Kernel, Property
 
 ENGINE = "bmc"
 DEFAULT_LEVELS = 20
 """How many levels are searched if nobody says how many."""
 STATE_KINDS = {"invariant", "lemma", "reachable"}
+
+
+class OrderMattersError(Exception):
+    """Something is undefined, so that permutations of elements do not keep the meaning."""
 
 
 class DisagreementError(Exception):
@@ -42,64 +48,112 @@ class DisagreementError(Exception):
 def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources | None = None) -> Report:
     """Search up to ``max_depth`` levels (20 if it is None) and answer about every selected property as the other engines do.
 
+    With ``max_states`` the first levels are listed until there are so many states, and the solver goes on from the last of them.
+
     What is not decided by then is ``unknown``: a bounded search proves nothing. Raises ``SpecError`` for a construct without encoding.
     """
     chosen, texts = options or SearchOptions(), sources or {}
-    system = encode_kernel(kernel, chosen.properties)
     with deep_recursion(kernel):
         model = Model(kernel)
-        search = BoundedSearch(model, chosen, system)
+        search = BoundedSearch(model, chosen)
         search.run()
         results = [*Answers(search, texts).all(), *scenarios(search, texts)]
     return report_of(search, ENGINE, results)
 
 
 class BoundedSearch(Search):
-    """A search whose store holds only initial states and the paths that were found."""
+    """A search whose store holds only the states of the first levels and the paths that were found.
+
+    ``breaks`` are the sorts whose elements are used in their order only (NOTE(first-use)). That is sound as long as nothing is undefined:
+    where something is, all levels are looked at anew without.
+    """
 
     refines = False
 
-    def __init__(self, model: Model, options: SearchOptions, system: System) -> None:
+    def __init__(self, model: Model, options: SearchOptions) -> None:
         super().__init__(model, options)
-        self.system = system
+        self.breaks: frozenset[str] = frozenset()
         self._limit = options.max_depth or DEFAULT_LEVELS
-        self._gates = Gates()
-        self._clauses = Clauses(self._gates)
-        self._first: list[Clause] = []
 
     def begin(self) -> None:
         """Look at the initial states, and go no further."""
         self._find_initial()
 
     def _levels(self) -> None:
-        if not self.initial:
+        starts = self._listed()
+        if not starts:
             return
+        level = self.depth
+        self.breaks = interchangeable(self.model.kernel, self._asked(), starts)
+        if self.breaks:
+            with suppress(OrderMattersError):
+                self._search(starts)
+        self.breaks, self.depth = frozenset(), level
+        self._search(starts)
+
+    def _listed(self) -> list[State]:
+        """The states from which the solver goes on: the initial ones, or the last level before ``max_states`` are listed; none if all are."""
+        first, end = 0, len(self.store)
+        while first < end < (self.options.max_states or 0):
+            self._decide_to_stop()
+            for number in range(first, end):
+                self._heed_limits()
+                self._expand(number)
+            first, end = end, len(self.store)
+            if first < end:
+                self.depth += 1
+        return self.store.states[first:end]
+
+    def _asked(self) -> list[Property]:
+        kinds = {*STATE_KINDS, "transition"}
+        return [p for p in self.model.kernel.properties if p.kind in kinds and self.options.selects(p.name)]
+
+    def _search(self, starts: Sequence[State]) -> None:
+        """Look at one level after the other, until ``Stopped`` says why no further."""
         deadline = None if self.options.timeout is None else time.monotonic() - self.seconds + self.options.timeout
-        unrolling = self._unrolling()
+        self._system = encode_kernel(self.model.kernel, self.options.properties, self.breaks)
+        self._gates = Gates()
+        self._clauses = Clauses(self._gates)
+        self._new: list[Clause] = []
+        unrolling = self._unrolling([self._system.row(state) for state in starts])
         with ChildSolver(deadline, self.options.interrupted) as solver:
             try:
                 self._deepen(unrolling, solver)
             except NoAnswerError as error:
                 raise Stopped(f"{error} in level {self.depth}{self._assumed()}") from None
 
-    def _unrolling(self) -> Unrolling:
-        rows = [self.system.row(state) for state in self.store.states]
+    def _unrolling(self, rows: Sequence[Bits]) -> Unrolling:
         if len(rows) == 1:
-            return Unrolling(self.system, rows[0], self._gates)
-        bits = self._gates.inputs(len(self.system.state))
-        begins = is_initial(self._gates, bits, rows)
-        self._first = [[self._clauses.literal(begins)]]
-        return Unrolling(self.system, bits, self._gates)
+            return Unrolling(self._system, rows[0], self._gates)
+        bits = self._gates.inputs(len(self._system.state))
+        self._require([is_initial(self._gates, bits, rows)])
+        return Unrolling(self._system, bits, self._gates)
+
+    def _require(self, clause: Sequence[int]) -> None:
+        """Look only at runs that satisfy a clause of literals of the unrolling."""
+        self._new.append([self._clauses.literal(each) for each in clause])
 
     def _deepen(self, unrolling: Unrolling, solver: ChildSolver) -> None:
+        first_use = FirstUse(self._system, unrolling, self.breaks)
         while True:
-            if self.depth > 1:  # initial states were looked at one by one
+            if self.breaks:
+                self._refuse_undefined_here(unrolling, solver)
+            frame = len(unrolling.frames) - 1
+            if frame > 0:  # the states of the first one were looked at one by one
                 self._ask(unrolling, solver, in_step=False)
             self._tell()
             self._decide_to_end()
             self._ask(unrolling, solver, in_step=True)
+            for clause in first_use.clauses(frame):
+                self._require(clause)
+            self._require(unrolling.at(frame, self._system.fires))  # who stays has been looked at before
             unrolling.extend()
             self.depth += 1
+
+    def _refuse_undefined_here(self, unrolling: Unrolling, solver: ChildSolver) -> None:
+        wanted = unrolling.at(len(unrolling.frames) - 1, [self._system.question(DEFINED).wanted])
+        if self._solve(solver, wanted[0]) is not None:
+            raise OrderMattersError
 
     def _decide_to_end(self) -> None:
         if self.watch.violated and not self.options.keep_going:
@@ -110,14 +164,14 @@ class BoundedSearch(Search):
             raise Stopped("nothing was left to look for")
 
     def _assumed(self) -> str:
-        labels = sorted(self.system.cuts.keys() - self.model.kernel.accepted_bounds)
+        labels = sorted(self._system.cuts.keys() - self.model.kernel.accepted_bounds)
         return f" (bounds assumed: {', '.join(f'`{label}`' for label in labels)})" if labels else ""
 
     def _open(self, *, in_step: bool) -> list[Question]:
         """What is still to be looked for in a state, or (``in_step``) in what can be done in it."""
         return [
             q
-            for q in self.system.questions
+            for q in self._system.questions
             if (q.kind not in STATE_KINDS) == in_step
             and q.name not in self.watch.found
             and q.name not in self.watch.undefined
@@ -131,10 +185,7 @@ class BoundedSearch(Search):
             if self.options.interrupted():
                 raise KeyboardInterrupt
             literals = unrolling.at(frame, [q.wanted for q in asked])
-            wanted = self._gates.any_of(literals)
-            literal = self._clauses.literal(wanted)
-            model = solver.solve([*self._first, *self._clauses.take()], [literal])
-            self._first = []
+            model = self._solve(solver, self._gates.any_of(literals))
             if model is None:
                 return
             states = self._states(unrolling, model)
@@ -144,15 +195,20 @@ class BoundedSearch(Search):
                     f"the gates decide a property in a state where the reference does not: {states[-1]}"
                 )
 
+    def _solve(self, solver: ChildSolver, wanted: int) -> set[int] | None:
+        literal = self._clauses.literal(wanted)
+        clauses, self._new = [*self._clauses.take(), *self._new], []
+        return solver.solve(clauses, [literal])
+
     def _states(self, unrolling: Unrolling, model: set[int]) -> list[State]:
         """The states of a run, from the values that the solver gave the inputs."""
         given = {}
         for node in self._gates.cone([literal for frame in unrolling.frames for literal in frame]):
             if self._gates.is_input(node):
                 given[node] = -1 if self._clauses.variables.get(node, 0) in model else 0
-        bits = len(self.system.state)
+        bits = len(self._system.state)
         flat = self._gates.evaluate([literal for frame in unrolling.frames for literal in frame], given)
-        return [self.system.values([b & 1 for b in flat[at : at + bits]]) for at in range(0, len(flat), bits)]
+        return [self._system.values([b & 1 for b in flat[at : at + bits]]) for at in range(0, len(flat), bits)]
 
     def judge(self, states: Sequence[State], *, in_step: bool) -> None:
         """Follow the run in the reference evaluator, which says what is decided at its end."""

@@ -6,20 +6,24 @@ false bound (or by a capacity), or stuck where something has no value, or none o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 
+from assay.checker.evaluate.action import ActionMeaning, Arguments
+from assay.checker.evaluate.mentions import mentions
+from assay.checker.evaluate.model import Model
 from assay.checker.layout.row import WORD, RowLayout
-from assay.checker.native.code import Scalar
+from assay.checker.native.code import TRUE, Scalar
 from assay.checker.native.elements import LIST_LIMIT, listed
-from assay.checker.native.lowering import Lowering, State
+from assay.checker.native.lowering import Lowering
+from assay.checker.native.rank import literal
 from assay.checker.native.rows import Packer, Row
-from assay.checker.native.symbol import Symbol
+from assay.checker.native.symbol import Number, Symbol
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.native.updates import Updates
 from assay.checker.symbolic.bits import BitCode
 from assay.grammar import kernel as k
+from assay.grammar import kernel_types as t
 
 MOST_GROUND_ACTIONS = 20_000
 """More ground actions than this are refused."""
@@ -27,11 +31,17 @@ MOST_GROUND_ACTIONS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """One way for an action to happen: when, and the literals of the row after it."""
+    """One way for an action with some arguments to happen: when, and the literals of the row after it.
+
+    ``uses`` are the elements of set parameters that its arguments and picks name, in this order: the sort and the position of the element,
+    or None where it depends on the state, or several are named in one value.
+    """
 
     action: str
+    arguments: Arguments
     enabled: int
     after: tuple[int, ...]
+    uses: tuple[tuple[str, int | None], ...]
 
 
 @dataclass(slots=True)
@@ -52,31 +62,34 @@ class Way:
 
 
 class GroundWriter:
-    """Walks one action; ``row`` is the state's row."""
+    """Walks one action in the state that ``lowering`` reads, which is a row of ``layout``."""
 
     def __init__(
-        self, code: BitCode, kernel: k.Kernel, layout: RowLayout, row: Row, action: k.Action, outcomes: Outcomes
+        self, lowering: Lowering, kernel: k.Kernel, layout: RowLayout, meaning: ActionMeaning, outcomes: Outcomes
     ) -> None:
-        self.code = code
+        assert isinstance(lowering.code, BitCode)
+        assert lowering.now is not None
+        self.code = lowering.code
         self.layout = layout
         self.kernel = kernel
-        self.action = action
+        self.meaning = meaning
+        self.action = meaning.node
         self.outcomes = outcomes
-        self.state = State(row, layout, kernel.variables)
-        self.lowering = Lowering(code, self.state)
+        self.state = lowering.now
+        self.lowering = lowering
+        self._binders: list[k.Local] = [each.binder for each in self.action.parameters]
+        self._arguments: Arguments = ()
         self._types = {v.name: v.type for v in kernel.variables}
-        updates = (at for at, each in enumerate(action.body) if isinstance(each, k.Assign | k.If | k.For))
-        self._prefix = next(updates, len(action.body))
+        updates = (at for at, each in enumerate(self.action.body) if isinstance(each, k.Assign | k.If | k.For))
+        self._prefix = next(updates, len(self.action.body))
 
     def write(self) -> None:
         """Add what every instance can do to the outcomes; raises ``UnsupportedError``."""
-        nothing = Lowering(self.code, None)
-        domains = [listed(parameter.domain, nothing).items for parameter in self.action.parameters]
-        for chosen in product(*domains):
-            reached = self.code.all_of([there for there, _ in chosen])
-            for parameter, (_, symbol) in zip(self.action.parameters, chosen, strict=True):
-                self.lowering.bound[parameter.binder.name] = symbol
-            self._walk(0, Way(reached))
+        for arguments in self.meaning.instances:
+            for parameter, value in zip(self.action.parameters, arguments, strict=True):
+                self.lowering.bound[parameter.binder.name] = literal(value, parameter.binder.type)
+            self._arguments = arguments
+            self._walk(0, Way(TRUE))
 
     def _walk(self, start: int, way: Way) -> None:
         for at in range(start, self._prefix):
@@ -133,9 +146,11 @@ class GroundWriter:
         way = self._defined(way, undefined)
         if len(items.items) > LIST_LIMIT:
             raise UnsupportedError("a choice from so many values", pick.span)
+        self._binders.append(pick.binder)
         for there, item in items.items:
             self.lowering.bound[pick.binder.name] = item
             self._walk(at + 1, Way(self.code.both(way.reached, there), way.cuts))
+        self._binders.pop()
 
     def _update(self, uncut: Scalar) -> None:
         updates = Updates(self.action.body[self._prefix :], self.state, self._types, self.lowering)
@@ -144,9 +159,21 @@ class GroundWriter:
             self._note_cuts(Way(reached, ((f"capacity of {name}", exceeded),)), reached)
             reached = self.code.both(reached, self.code.invert(exceeded))
         if reached.known != 0:
-            self.outcomes.ground.append(Ground(self.action.name, self.code.literal(reached), self._pack(updates.after)))
+            enabled, uses = self.code.literal(reached), tuple(self._uses())
+            self.outcomes.ground.append(
+                Ground(self.action.name, self._arguments, enabled, self._pack(updates.after), uses)
+            )
         if len(self.outcomes.ground) > MOST_GROUND_ACTIONS:
             raise UnsupportedError(f"more than {MOST_GROUND_ACTIONS:,} ground actions", self.action.span)
+
+    def _uses(self) -> Iterator[tuple[str, int | None]]:
+        for binder in self._binders:
+            symbol = self.lowering.bound[binder.name]
+            if isinstance(binder.type, t.AtomType):
+                assert isinstance(symbol, Number)
+                yield binder.type.sort.name, symbol.value.known
+            else:
+                yield from ((sort.name, None) for sort in self.kernel.sorts if mentions(binder.type, [sort.name]))
 
     def _pack(self, after: dict[str, Symbol]) -> tuple[int, ...]:
         packer = Packer(self.state.row, self.layout)
@@ -156,14 +183,14 @@ class GroundWriter:
         return tuple(literal for each in packer.words() for literal in self.code.all_bits(each))
 
 
-def all_outcomes(code: BitCode, kernel: k.Kernel, layout: RowLayout, row: Row, actions: Iterable[k.Action]) -> Outcomes:
-    """What the actions can do in a state; raises ``UnsupportedError`` with a place."""
+def all_outcomes(kernel: k.Kernel, layout: RowLayout, lowering: Callable[[], Lowering]) -> Outcomes:
+    """What the actions can do in a state, each translated by a lowering of its own; raises ``UnsupportedError`` with a place."""
     outcomes = Outcomes()
-    for action in actions:
+    for meaning in Model(kernel).steps:
         try:
-            GroundWriter(code, kernel, layout, row, action, outcomes).write()
+            GroundWriter(lowering(), kernel, layout, meaning, outcomes).write()
         except UnsupportedError as error:
-            raise error.at(action.span) from None
+            raise error.at(meaning.node.span) from None
     return outcomes
 
 

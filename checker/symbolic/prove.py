@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from assay.checker.evaluate.depth import deep_recursion
@@ -23,6 +24,7 @@ from assay.checker.symbolic.ic3 import Cube, Ic3, Unsafe
 from assay.checker.symbolic.incremental import OutOfBudgetError
 from assay.checker.symbolic.inductive import Induction
 from assay.checker.symbolic.leaves import UnspeakableError
+from assay.checker.symbolic.mined import mined_cubes
 from assay.checker.symbolic.proof import Proofs
 from assay.checker.symbolic.recheck import SecondOpinion
 from assay.checker.symbolic.system import Question, System, encode_kernel
@@ -38,6 +40,9 @@ SHORTENING = 10.0
 """Seconds for making a counterexample as short as can be."""
 FEW = 40
 """Certificates of more statements than this are not searched for ones that can be left out."""
+
+MANY = 150
+"""Certificates of more statements than this, which nobody reads, are confirmed by a search of all states if that comes to its end."""
 
 Exhaustive = Callable[[SearchOptions], Report]
 
@@ -75,7 +80,7 @@ class _Prover:
         self._exhaustive = exhaustive
         self._start = time.monotonic()
         self._system: System = encode_kernel(kernel, options.properties)
-        self._search = BoundedSearch(Model(kernel), options, self._system)
+        self._search = BoundedSearch(Model(kernel), options)
         self._known: list[Cube] = []
         self._open: dict[str, str] = {}
         """The questions without an answer, with the reason so far."""
@@ -102,7 +107,9 @@ class _Prover:
         if not self._search.initial:
             return
         initial = self._search.store.states[: self._search.initial]
-        for seconds in ROUNDS:
+        for number, seconds in enumerate(ROUNDS):
+            if number == 1 and self._open.keys() - self._doubted:
+                self._mine(initial)
             for question in asked:
                 if question.name in self._open.keys() - self._doubted and not self._expired():
                     self._tell()
@@ -114,6 +121,12 @@ class _Prover:
     def _tell(self) -> None:
         proved = len(self._system.questions) - len(self._open)
         self.options.progress(Progress(1, proved, 0, len(self._open), self._seconds))
+
+    def _mine(self, initial: Sequence[State]) -> None:
+        """What pairs of bits never occur together helps with what the first round left open."""
+        rows = [self._system.row(state) for state in initial]
+        with suppress(OutOfBudgetError):
+            self._known = list(dict.fromkeys([*self._known, *mined_cubes(self._system, rows, self._expired)]))
 
     def _try(self, question: Question, initial: Sequence[State], seconds: float) -> None:
         begun = time.process_time()
@@ -142,10 +155,10 @@ class _Prover:
             self.options, properties=frozenset({question.name}), max_depth=len(states), timeout=SHORTENING
         )
         options = replace(options, progress=lambda _: None, keep_going=False)
-        shorter = BoundedSearch(self._search.model, options, encode_kernel(self.kernel, options.properties))
+        shorter = BoundedSearch(self._search.model, options)
         shorter.run()
         if question.name not in shorter.watch.found:
-            shorter = BoundedSearch(self._search.model, options, self._system)
+            shorter = BoundedSearch(self._search.model, options)
             shorter.begin()
             shorter.judge(states, in_step=question.kind in {"transition", DEADLOCK, DEFINED})
         if question.name not in shorter.watch.found and question.name not in shorter.watch.undefined:
@@ -183,6 +196,8 @@ class _Prover:
             induction.close()
         certificate = Certificate(conjuncts(said[at] for at in kept))
         self.certificates[question.name] = certificate
+        if len(kept) > MANY and self._confirmed_by_search(question, "its certificate is long") is None:
+            return None
         return self._second_opinion(question, certificate)
 
     def _second_opinion(self, question: Question, certificate: Certificate) -> str | None:

@@ -45,8 +45,8 @@ class Question:
 class System:
     """The gates of a kernel.
 
-    ``state`` and ``choice`` are inputs; ``after`` are the literals of the next state, bit for bit. ``canonical`` is true of all rows of
-    states. ``cuts`` says for each bound when it cuts an instance; ``stuck`` when one has no value.
+    ``state`` and ``choice`` are inputs; ``after`` are the literals of the next state, bit for bit. ``fires`` says of each ground action
+    whether it happens. ``canonical`` is true of all rows of states. ``cuts`` says for each bound when it cuts an instance.
     """
 
     kernel: k.Kernel
@@ -57,6 +57,7 @@ class System:
     after: tuple[int, ...]
     canonical: int
     ground: tuple[Ground, ...]
+    fires: tuple[int, ...]
     questions: tuple[Question, ...]
     cuts: dict[str, int]
 
@@ -77,6 +78,23 @@ class System:
         """The state whose bits these are; the inverse of ``row``."""
         code = sum(1 << at for at, bit in zip(owned_bits(self.layout), bits, strict=True) if bit)
         return tuple(_decode(code, self.layout))
+
+    def holds_after(self, condition: k.Expr) -> int:
+        """The literal that says that a condition has a value and is true after a step; in ``old`` it reads the state before.
+
+        Raises ``SpecError`` for a construct that has no encoding.
+        """
+        code = BitCode(self.gates)
+        now, before = (
+            State(input_row(code, self.layout, spread(self.layout, literals)), self.layout, self.kernel.variables)
+            for literals in (self.after, self.state)
+        )
+        lowering = Lowering(code, now, before)
+        try:
+            value, without = lowering.apart(lambda: lowering.flag(condition))
+        except UnsupportedError as error:
+            raise no_encoding(error) from None
+        return self.gates.both(code.literal(value), code.literal(without) ^ 1)
 
     def cone(self, wanted: int) -> tuple[int, ...]:
         """The positions of the state bits that a condition depends on, in this state or through any number of steps before it."""
@@ -102,17 +120,31 @@ def owned_bits(layout: RowLayout) -> list[int]:
     return [at for place in layout.places for at in range(place.shift, place.shift + place.shape.width)]
 
 
-def encode_kernel(kernel: k.Kernel, selected: frozenset[str] | None = None) -> System:
-    """The gates of a kernel with the questions about the selected properties (None: all).
+def spread(layout: RowLayout, literals: Sequence[int]) -> list[int]:
+    """A literal for each bit of a row's words, from those of the bits that belong to a variable."""
+    words = [FALSE] * (layout.words * WORD)
+    for at, literal in zip(owned_bits(layout), literals, strict=True):
+        words[at] = literal
+    return words
+
+
+def encode_kernel(
+    kernel: k.Kernel, selected: frozenset[str] | None = None, strict: frozenset[str] = frozenset()
+) -> System:
+    """The gates of a kernel with the questions about the selected properties (None: all); ``strict`` names sorts as in ``Scope``.
 
     Raises ``SpecError`` with the first construct that has no encoding, or if a variable does not fit a row.
     """
     try:
         with deep_recursion(kernel):
-            return _Encoder(kernel).system(selected)
+            return _Encoder(kernel, strict).system(selected)
     except UnsupportedError as error:
-        what = f"the symbolic engines do not support {error.what}"
-        raise SpecError([Diagnostic(UNSUPPORTED, error.span, what)]) from None
+        raise no_encoding(error) from None
+
+
+def no_encoding(error: UnsupportedError) -> SpecError:
+    """The diagnostic about a construct that has no encoding."""
+    return SpecError([Diagnostic(UNSUPPORTED, error.span, f"the symbolic engines do not support {error.what}")])
 
 
 Step = tuple[Sequence[int], int]
@@ -122,26 +154,23 @@ Step = tuple[Sequence[int], int]
 class _Encoder:
     """The translation of one kernel."""
 
-    def __init__(self, kernel: k.Kernel) -> None:
+    def __init__(self, kernel: k.Kernel, strict: frozenset[str]) -> None:
         self.kernel = kernel
+        self.strict = strict
         self.layout = row_layout(kernel.variables)
         self.gates = Gates()
         self.code = BitCode(self.gates)
         self.owned = owned_bits(self.layout)
         self.inputs = self.gates.inputs(len(self.owned))
-        self.row = input_row(self.code, self.layout, self._spread(self.inputs))
+        self.row = input_row(self.code, self.layout, spread(self.layout, self.inputs))
         self.state = State(self.row, self.layout, kernel.variables)
 
-    def _spread(self, literals: Sequence[int]) -> list[int]:
-        spread = [FALSE] * (self.layout.words * WORD)
-        for at, literal in zip(self.owned, literals, strict=True):
-            spread[at] = literal
-        return spread
+    def _lowering(self) -> Lowering:
+        return Lowering(self.code, self.state, strict=self.strict)
 
     def system(self, selected: frozenset[str] | None) -> System:
         """Encode it all."""
-        actions = [self.kernel.action(name) for name in self.kernel.next]
-        outcomes = all_outcomes(self.code, self.kernel, self.layout, self.row, actions)
+        outcomes = all_outcomes(self.kernel, self.layout, self._lowering)
         ground = tuple(replace(g, after=tuple(g.after[at] for at in self.owned)) for g in outcomes.ground)
         choice = self.gates.inputs(len(ground).bit_length())  # one number at least is nobody's
         fires = [self.gates.both(g.enabled, self._is_chosen(number, choice)) for number, g in enumerate(ground)]
@@ -151,7 +180,7 @@ class _Encoder:
         questions = tuple(self._questions(selected, outcomes, cuts, (after, self.gates.any_of(fires))))
         return System(
             self.kernel, self.layout, self.gates, tuple(self.inputs), tuple(choice), tuple(after), canonical, ground,
-            questions, {label: literal for label, literal in cuts.items() if literal != FALSE},
+            tuple(fires), questions, {label: literal for label, literal in cuts.items() if literal != FALSE},
         )  # fmt: skip
 
     def _after(self, ground: tuple[Ground, ...], fires: Sequence[int]) -> list[int]:
@@ -180,7 +209,7 @@ class _Encoder:
         gates = self.gates
         undefined = [gates.any_of(outcomes.stuck)]
         found: list[Question] = []
-        lowering = Lowering(self.code, self.state)
+        lowering = self._lowering()
         for prop in self.kernel.properties:
             if selected is not None and prop.name not in selected:
                 continue
@@ -208,8 +237,8 @@ class _Encoder:
         return self.code.literal(holds), self.code.literal(undefined)
 
     def _lowering_of(self, step: Step) -> Lowering:
-        row = input_row(self.code, self.layout, self._spread(step[0]))
-        return Lowering(self.code, State(row, self.layout, self.kernel.variables), self.state)
+        row = input_row(self.code, self.layout, spread(self.layout, step[0]))
+        return Lowering(self.code, State(row, self.layout, self.kernel.variables), self.state, strict=self.strict)
 
     def _dead(self, alive: int, lowering: Lowering) -> tuple[int, int]:
         """When the system has stopped where it may not, and when a ``terminal`` that is asked has no value."""

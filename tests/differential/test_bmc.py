@@ -31,13 +31,13 @@ def lengths(report: Report) -> dict[str, tuple[Outcome, int | None]]:
     }
 
 
-def agree(kernel: Kernel) -> bool:
+def agree(kernel: Kernel, levels: int = LEVELS) -> bool:
     """Assert that both engines find the same within a few levels; whether the kernel has an encoding."""
-    by_search = reference(kernel, SearchOptions(max_depth=LEVELS, max_states=3000))
+    by_search = reference(kernel, SearchOptions(max_depth=levels, max_states=3000))
     if by_search.stopped and "states was reached" in by_search.stopped:
         return False
     try:
-        by_solver = bmc.check(kernel, SearchOptions(max_depth=LEVELS))
+        by_solver = bmc.check(kernel, SearchOptions(max_depth=levels))
     except SpecError:
         return False
     complete = by_search.stopped is None  # a bounded search does not know that nothing is left
@@ -57,3 +57,23 @@ def test_bounded_search_agrees_on_random_kernels(seed: int) -> None:
 @given(st.integers(0, 2**40))
 def test_bounded_search_agrees_on_many_random_kernels(seed: int) -> None:
     agree(random_kernel(Random(seed)))
+
+
+def from_a_later_level(kernel: Kernel) -> bool:
+    """Assert the same of a search that lists the first levels; whether the solver had to go on from a level that was listed."""
+    by_search = reference(kernel, SearchOptions(max_depth=LEVELS + 2, max_states=3000))
+    try:
+        by_solver = bmc.check(kernel, SearchOptions(max_depth=LEVELS + 2, max_states=4))
+    except SpecError:
+        return False
+    if by_search.stopped and "states was reached" in by_search.stopped:
+        return False
+    complete = by_search.stopped is None and by_search.up_to_depth is None
+    found = {name: each for name, each in lengths(by_search).items() if each[1] is not None or not complete}
+    said = lengths(by_solver)
+    assert {name: each for name, each in said.items() if each[1] is not None or name in found} == found
+    return by_solver.statistics.distinct >= 4
+
+
+def test_the_solver_goes_on_from_the_states_of_a_level() -> None:
+    assert sum(from_a_later_level(random_kernel(Random(seed))) for seed in range(25)) >= 5

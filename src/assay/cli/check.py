@@ -29,11 +29,11 @@ from assay.spark.cluster import Choice
 @model_options
 @click.option(
     "--engine",
-    type=click.Choice(["auto", "native", "reference", "bmc", "prove", "spark"]),
+    type=click.Choice(["auto", "native", "reference", "bmc", "prove", "race", "spark"]),
     default="auto",
     show_default=True,
     help="What searches: auto is native wherever the spec compiles; bmc asks a SAT solver, level by level; prove looks for proofs; "
-    "spark is native on a cluster.",
+    "race runs auto and bmc side by side; spark is native on a cluster.",
 )
 @spark_options
 @click.option("--property", "names", multiple=True, metavar="NAME", help="Check this property only; repeatable.")

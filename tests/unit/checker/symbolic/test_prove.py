@@ -163,6 +163,22 @@ def test_any_size_proves_what_needs_help_from_what_was_mined() -> None:
     assert found == {"seen_is_past": Outcome.HOLDS, "seen_differs": Outcome.HOLDS}
 
 
+LEADERSHIP = {"leader_in_isr", "one_leader_per_epoch"}
+
+
+def test_leadership_is_proved_for_any_number_of_brokers_and_partitions() -> None:
+    proofs = prove_any(load_spec(locate_spec("kafka/leadership_abstract")), ["Broker", "Partition"], only(*LEADERSHIP))
+    assert outcomes(proofs) == dict.fromkeys(LEADERSHIP, Outcome.HOLDS)
+
+
+@pytest.mark.parametrize(
+    ("safeguard", "lost"), [("EpochPerElection", "one_leader_per_epoch"), ("ConditionalWrites", "leader_in_isr")]
+)
+def test_leadership_is_not_proved_without_a_safeguard(safeguard: str, lost: str) -> None:
+    loaded_ = load_spec(locate_spec("kafka/leadership_abstract"), overrides={safeguard: "false"})
+    assert outcomes(prove_any(loaded_, ["Broker", "Partition"], only(lost))) == {lost: Outcome.UNKNOWN}
+
+
 def test_any_size_never_says_violated_and_never_proves_the_variant_without_safeguard() -> None:
     found = outcomes(prove_any(loaded(Checks="false"), ["Node"], only("seen_is_past", "seen_differs")))
     assert found["seen_differs"] is Outcome.UNKNOWN

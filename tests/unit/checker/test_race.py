@@ -1,0 +1,100 @@
+"""Two engines side by side: who comes first answers, and who contradicts the other is found out."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.checker import check as reference
+from assay.checker import portfolio
+from assay.checker.options import SearchOptions
+from assay.checker.race import EnginesDisagreeError, race
+from assay.checker.symbolic import bmc
+from assay.checker.verdict import ExitCode, Outcome, Report
+from assay.cli.bundled import locate_spec
+from assay.grammar.diagnostics import SpecError
+from assay.grammar.kernel import Kernel
+from assay.grammar.load import load_spec
+
+TWO_PHASE = "classics/two_phase"
+
+
+def kernel(**settings: str) -> Kernel:
+    return load_spec(locate_spec(TWO_PHASE), overrides=settings).kernel
+
+
+GOOD, BAD = kernel(), kernel(WaitForAll="false")
+
+
+def explicitly(of: Kernel, options: SearchOptions) -> Report:
+    return reference.check(of, options)
+
+
+def symbolically(of: Kernel, options: SearchOptions) -> Report:
+    return bmc.check(of, options)
+
+
+def length(report: Report, name: str) -> int | None:
+    result = next(each for each in report.properties if each.name == name)
+    return None if result.trace is None else len(result.trace)
+
+
+def test_a_search_of_all_states_answers_where_nothing_is_violated() -> None:
+    report = portfolio.check(GOOD, engine="race").report
+    assert report.exit_code is ExitCode.OK
+    assert report.statistics.distinct == 288
+
+
+def test_whoever_answers_finds_the_shortest_run() -> None:
+    report = portfolio.check(BAD, engine="race").report
+    assert report.exit_code is ExitCode.VIOLATED
+    assert length(report, "consistent") == 4
+
+
+def test_a_violation_that_bounded_search_finds_ends_the_other_search() -> None:
+    def waits(options: SearchOptions) -> Report:
+        while not options.interrupted():
+            pass
+        return explicitly(BAD, options)
+
+    report = race(waits, lambda options: symbolically(BAD, options), SearchOptions())
+    assert report.engine == "bmc"
+    assert length(report, "consistent") == 4
+    assert not report.interrupted
+
+
+def test_engines_that_contradict_each_other_are_found_out() -> None:
+    def waits(options: SearchOptions) -> Report:
+        while not options.interrupted():
+            pass
+        return explicitly(GOOD, SearchOptions())
+
+    with pytest.raises(EnginesDisagreeError, match=r"`consistent`.*`holds`.*run of 4 states: .*decide_commit"):
+        race(waits, lambda options: symbolically(BAD, options), SearchOptions())
+
+
+def test_a_spec_without_encoding_is_left_to_the_other_engine() -> None:
+    def refuses(options: SearchOptions) -> Report:
+        raise SpecError([])
+
+    assert race(lambda o: explicitly(GOOD, o), refuses, SearchOptions()).exit_code is ExitCode.OK
+
+
+def test_what_goes_wrong_in_the_bounded_search_is_raised() -> None:
+    def fails(options: SearchOptions) -> Report:
+        raise ValueError("wrong")
+
+    with pytest.raises(ValueError, match="wrong"):
+        race(lambda o: explicitly(GOOD, o), fails, SearchOptions())
+
+
+def test_the_user_may_interrupt_both() -> None:
+    report = race(
+        lambda o: explicitly(GOOD, o), lambda o: symbolically(GOOD, o), SearchOptions(interrupted=lambda: True)
+    )
+    assert report.exit_code is ExitCode.INTERRUPTED
+    assert all(each.outcome is not Outcome.VIOLATED for each in report.properties)
+
+
+def test_a_race_refuses_to_go_on_after_a_violation() -> None:
+    with pytest.raises(SpecError):
+        portfolio.check(GOOD, SearchOptions(keep_going=True), engine="race")
