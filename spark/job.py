@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,6 +17,8 @@ T = TypeVar("T")
 SECONDS = 0.05
 """Between two looks at what else there is to heed."""
 LONGEST = 300
+BLAME = re.compile(r"^(Caused by: )?[\w.]*(Error|Exception): (?!.*\bo\d+\.)")
+"""A line that names an exception and says something about it."""
 
 
 class JobFailedError(Exception):
@@ -93,8 +96,8 @@ def failure(error: Exception) -> JobFailedError:
     told = MARK.search(text)
     if told is not None:
         return JobFailedError(told[2], told[1])
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    blamed = next(
-        (line for line in reversed(lines) if "Error" in line or "Exception" in line), lines[0] if lines else ""
-    )
-    return JobFailedError(blamed[:LONGEST] or type(error).__name__)
+    lines = [
+        line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("at ", "..."))
+    ]
+    blamed = [line for line in lines if BLAME.search(line)] or lines or [type(error).__name__]
+    return JobFailedError(blamed[-1][:LONGEST])
