@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,7 +56,7 @@ def kernel_of() -> Kernel:
     return load_spec(KIP320, model=MODEL).kernel
 
 
-def struck_options(level: int, strike: Callable[[], None]) -> SearchOptions:
+def struck_options(level: int, strike: Callable[[], object]) -> SearchOptions:
     """Options of a search during which something happens once, in a level."""
     levels, struck = [0], list[bool]()
 
@@ -212,10 +213,10 @@ class Range:
     def _lose_files(self, fault: Fault, workdir: Path) -> bool:
         """Whether a search says so whose work directory is moved away; then it is put back."""
         aside = workdir.with_name("aside")
-        options = struck_options(fault.level, lambda: shutil.move(workdir, aside))
+        options = struck_options(fault.level, partial(workdir.rename, aside))
         found = explore(self.spark, self.kernel, options, _cluster(fault.exchange, workdir, resume=False))
         shutil.rmtree(workdir, ignore_errors=True)
-        shutil.move(aside, workdir)
+        aside.rename(workdir)
         return found.report.stopped is not None and found.report.exit_code == 3
 
     def _goes_on(self, fault: Fault, workdir: Path) -> bool:
