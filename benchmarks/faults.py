@@ -25,7 +25,7 @@ from assay.checker.verdict import Report
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
 from assay.spark.cluster import ClusterOptions
-from assay.spark.explore import explore
+from assay.spark.exploration import explore
 from assay.spark.session import session
 from assay.spark.standalone import SMALL, Standalone, standalone
 
@@ -36,17 +36,18 @@ ROOT = Path(__file__).parent.parent
 KIP320 = ROOT / "spec" / "kafka" / "replication" / "kip320.assay"
 MODEL = "r3l2m2e1"
 DAEMON = "pyspark.daemon"
+SETTINGS = {**SMALL, "spark.cores.max": "2"}
+"""What leaves as much of the cluster to a second driver."""
 DRIVER = """
 import os, signal, sys
-from benchmarks.faults import kernel_of, struck_options
+from benchmarks.faults import SETTINGS, kernel_of, struck_options
 from assay.spark.cluster import ClusterOptions
-from assay.spark.explore import explore
+from assay.spark.exploration import explore
 from assay.spark.session import session
-from assay.spark.standalone import SMALL
 
 url, workdir, exchange, level = sys.argv[1:]
 options = struck_options(int(level), lambda: os.kill(os.getpid(), signal.SIGKILL))
-with session(url, SMALL) as spark:
+with session(url, SETTINGS) as spark:
     explore(spark, kernel_of(), options, ClusterOptions(2, exchange, workdir, out=1))
 """
 
@@ -239,7 +240,7 @@ def ready(cluster: Standalone, spark: SparkSession) -> Range:
 
 def lines() -> Iterator[dict[str, object]]:
     """One line for each fault, and a last one that counts them."""
-    with standalone(workers=2, cores=2) as cluster, session(cluster.url, SMALL) as spark:
+    with standalone(workers=2, cores=2) as cluster, session(cluster.url, SETTINGS) as spark:
         field = ready(cluster, spark)
         exact = 0
         for fault in FAULTS:

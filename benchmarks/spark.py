@@ -17,7 +17,7 @@ from assay.checker.portfolio import compile_kernel
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
 from assay.spark.cluster import Choice, ClusterOptions
-from assay.spark.explore import explore
+from assay.spark.exploration import explore
 from assay.spark.session import session
 from benchmarks.faults import lines as fault_lines
 from benchmarks.native import KIP320, KNOWN, LARGE, MIDDLE, WORDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from assay import __version__
@@ -54,17 +54,21 @@ def versions() -> dict[str, Any]:
     return {"assay": __version__, "python": python, "formats": formats}
 
 
-def require_fit(spark: SparkSession, storage: Storage, parts: int) -> None:
-    """Raise ``SpecError`` if an executor has another assay, or does not see the work directory."""
+def require_fit(spark: SparkSession, storage: Storage, parts: int, interrupted: Callable[[], bool]) -> None:
+    """Raise ``SpecError`` if an executor has another assay, or does not see the work directory; ``KeyboardInterrupt`` if nobody wants to wait."""
     token, uri = f"token-{new_name()}", storage.uri
     storage.write(token, token.encode())
 
     def look(batches: Iterator[Any]) -> Iterator[Any]:
         return looked(uri, token, batches)
 
+    def heed() -> None:
+        if interrupted():
+            raise KeyboardInterrupt
+
     try:
         frame = spark.range(0, parts, 1, parts).mapInArrow(look, "found string")
-        rows = waited(spark, frame.collect, lambda: None)
+        rows = waited(spark, frame.collect, heed)
     except JobFailedError as problem:
         note = Note(f"install assay {__version__} on every executor, with what it depends on")
         raise SpecError([Diagnostic(UNFIT, NOWHERE, f"tasks cannot run assay: {problem}", (note,))]) from None

@@ -30,7 +30,7 @@ from assay.checker.verdict import Report
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_text
 from assay.spark.direct import Direct
-from assay.spark.explore import publish, searched
+from assay.spark.exploration import publish, searched
 from assay.spark.manifest import newest
 from assay.spark.search import Exchange, Place
 from assay.spark.shuffle import expanded, kept

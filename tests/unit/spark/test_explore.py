@@ -16,7 +16,7 @@ from assay.grammar.diagnostics import SpecError
 from assay.grammar.load import load_text
 from assay.spark import fit
 from assay.spark.cluster import Choice, ClusterOptions
-from assay.spark.explore import explore
+from assay.spark.exploration import explore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

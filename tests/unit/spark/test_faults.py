@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from benchmarks.faults import FAULTS, FEW, Fault, Range, ready
+from benchmarks.faults import FAULTS, FEW, SETTINGS, Fault, Range, ready
 
 from assay.spark.session import session
-from assay.spark.standalone import SMALL, standalone
+from assay.spark.standalone import standalone
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
 def field() -> Iterator[Range]:
-    with standalone(workers=2, cores=2) as cluster, session(cluster.url, SMALL) as spark:
+    with standalone(workers=2, cores=2) as cluster, session(cluster.url, SETTINGS) as spark:
         yield ready(cluster, spark)
 
 

@@ -72,7 +72,7 @@ def explore(
     compiled = _compiled(spec, chosen)
     parts = _parts(spark, spread)
     with configured(spark), _storage(spread) as storage, deep_recursion(spec):
-        require_fit(spark, storage, parts)
+        require_fit(spark, storage, parts, chosen.interrupted)
         exchange, remarks = _exchange(spark, spread, Job(storage.uri, parts, chosen.memory))
         resumed = _resumed(storage, spread, compiled, chosen)
         place = Place(exchange, storage, publish(storage, compiled), resumed, spread.out)
