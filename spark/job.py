@@ -30,9 +30,9 @@ class JobFailedError(Exception):
 
 
 class Running:
-    """A job that runs in a thread of its own, under a tag by which it can be ended."""
+    """A job that runs in a thread of its own, under a tag by which it can be ended, and a description for who watches the cluster."""
 
-    def __init__(self, spark: SparkSession, work: Callable[[], T]) -> None:
+    def __init__(self, spark: SparkSession, work: Callable[[], T], description: str) -> None:
         from pyspark import InheritableThread  # noqa: PLC0415 - optional
 
         self._spark = spark
@@ -42,6 +42,8 @@ class Running:
 
         def run() -> None:
             spark.addTag(self._tag)
+            if not is_remote(spark):
+                spark.sparkContext.setJobDescription(description)
             try:
                 self._answer = work()
             except Exception as error:  # noqa: BLE001 - whatever it is belongs to the thread that waits
@@ -75,10 +77,15 @@ class Running:
         self._thread.join()
 
 
-def waited(spark: SparkSession, work: Callable[[], T], heed: Callable[[], None]) -> T:
+def is_remote(spark: SparkSession) -> bool:
+    """Whether a session is one of Spark Connect, which has no context."""
+    return not hasattr(spark, "sparkContext")
+
+
+def waited(spark: SparkSession, work: Callable[[], T], heed: Callable[[], None], description: str) -> T:
     """The answer of a job; ``heed`` is called while it runs, and ends it by raising. Raises ``JobFailedError``."""
     answers: list[T] = []
-    running = Running(spark, lambda: answers.append(work()))
+    running = Running(spark, lambda: answers.append(work()), description)
     try:
         while not running.ended:
             running.wait(SECONDS)
