@@ -22,12 +22,14 @@ from assay.checker.explicit.check import check
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.portfolio import compile_kernel
 from assay.checker.verdict import Report
+from assay.grammar.diagnostics import SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
 from assay.spark.cluster import ClusterOptions
 from assay.spark.exploration import explore
 from assay.spark.session import session
 from assay.spark.standalone import SMALL, Standalone, standalone
+from assay.spark.task import NO_FILES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -215,10 +217,14 @@ class Range:
         """Whether a search says so whose work directory is moved away; then it is put back."""
         aside = workdir.with_name("aside")
         options = struck_options(fault.level, partial(workdir.rename, aside))
-        found = explore(self.spark, self.kernel, options, _cluster(fault.exchange, workdir, resume=False))
+        try:
+            report = explore(self.spark, self.kernel, options, _cluster(fault.exchange, workdir, resume=False)).report
+            told = report.stopped is not None
+        except SpecError as problem:
+            told = problem.diagnostics[0].code == NO_FILES
         shutil.rmtree(workdir, ignore_errors=True)
         aside.rename(workdir)
-        return found.report.stopped is not None and found.report.exit_code == 3
+        return told
 
     def _goes_on(self, fault: Fault, workdir: Path) -> bool:
         found = explore(self.spark, self.kernel, SearchOptions(threads=1), _cluster(fault.then, workdir, resume=True))
