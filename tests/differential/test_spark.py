@@ -34,11 +34,12 @@ from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_text
 from assay.spark.direct import Direct
 from assay.spark.exploration import publish, searched
+from assay.spark.job import failure
 from assay.spark.manifest import newest
 from assay.spark.search import Exchange, Place
 from assay.spark.shuffle import expanded, kept
 from assay.spark.storage import Storage, new_name
-from assay.spark.task import Job, Outcome, outcome_from_json
+from assay.spark.task import Job, Outcome, TaskProblem, outcome_from_json
 
 from .random_kernel import random_kernel
 
@@ -56,6 +57,12 @@ class Shuffled:
 
     def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
         heed()
+        try:
+            return self._level(manifest, known)
+        except TaskProblem as problem:
+            raise failure(problem) from None
+
+    def _level(self, manifest: str, known: set[Kind]) -> list[Outcome]:
         inbox = defaultdict[int, list[Any]](list)
         for part in range(self._job.parts):
             for cell in expanded(self._job, manifest, known, part):
