@@ -94,7 +94,7 @@ class Stage:
             yield pa.RecordBatch.from_pydict({"report": ["ended"]})
 
         frame = spark.range(0, job.parts, 1, job.parts).mapInArrow(work, "report string", barrier=True)
-        self._running = Running(spark, frame.collect)
+        self._running = Running(spark, frame.collect, f"assay: {job.parts} tasks from {manifest} on")
 
     def gather(self, heed: Callable[[], None]) -> None:
         """Wait until all tasks have called, and tell them who the others are."""
@@ -106,8 +106,8 @@ class Stage:
             try:
                 connection, _ = self._listener.accept()
                 number = admit(connection, self._secret)
-            except (TimeoutError, RefusedError):
-                continue
+            except (ConnectionError, TimeoutError):
+                continue  # nobody yet, or a stranger
             connection.settimeout(WHOLE_LEVEL)
             self._tasks[number] = connection
             told_here = hear(connection)

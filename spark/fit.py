@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from assay import __version__
@@ -12,7 +12,7 @@ from assay.checker.explicit.level_file import FORMAT
 from assay.checker.layout.row import LAYOUT_VERSION
 from assay.checker.native.module import GENERATOR_VERSION
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
-from assay.spark.job import JobFailedError, waited
+from assay.spark.job import JobFailedError, is_remote, waited
 from assay.spark.storage import Storage, new_name
 from assay.spark.task import NO_FILES
 
@@ -22,23 +22,16 @@ if TYPE_CHECKING:
 UNFIT = "E833"
 
 
-def _is_remote(spark: SparkSession) -> bool:
-    """Whether a session is one of Spark Connect, which has no context."""
-    from pyspark.sql.classic.dataframe import DataFrame as Classic  # noqa: PLC0415 - optional
-
-    return not isinstance(spark.range(1), Classic)
-
-
 def slots(spark: SparkSession) -> int:
     """How many tasks run at once, as far as a session tells."""
-    if _is_remote(spark):
+    if is_remote(spark):
         return int(spark.conf.get("spark.sql.shuffle.partitions", "2") or 2)
     return spark.sparkContext.defaultParallelism
 
 
 def no_direct(spark: SparkSession, parts: int) -> str | None:
     """What stands against tasks that run all at once and talk to each other; None if nothing does."""
-    if _is_remote(spark):
+    if is_remote(spark):
         return "Spark Connect does not say where its driver is"
     if spark.conf.get("spark.dynamicAllocation.enabled", "false") == "true":
         return "Spark has no barrier stages under dynamic allocation"
@@ -54,17 +47,21 @@ def versions() -> dict[str, Any]:
     return {"assay": __version__, "python": python, "formats": formats}
 
 
-def require_fit(spark: SparkSession, storage: Storage, parts: int) -> None:
-    """Raise ``SpecError`` if an executor has another assay, or does not see the work directory."""
+def require_fit(spark: SparkSession, storage: Storage, parts: int, interrupted: Callable[[], bool]) -> None:
+    """Raise ``SpecError`` if an executor has another assay, or does not see the work directory; ``KeyboardInterrupt`` if nobody wants to wait."""
     token, uri = f"token-{new_name()}", storage.uri
     storage.write(token, token.encode())
 
     def look(batches: Iterator[Any]) -> Iterator[Any]:
         return looked(uri, token, batches)
 
+    def heed() -> None:
+        if interrupted():
+            raise KeyboardInterrupt
+
     try:
         frame = spark.range(0, parts, 1, parts).mapInArrow(look, "found string")
-        rows = waited(spark, frame.collect, lambda: None)
+        rows = waited(spark, frame.collect, heed, "assay: do the executors suit?")
     except JobFailedError as problem:
         note = Note(f"install assay {__version__} on every executor, with what it depends on")
         raise SpecError([Diagnostic(UNFIT, NOWHERE, f"tasks cannot run assay: {problem}", (note,))]) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,6 +17,8 @@ T = TypeVar("T")
 SECONDS = 0.05
 """Between two looks at what else there is to heed."""
 LONGEST = 300
+BLAME = re.compile(r"^(Caused by: )?[\w.]*(Error|Exception): (?!.*\bo\d+\.)")
+"""A line that names an exception and says something about it."""
 
 
 class JobFailedError(Exception):
@@ -27,9 +30,9 @@ class JobFailedError(Exception):
 
 
 class Running:
-    """A job that runs in a thread of its own, under a tag by which it can be ended."""
+    """A job that runs in a thread of its own, under a tag by which it can be ended, and a description for who watches the cluster."""
 
-    def __init__(self, spark: SparkSession, work: Callable[[], T]) -> None:
+    def __init__(self, spark: SparkSession, work: Callable[[], T], description: str) -> None:
         from pyspark import InheritableThread  # noqa: PLC0415 - optional
 
         self._spark = spark
@@ -39,6 +42,8 @@ class Running:
 
         def run() -> None:
             spark.addTag(self._tag)
+            if not is_remote(spark):
+                spark.sparkContext.setJobDescription(description)
             try:
                 self._answer = work()
             except Exception as error:  # noqa: BLE001 - whatever it is belongs to the thread that waits
@@ -72,10 +77,15 @@ class Running:
         self._thread.join()
 
 
-def waited(spark: SparkSession, work: Callable[[], T], heed: Callable[[], None]) -> T:
+def is_remote(spark: SparkSession) -> bool:
+    """Whether a session is one of Spark Connect, which has no context."""
+    return not hasattr(spark, "sparkContext")
+
+
+def waited(spark: SparkSession, work: Callable[[], T], heed: Callable[[], None], description: str) -> T:
     """The answer of a job; ``heed`` is called while it runs, and ends it by raising. Raises ``JobFailedError``."""
     answers: list[T] = []
-    running = Running(spark, lambda: answers.append(work()))
+    running = Running(spark, lambda: answers.append(work()), description)
     try:
         while not running.ended:
             running.wait(SECONDS)
@@ -93,8 +103,8 @@ def failure(error: Exception) -> JobFailedError:
     told = MARK.search(text)
     if told is not None:
         return JobFailedError(told[2], told[1])
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    blamed = next(
-        (line for line in reversed(lines) if "Error" in line or "Exception" in line), lines[0] if lines else ""
-    )
-    return JobFailedError(blamed[:LONGEST] or type(error).__name__)
+    lines = [
+        line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("at ", "..."))
+    ]
+    blamed = [line for line in lines if BLAME.search(line)] or lines or [type(error).__name__]
+    return JobFailedError(blamed[-1][:LONGEST])

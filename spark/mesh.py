@@ -95,7 +95,7 @@ class Mesh:
                 connection, _ = listener.accept()
                 try:
                     number = admit(connection, secret)
-                except RefusedError:
+                except (ConnectionError, TimeoutError):
                     continue  # a stranger: whom the job waits for will come
                 self._in[number] = Incoming(connection)
         except OSError as error:

@@ -44,9 +44,13 @@ ATTEMPTS = 5
 class Exchange(Protocol):
     """How tasks send to each other what they found."""
 
-    name: str
-    dear: bool
-    """Whether a level has a price of its own, so that small ones are better expanded here."""
+    @property
+    def name(self) -> str:
+        """What answers call it."""
+
+    @property
+    def dear(self) -> bool:
+        """Whether a level has a price of its own, so that small ones are better expanded here."""
 
     def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
         """The level after those that a manifest names: what each task says of it; raises ``JobFailedError``."""

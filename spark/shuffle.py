@@ -52,7 +52,10 @@ class Shuffle:
             return kept(job, manifest, known, batches)
 
         frame = numbers.mapInArrow(expand, CELLS).repartitionById(job.parts, "part").mapInArrow(keep, REPORTS)
-        return [outcome_from_json(json.loads(row.report)) for row in waited(self._spark, frame.collect, heed)]
+        return [
+            outcome_from_json(json.loads(row.report))
+            for row in waited(self._spark, frame.collect, heed, f"assay: the level after {manifest}")
+        ]
 
     def close(self) -> None:
         """Nothing is held between levels."""

@@ -92,7 +92,7 @@ def told() -> Iterator[None]:
         raise TaskProblem(NO_MEMORY, "the memory of a task was used up") from None
     except DamagedError as error:
         raise TaskProblem(NO_FILES, f"a file of the work directory is damaged: {error}") from None
-    except ConnectionError:
+    except (ConnectionError, TimeoutError):
         raise
     except OSError as error:
         raise TaskProblem(NO_FILES, f"a task cannot read or write the work directory: {error}") from None

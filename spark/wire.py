@@ -36,16 +36,19 @@ def _proof(secret: bytes, role: bytes, number: int, *nonces: bytes) -> bytes:
 
 
 def dial(address: tuple[str, int], secret: bytes, number: int) -> socket.socket:
-    """A proven connection to an address, as the task of this number; raises ``OSError``."""
-    connection = socket.create_connection(address, SECONDS)
+    """A proven connection to an address, as the task of this number; raises ``ConnectionError``."""
+    try:
+        connection = socket.create_connection(address, SECONDS)
+    except OSError as error:
+        raise ConnectionError(f"{address[0]} does not answer: {error}") from None
     try:
         theirs, ours = exactly(connection, NONCE), secrets.token_bytes(NONCE)
         connection.sendall(NUMBER.pack(number) + ours + _proof(secret, b"dial", number, theirs, ours))
         if not hmac.compare_digest(exactly(connection, NONCE), _proof(secret, b"accept", number, ours, theirs)):
             raise RefusedError("the other side does not know the secret of this job")
-    except OSError:
+    except OSError as error:
         connection.close()
-        raise
+        raise error if isinstance(error, ConnectionError) else ConnectionError(str(error)) from None
     return _tuned(connection)
 
 

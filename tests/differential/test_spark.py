@@ -10,6 +10,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from errno import ENOSPC
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,21 +22,24 @@ from hypothesis import strategies as st
 
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.explicit.check import check as explicit
+from assay.checker.explicit.levels import WHOLE, Levels
 from assay.checker.explicit.shard import Kind
+from assay.checker.layout.row import Rows
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.portfolio import compile_kernel
+from assay.checker.verdict import ExitCode, Report
 from assay.checker.verdict import Outcome as Verdict
-from assay.checker.verdict import Report
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_text
 from assay.spark.direct import Direct
-from assay.spark.explore import publish, searched
+from assay.spark.exploration import publish, searched
+from assay.spark.job import failure
 from assay.spark.manifest import newest
 from assay.spark.search import Exchange, Place
 from assay.spark.shuffle import expanded, kept
 from assay.spark.storage import Storage, new_name
-from assay.spark.task import Job, Outcome, outcome_from_json
+from assay.spark.task import Job, Outcome, TaskProblem, outcome_from_json
 
 from .random_kernel import random_kernel
 
@@ -43,7 +47,7 @@ MEMORY = 64 << 20
 
 
 class Shuffled:
-    """The two stages of the shuffle, one task after the other, packets in any order."""
+    """The two stages of the shuffle, one task after the other, packets in any order; some tasks run twice."""
 
     name = "shuffle"
     dear = True
@@ -53,10 +57,19 @@ class Shuffled:
 
     def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
         heed()
+        try:
+            return self._level(manifest, known)
+        except TaskProblem as problem:
+            raise failure(problem) from None
+
+    def _level(self, manifest: str, known: set[Kind]) -> list[Outcome]:
         inbox = defaultdict[int, list[Any]](list)
         for part in range(self._job.parts):
             for cell in expanded(self._job, manifest, known, part):
                 inbox[cell.column(0)[0].as_py()].append(cell)
+        for part in range(self._job.parts):  # an attempt that came second, or whose answer was lost
+            if self._random.random() < 0.3:
+                self._kept(manifest, known, inbox[part])
         return [self._kept(manifest, known, inbox[part]) for part in range(self._job.parts)]
 
     def _kept(self, manifest: str, known: set[Kind], cells: list[Any]) -> Outcome:
@@ -103,6 +116,9 @@ class Session:
         if problems:
             raise problems[0]
         return []
+
+    def setJobDescription(self, _text: str) -> None:  # noqa: N802 - the name of Spark
+        """Nobody watches."""
 
     def addTag(self, _tag: str) -> None:  # noqa: N802 - the name of Spark
         """Nothing here is ended by its tag."""
@@ -237,3 +253,29 @@ def test_a_search_goes_on_where_another_one_ended_with_other_tasks(folder: Path,
     place = Place(exchange(second, Job(str(workdir), 5, MEMORY), Random(3)), storage, program, newest(storage), out=20)
     report = searched(kernel, compiled, whole, place).report
     assert essence(report) == essence(explicit(kernel, compiled, whole))
+
+
+@pytest.mark.parametrize("name", ["shuffle", "direct"])
+def test_a_full_disk_is_told_and_the_search_can_go_on(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = load_text(WALK.format(size=20, limit=60)).kernel
+    options = SearchOptions(threads=1, check_deadlock=False)
+    compiled = compile_kernel(kernel, options, folder)
+    workdir = folder / f"full-{name}"
+    workdir.mkdir()
+    storage, job = Storage(str(workdir)), Job(str(workdir), 2, MEMORY)
+    program = publish(storage, compiled)
+    write = Levels._write
+
+    def fill(levels: Levels, words: Rows, level: int) -> None:
+        if levels.part.level + level == 15 and levels.part != WHOLE:
+            raise OSError(ENOSPC, "No space left on device")
+        write(levels, words, level)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Levels, "_write", fill)
+        found = searched(kernel, compiled, options, Place(exchange(name, job, Random(4)), storage, program, out=1))
+    assert found.report.stopped is not None
+    assert "No space left on device" in found.report.stopped
+    assert found.report.exit_code == ExitCode.INCONCLUSIVE
+    place = Place(exchange(name, job, Random(4)), storage, program, newest(storage), out=1)
+    assert essence(searched(kernel, compiled, options, place).report) == essence(explicit(kernel, compiled, options))

@@ -86,7 +86,7 @@ def search_on_spark(loaded: Loaded, limits: SearchOptions, cluster: Cluster) -> 
     from assay.spark.session import LOCAL, require_pyspark, session  # noqa: PLC0415 - half a second
 
     require_pyspark()
-    from assay.spark.explore import explore  # noqa: PLC0415 - likewise
+    from assay.spark.exploration import explore  # noqa: PLC0415 - likewise
 
     with session(cluster.master or LOCAL) as spark, stoppable() as asked, search_progress() as show:
         options = replace(limits, progress=show, interrupted=asked)

@@ -27,6 +27,7 @@ from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
 from assay.spark.cluster import ClusterOptions
 from assay.spark.direct import Direct
+from assay.spark.fallback import Fallback
 from assay.spark.fit import no_direct, require_fit, slots
 from assay.spark.manifest import Manifest, newest
 from assay.spark.program import pack
@@ -71,13 +72,13 @@ def explore(
     compiled = _compiled(spec, chosen)
     parts = _parts(spark, spread)
     with configured(spark), _storage(spread) as storage, deep_recursion(spec):
-        require_fit(spark, storage, parts)
+        require_fit(spark, storage, parts, chosen.interrupted)
         exchange, remarks = _exchange(spark, spread, Job(storage.uri, parts, chosen.memory))
         resumed = _resumed(storage, spread, compiled, chosen)
         place = Place(exchange, storage, publish(storage, compiled), resumed, spread.out)
         found = searched(spec, compiled, chosen, place, sources)
     kept = found.report.checkpoint if spread.workdir is not None else None
-    return replace(found, report=replace(found.report, checkpoint=kept), remarks=remarks)
+    return replace(found, report=replace(found.report, checkpoint=kept), remarks=tuple(remarks))
 
 
 def searched(
@@ -161,7 +162,7 @@ def _resumed(storage: Storage, spread: ClusterOptions, compiled: Compiled, optio
     return manifest
 
 
-def _exchange(spark: SparkSession, spread: ClusterOptions, job: Job) -> tuple[Exchange, tuple[str, ...]]:
+def _exchange(spark: SparkSession, spread: ClusterOptions, job: Job) -> tuple[Exchange, list[str]]:
     """How tasks exchange what they find, and why so."""
     reason = no_direct(spark, job.parts)
     if spread.exchange == "direct" and reason is not None:
@@ -169,6 +170,9 @@ def _exchange(spark: SparkSession, spread: ClusterOptions, job: Job) -> tuple[Ex
     tasks = f"{job.parts} task" + ("" if job.parts == 1 else "s")
     if spread.exchange == "shuffle" or reason is not None:
         why = reason or "it was asked for"
-        return Shuffle(spark, job), (f"{tasks} exchange states by Spark's shuffle: {why}",)
-    why = "it was asked for" if spread.exchange == "direct" else "the cluster runs all of them at once"
-    return Direct(spark, job), (f"{tasks} exchange states directly: {why}",)
+        return Shuffle(spark, job), [f"{tasks} exchange states by Spark's shuffle: {why}"]
+    if spread.exchange == "direct":
+        return Direct(spark, job), [f"{tasks} exchange states directly: it was asked for"]
+    chosen = Fallback(spark, job)
+    chosen.remarks.append(f"{tasks} exchange states directly: the cluster runs all of them at once")
+    return chosen, chosen.remarks
