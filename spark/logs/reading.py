@@ -32,6 +32,7 @@ PART_BYTES = 32 << 20
 WHOLE = -1
 NO_FILE = -1
 """The number in a row that only says that there is such a cluster."""
+CONTENTS = "path string, content binary"
 READ = "cluster string, file int, part long, found binary"
 PACKED_NAMES = (".gz", ".xz", ".bz2", ".zst", ".tgz", ".txz", ".tzst", ".zip", ".tar", ".lz4", ".7z", ".rar")
 """Endings of names that Spark would unpack by itself, or that cannot be divided."""
@@ -83,13 +84,17 @@ def divisible(file: LogFile, part_bytes: int) -> bool:
     return file.listed.size > part_bytes and not file.listed.name.lower().endswith(PACKED_NAMES)
 
 
-def read_whole(spark: SparkSession, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
-    """The files, each read by one task."""
+def files_of(spark: SparkSession, files: Sequence[LogFile]) -> DataFrame:
+    """The contents of files."""
     if not files:
-        return spark.createDataFrame([], READ)
-    content = spark.read.format("binaryFile").load([file.pattern for file in files]).select("path", "content")
+        return spark.createDataFrame([], CONTENTS)
+    return spark.read.format("binaryFile").load([file.pattern for file in files]).select("path", "content")
+
+
+def read_whole(contents: DataFrame, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
+    """The files of which a table has the contents, each read by one task."""
     reading = Reading(options, {file_key(file.path): file for file in files})
-    return content.mapInArrow(partial(_whole, to_bytes(reading)), READ)
+    return contents.mapInArrow(partial(_whole, to_bytes(reading)), READ)
 
 
 def read_parts(spark: SparkSession, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
