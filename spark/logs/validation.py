@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from hashlib import blake2b
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -97,14 +98,14 @@ def validating(
         seconds = perf_counter() - begun
         yield Work(
             tuple(
-                _of_cluster(name, each, slices, question, events.get(name, ()), seconds)
+                of_cluster(name, each, slices, question, events.get(name, ()), seconds)
                 for name, each in sorted(shared.items())
             ),
             rows,
         )
 
 
-def _of_cluster(
+def of_cluster(
     name: str,
     each: Asked,
     slices: Mapping[tuple[str, str], SliceAnswer],
@@ -112,6 +113,7 @@ def _of_cluster(
     events: tuple[Event, ...],
     seconds: float,
 ) -> ClusterAnswer:
+    """The answer about a cluster, of those about its parts."""
     own = [slices[name, one] for one in _answered(each)]
     return ClusterAnswer(name, answer(each.shared, own, each.beside, question.scope, seconds), each.overview, events)
 
@@ -136,20 +138,26 @@ def asked(
     """
     parts = [file for file in inputs.files if contents is None and divisible(file, how.part_bytes)]
     whole = [file for file in inputs.files if file not in parts]
+    files = files_of(spark, whole) if contents is None else contents
+    read = read_whole(files, whole, question.read).union(read_parts(spark, parts, question.read))
+    with asked_of(spark, read, inputs, question) as rows:
+        yield rows
+
+
+@contextmanager
+def asked_of(spark: SparkSession, rows: DataFrame, inputs: Inputs, question: Question) -> Iterator[DataFrame]:
+    """The rows of ``ASKED``, of those of ``READ``."""
     job = to_bytes(Clusters(question, {file.number: file for file in inputs.files}, inputs.notices))
     begun = spark.createDataFrame([(name, NO_FILE, 0, b"") for name in inputs.clusters], READ)
-    files = files_of(spark, whole) if contents is None else contents
-    read = begun.union(read_whole(files, whole, question.read)).union(read_parts(spark, parts, question.read)).persist()
+    read = begun.union(rows).persist()
     found = _ask(read, job, len(inputs.clusters))
     try:
         again = _files_to_read_again(found, inputs.files)
         if again:
             found.unpersist()
-            numbers = [file.number for file in again]
-            kept = read.filter(~read.file.isin(numbers))
-            found = _ask(
-                kept.union(read_whole(files_of(spark, again), again, question.read)), job, len(inputs.clusters)
-            )
+            kept = read.filter(~read.file.isin([file.number for file in again]))
+            whole = read_whole(files_of(spark, again), again, question.read)
+            found = _ask(kept.union(whole), job, len(inputs.clusters))
         yield found
     finally:
         found.unpersist()
@@ -185,7 +193,7 @@ def shared_answers(rows: DataFrame) -> dict[str, Asked]:
 def slice_answers(
     spark: SparkSession, rows: DataFrame, shared: Mapping[str, Asked], how: How, *, keep_executions: bool
 ) -> dict[tuple[str, str], SliceAnswer]:
-    """The answers about all slices, by cluster and slice."""
+    """The answers about the slices of which there are events in the rows, by cluster and slice."""
     joints = {name: to_bytes(each.shared.joint) for name, each in shared.items() if each.shared.joint is not None}
     count = sum(len(_answered(each)) for each in shared.values())
     if not count:
@@ -196,6 +204,16 @@ def slice_answers(
     task = partial(asking.answer_slices, joints, keep_executions)
     found = ordered.mapInArrow(task, ANSWERED).collect()
     return {(row.cluster, row.name): asking.slice_answer(bytes(row.content)) for row in found}
+
+
+def digests(rows: DataFrame, asked: Asked) -> dict[str, bytes]:
+    """What tells, of each slice of a single cluster, whether its answer may be another than before: of its events, and of what it is joined on."""
+    joint = to_bytes(asked.shared.joint)
+    of_slices = rows.filter(rows.kind == asking.SLICE).selectExpr("name", "number", "sha2(content, 256) AS digest")
+    found = {name: blake2b(joint) for name in asked.slices}
+    for row in sorted(of_slices.collect(), key=lambda row: (row.name, row.number)):
+        found[row.name].update(row.digest.encode())
+    return {name: digest.digest() for name, digest in found.items()}
 
 
 def _cores(spark: SparkSession) -> int:

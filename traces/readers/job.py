@@ -121,22 +121,22 @@ class FileJob:
         mine.other += its.other
         timed = (match.record for match in its.matches if match.record.time is not None)
         if (first := next(timed, None)) is not None and first.time is not None:
-            self._compare_times(first.time, _moved(first.place, lines, offset))
+            self._compare_times(first.time, self._moved(first.place, lines, offset))
         for match in its.matches:
-            record = replace(match.record, place=_moved(match.record.place, lines, offset))
+            record = replace(match.record, place=self._moved(match.record.place, lines, offset))
             mine.matches.append(Match(record, match.findings, match.writers))
         for key, unmapped in its.unmapped.items():
-            known = mine.unmapped.setdefault(key, Unmapped(0, _moved(unmapped.place, lines, offset)))
+            known = mine.unmapped.setdefault(key, Unmapped(0, self._moved(unmapped.place, lines, offset)))
             known.count += unmapped.count
         for notice in its.tally.notices:
-            place = None if notice.place is None else _moved(notice.place, lines, offset)
+            place = None if notice.place is None else self._moved(notice.place, lines, offset)
             mine.tally.notices.append(replace(notice, place=place))
         for what, (count, place) in later._odd.items():
-            before, where = self._odd.get(what, (0, _moved(place, lines, offset)))
+            before, where = self._odd.get(what, (0, self._moved(place, lines, offset)))
             self._odd[what] = (before + count, where)
         for kind, (count, largest, place) in later._jumps.items():
             before, most, where = self._jumps.get(kind, (0, 0, place))
-            where = where if most >= largest else _moved(place, lines, offset)
+            where = where if most >= largest else self._moved(place, lines, offset)
             self._jumps[kind] = (before + count, max(most, largest), where)
         self._latest = self._latest if later._latest is None else later._latest
         self._in_header = later._in_header
@@ -144,6 +144,10 @@ class FileJob:
         self._vain = min(_PATIENCE, self._vain + later._vain) if resumed else later._vain
         self._last, self._nameless_last = later._last, later._nameless_last
         return True
+
+    def _moved(self, place: Place, lines: int, offset: int) -> Place:
+        """A place in a part of the file, as one in the file; it may have got another name since the part was read."""
+        return Place(self.reading.file, place.line + lines, place.offset + offset)
 
     def _would_read_alike(self, later: FileJob) -> bool:
         """Whether this job, as it is now, reads records as the other did, which began without having read any."""
@@ -274,11 +278,6 @@ class FileJob:
                 self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
             )
             reading.matches.append(match_of(record, findings))
-
-
-def _moved(place: Place, lines: int, offset: int) -> Place:
-    """A place in a part of a file, as one in the file."""
-    return Place(place.file, place.line + lines, place.offset + offset)
 
 
 def _duration(milliseconds: int) -> str:

@@ -1,0 +1,176 @@
+"""Logs validated while they are written: a streaming query whose every micro-batch reads what is new and answers what it changes.
+
+NOTE(live): What was read of each file is kept as pieces (``readers.pieces``) below the state directory, a folder for each micro-batch, which a batch that is tried
+again overwrites; so each line is recognised once, and a query that is started again has lost nothing and counts nothing twice. From the pieces the
+cluster's part is answered anew; a slice only if its events, or what it is joined on, are not what they were. A line that comes late is
+like any other: the answer is that of all lines there are. So that it does not waver because one file is behind another, lines later than the watermark
+(the latest time, less the delay) are held back; they count as soon as it passes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.grammar.load import Loaded
+from assay.spark.logs.asking import EVERYTHING, STANDARD, Question
+from assay.spark.logs.inputs import Inputs, LogFile
+from assay.spark.logs.reading import READ, reader_of, settings
+from assay.spark.logs.tail import GrowingLogs, paths_by_identity
+from assay.spark.logs.validation import (
+    AS_USUAL,
+    ClusterAnswer,
+    asked_of,
+    digests,
+    of_cluster,
+    shared_answers,
+    slice_answers,
+)
+from assay.spark.session import configured, require_pyspark
+from assay.traces.conduct import DEFAULT_OPTIONS, Options
+from assay.traces.join import SliceAnswer
+from assay.traces.read import ReadOptions
+from assay.traces.readers.pieces import read_piece
+from assay.traces.sources import Listed
+from assay.traces.wire import from_bytes, to_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+PIECES = "identity string, path string, part long, size long, found binary"
+STORED = f"{PIECES}, batch long"
+DELAY = 10_000
+"""How long lines are held back for others that come late, in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A verdict that is not what it was: of a slice, or of the whole where ``slice`` is None."""
+
+    slice: str | None
+    verdict: str
+    reason: str | None
+
+
+Told = Callable[[ClusterAnswer, list[Change]], None]
+
+
+@dataclass(slots=True)
+class Live:
+    """Validation batch by batch. ``told`` gets the answer of the lines so far, and the verdicts that changed."""
+
+    logs: str
+    question: Question
+    state: Path
+    told: Told
+    _slices: dict[str, tuple[bytes, SliceAnswer]] = field(default_factory=dict)
+    _verdicts: dict[str | None, Change] = field(default_factory=dict)
+
+    def batch(self, grown: DataFrame, number: int) -> None:
+        """Read what is new, and answer what it changes."""
+        spark = grown.sparkSession
+        with configured(spark, settings(AS_USUAL.part_bytes)):
+            pieces = grown.mapInArrow(partial(_read_pieces, to_bytes(self.question.read)), PIECES)
+            pieces.write.mode("overwrite").parquet(str(self.state / "pieces" / f"batch={number}"))
+            stored = spark.read.schema(STORED).parquet(str(self.state / "pieces"))
+            found = self._answer(spark, stored.filter(stored.batch <= number))
+        changes = self._changes(found)
+        self.told(found, changes)
+
+    def _answer(self, spark: SparkSession, pieces: DataFrame) -> ClusterAnswer:
+        files = self._files(pieces)
+        numbers = spark.createDataFrame(
+            [(identity, file.number) for identity, file in files.items()], "identity string, file int"
+        )
+        rows = (
+            pieces.join(numbers, "identity").selectExpr("'' AS cluster", "file", "part", "found").select(*_names(READ))
+        )
+        with asked_of(spark, rows, Inputs(tuple(files.values()), ()), self.question) as asked:
+            (shared,) = shared_answers(asked).values()
+            if shared.shared.joint is not None:
+                now = digests(asked, shared)
+                changed = [name for name in shared.slices if self._slices.get(name, (b"",))[0] != now[name]]
+                fresh = slice_answers(
+                    spark, asked.filter(asked.name.isin(changed)), {"": shared}, AS_USUAL, keep_executions=False
+                )
+                self._slices = {
+                    name: (now[name], fresh["", name]) if name in changed else self._slices[name]
+                    for name in shared.slices
+                }
+            answers = {("", name): answer for name, (_, answer) in self._slices.items()}
+            return of_cluster("", shared, answers, self.question, (), 0.0)
+
+    def _files(self, pieces: DataFrame) -> dict[str, LogFile]:
+        """The files by identity, in the order of their names; each under the name that it has now, or had last."""
+        now = paths_by_identity(self.logs)
+        rows = pieces.groupBy("identity").agg({"size": "sum", "path": "max"}).collect()
+        named = {row.identity: (now.get(row.identity, row["max(path)"]), row["sum(size)"]) for row in rows}
+        ordered = sorted(named, key=lambda identity: Path(named[identity][0]).parts)
+        return {
+            identity: LogFile(number, "", Listed(path, path, named=False, size=size), f"file:{path}")
+            for number, identity in enumerate(ordered)
+            for path, size in [named[identity]]
+        }
+
+    def _changes(self, found: ClusterAnswer) -> list[Change]:
+        validation = found.validation
+        now = [Change(None, validation.verdict.value, validation.reason)]
+        now += [Change(each.name, each.verdict.value, each.reason) for each in validation.slices]
+        changes = [each for each in now if self._verdicts.get(each.slice) != each]
+        self._verdicts = {each.slice: each for each in now}
+        return changes
+
+
+def follow(  # noqa: PLR0913 - a notebook names what it wants, and most have a default
+    spark: SparkSession,
+    logs: str | Path,
+    loaded: Loaded,
+    state: str | Path,
+    told: Told,
+    *,
+    delay: int = DELAY,
+    options: Options = DEFAULT_OPTIONS,
+    read: ReadOptions = STANDARD,
+) -> StreamingQuery:
+    """Validate the logs in a directory while they grow, until the query is stopped. ``state`` is a directory where it keeps what it needs to go on.
+
+    ``told`` is called after each micro-batch. Lines count when ``delay`` milliseconds of later ones have been read.
+    """
+    require_pyspark()
+    place = Path(state).absolute()
+    question = Question(loaded, options=options, scope=EVERYTHING, read=read, delay=delay)
+    live = Live(str(Path(logs).absolute()), question, place, told)
+    spark.dataSource.register(GrowingLogs)
+    grown = spark.readStream.format(GrowingLogs.name()).load(live.logs)
+    writer = grown.writeStream.foreachBatch(live.batch).option("checkpointLocation", str(place / "checkpoint"))
+    return writer.start()
+
+
+def _read_pieces(options: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    how: ReadOptions = from_bytes(options)
+    reader = reader_of(how)
+    for batch in batches:
+        for row in batch.to_pylist():
+            content, path, begin = row["content"], row["path"], row["part"]
+            origin = Listed(path, path, named=False, size=0).origin()
+            piece = read_piece(reader, content, origin, how.scan, begin)
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "identity": [row["identity"]],
+                    "path": [path],
+                    "part": [begin],
+                    "size": [len(content)],
+                    "found": [to_bytes(piece)],
+                }
+            )
+
+
+def _names(schema: str) -> list[str]:
+    return [part.split()[0] for part in schema.split(", ")]
