@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from assay.grammar.load import Loaded
 from assay.spark.logs.asking import EVERYTHING, STANDARD, Question
 from assay.spark.logs.inputs import Inputs, LogFile
-from assay.spark.logs.reading import READ, reader_of, settings
-from assay.spark.logs.tail import GrowingLogs, paths_by_identity
+from assay.spark.logs.reading import files_of, read_whole, reader_of, settings
+from assay.spark.logs.tail import GrowingLogs, packed_paths, paths_by_identity
 from assay.spark.logs.validation import (
     AS_USUAL,
     ClusterAnswer,
@@ -83,14 +83,14 @@ class Live:
         self.told(found, changes)
 
     def _answer(self, spark: SparkSession, pieces: DataFrame) -> ClusterAnswer:
-        files = self._files(pieces)
+        files, packed = self._files(pieces)
         numbers = spark.createDataFrame(
-            [(identity, file.number) for identity, file in files.items()], "identity string, file int"
+            [(key, file.number) for key, file in files.items()], "identity string, file int"
         )
-        rows = (
-            pieces.join(numbers, "identity").selectExpr("'' AS cluster", "file", "part", "found").select(*_names(READ))
-        )
-        with asked_of(spark, rows, Inputs(tuple(files.values()), ()), self.question) as asked:
+        found = pieces.join(numbers, "identity").selectExpr("'' AS cluster", "file", "part", "found")
+        rows = found.union(read_whole(files_of(spark, packed), packed, self.question.read))
+        every = sorted((*files.values(), *packed), key=lambda file: file.number)
+        with asked_of(spark, rows, Inputs(tuple(every), ()), self.question) as asked:
             (shared,) = shared_answers(asked).values()
             if shared.shared.joint is not None:
                 now = digests(asked, shared)
@@ -105,17 +105,19 @@ class Live:
             answers = {("", name): answer for name, (_, answer) in self._slices.items()}
             return of_cluster("", shared, answers, self.question, (), 0.0)
 
-    def _files(self, pieces: DataFrame) -> dict[str, LogFile]:
-        """The files by identity, in the order of their names; each under the name that it has now, or had last."""
+    def _files(self, pieces: DataFrame) -> tuple[dict[str, LogFile], list[LogFile]]:
+        """The files by identity, each under the name that it has now, or had last; and the compressed ones, which are read each time as a whole.
+
+        Both are numbered in the order of their names. What a compressed file has that was read before it was compressed counts once.
+        """
         now = paths_by_identity(self.logs)
         rows = pieces.groupBy("identity").agg({"size": "sum", "path": "max"}).collect()
-        named = {row.identity: (now.get(row.identity, row["max(path)"]), row["sum(size)"]) for row in rows}
-        ordered = sorted(named, key=lambda identity: Path(named[identity][0]).parts)
-        return {
-            identity: LogFile(number, "", Listed(path, path, named=False, size=size), f"file:{path}")
-            for number, identity in enumerate(ordered)
-            for path, size in [named[identity]]
-        }
+        listed = [_listed(now.get(row.identity, row["max(path)"]), row["sum(size)"], row.identity) for row in rows]
+        listed += [_listed(path, Path(path).stat().st_size, None) for path in packed_paths(self.logs)]
+        ordered = sorted(listed, key=lambda each: Path(each[0].name).parts)
+        files = [(key, LogFile(number, "", one, f"file:{one.name}")) for number, (one, key) in enumerate(ordered)]
+        known = {key: file for key, file in files if key is not None}
+        return known, [file for key, file in files if key is None]
 
     def _changes(self, found: ClusterAnswer) -> list[Change]:
         validation = found.validation
@@ -151,6 +153,10 @@ def follow(  # noqa: PLR0913 - a notebook names what it wants, and most have a d
     return writer.start()
 
 
+def _listed(path: str, size: int, identity: str | None) -> tuple[Listed, str | None]:
+    return Listed(path, path, named=False, size=size), identity
+
+
 def _read_pieces(options: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa  # noqa: PLC0415 - optional
 
@@ -170,7 +176,3 @@ def _read_pieces(options: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[
                     "found": [to_bytes(piece)],
                 }
             )
-
-
-def _names(schema: str) -> list[str]:
-    return [part.split()[0] for part in schema.split(", ")]

@@ -101,9 +101,17 @@ class GrowingReader(DataSourceStreamReader):
 
 def paths_by_identity(place: str) -> dict[str, str]:
     """The files below a directory that are not compressed, by what they are known by."""
+    return {_identity(Path(path)): path for path in _paths(place) if not path.lower().endswith(PACKED_NAMES)}
+
+
+def packed_paths(place: str) -> list[str]:
+    """The compressed files below a directory."""
+    return [path for path in _paths(place) if path.lower().endswith(PACKED_NAMES)]
+
+
+def _paths(place: str) -> list[str]:
     notices: list[Notice] = []
-    listed = (each.location for each in list_files([Path(place)], notices))
-    return {_identity(Path(path)): path for path in listed if not path.lower().endswith(PACKED_NAMES)}
+    return [each.location for each in list_files([Path(place)], notices)]
 
 
 def _identity(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,9 @@ def test_growing_logs_are_validated_over_rotation_and_restart(spark: SparkSessio
     assert told.answers[-1].validation.counts.read > 0
     (logs / "broker-1" / "server.log").rename(logs / "broker-1" / "server.log.1")
     grow(source, logs, 0.4, 1)
+    compressed = logs / "broker-2" / "state-change.log"
+    (logs / "broker-2" / "state-change.log.1.gz").write_bytes(gzip.compress(compressed.read_bytes()))
+    compressed.unlink()
     run()
     assert said(told.answers[-1]) == said_locally(logs)
     assert [change.verdict for change in told.changes[-1] if change.slice is None] == ["consistent"]
