@@ -159,6 +159,8 @@ class Scope:
     """Optional expressions known to be present, with what stands for them (an ``Unwrap``)."""
     permissions: Permissions = Permissions()
     calls: tuple[syntax.Def, ...] = ()
+    for_log: bool = False
+    """Whether a log gives the elements of sets: it also gives the arguments of actions, so that these need not be listed."""
 
     def find(self, name: str) -> tuple[Entity, ...]:
         """What the name may denote: nothing, one entity, or several used modules' (ambiguous)."""

@@ -9,6 +9,7 @@ from assay.traces.events import Event, Field, Notice, ProcessRun
 from assay.traces.identity import Line, Node, NodeFiles, Runs, group_by_node, node_names
 from assay.traces.readers.reading import FileReading
 from assay.traces.sessions import SessionTimeline
+from assay.traces.shapes.form import LineFields
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +58,12 @@ class _RunRecords:
     def __init__(self, files: NodeFiles) -> None:
         self._files = files
         self._runs = Runs(files)
-        self._records: dict[ProcessRun, list[Line]] = {}
-        for line in files.lines():
-            self._records.setdefault(self._runs.of(line), []).append(line)
+        self._records = self._runs.divided()
         self._timelines = {run: SessionTimeline() for run in self._records}
         self.owners: dict[str, ProcessRun] = {}
         for run, timeline in self._timelines.items():
             self.owners |= dict.fromkeys(timeline.learn(self._records[run]), run)
         self._brokers = {run: self._broker_of(run) for run in self._records}
-        self._names = {run: str(run) for run in self._records}
 
     def broker(self, run: ProcessRun) -> int | None:
         """The broker id of a run, if its lines state exactly one, or else the node's if that is known."""
@@ -86,9 +84,10 @@ class _RunRecords:
     def streams(self, owners: Mapping[str, tuple[ProcessRun, int | None]]) -> Iterator[Stream]:
         """The events of the node, a stream for each run and log."""
         for run, records in sorted(self._records.items(), key=lambda item: item[0].number):
+            author = _Author(run, self._brokers[run], self._timelines[run], owners, unknown=self._files.unknown)
             by_stream: dict[str, list[Event]] = {}
             for line in records:
-                by_stream.setdefault(line.stream, []).extend(self._events(run, line, owners))
+                by_stream.setdefault(line.stream, []).extend(author.events(line))
             for stream, events in by_stream.items():
                 yield Stream(run, stream, tuple(events))
 
@@ -96,42 +95,70 @@ class _RunRecords:
         own = {broker for line in self._records[run] for broker in line.match.writers} or self._files.brokers()
         return min(own) if len(own) == 1 else None
 
-    def _events(
-        self, run: ProcessRun, line: Line, owners: Mapping[str, tuple[ProcessRun, int | None]]
-    ) -> Iterator[Event]:
+
+class _Author:
+    """One process run as the author of its lines; ``broker`` is none where that is not known, as the run is with ``unknown``."""
+
+    def __init__(
+        self,
+        run: ProcessRun,
+        broker: int | None,
+        timeline: SessionTimeline,
+        owners: Mapping[str, tuple[ProcessRun, int | None]],
+        *,
+        unknown: bool,
+    ) -> None:
+        self._run, self._broker, self._timeline, self._owners = run, broker, timeline, owners
+        self._place: dict[str, Field] = {"node": None, "run": None} if unknown else {"node": str(run)}
+        self._added: dict[tuple[str | None, bool], dict[str, Field]] = {}
+
+    def events(self, line: Line) -> list[Event]:
         """The events of a record, with the node, the broker and the session added where they are known."""
-        broker, session = self._brokers[run], self._timelines[run].at(line)
         record = line.match.record
-        stream = line.stream if line.stream != record.place.file else ""
-        name, unknown = self._names[run], self._files.unknown
+        session = self._timeline.at(line)
+        stream = "" if line.stream == record.place.file else line.stream
+        found: list[Event] = []
         for finding in line.match.findings:
-            fields = dict(finding.fields)
-            if unknown:
-                fields["node"] = fields["run"] = None
-            else:
-                fields["node"] = name
-            if broker is not None and "broker" not in fields:
-                fields["broker"] = broker
-            if session is not None and "session" not in fields:
-                fields["session"] = session
-            if "session" in fields or "owner_session" in fields:
-                _add_owner(fields, run, owners)
-            yield Event(finding.shape.kind, finding.shape.name, fields, record, run, stream)
+            shape = finding.shape
+            fields = self._fields(finding.fields, session)
+            found.append(Event(shape.kind, shape.name, fields, record, self._run, stream))
+        return found
 
+    def _fields(self, stated: Mapping[str, Field], session: str | None) -> Mapping[str, Field]:
+        names = stated.names if isinstance(stated, LineFields) else stated
+        if "session" in names or "owner_session" in names:
+            fields = {**stated, **self._more(session if "session" not in names else None, "broker" in names)}
+            self._add_owner(fields)
+            return fields
+        key = session, "broker" in names
+        added = self._added.get(key)
+        if added is None:
+            added = self._added[key] = self._more(*key)
+            self._add_owner(added)
+        return stated.with_more(added) if isinstance(stated, LineFields) else {**stated, **added}
 
-def _add_owner(fields: dict[str, Field], run: ProcessRun, owners: Mapping[str, tuple[ProcessRun, int | None]]) -> None:
-    """Name the process behind a session that another process's line names (ZooKeeper's, or a refused broker's)."""
-    session = fields.get("owner_session", fields.get("session"))
-    if not isinstance(session, str) or session not in owners:
-        return
-    owner, owner_broker = owners[session]
-    if owner == run and "owner_session" not in fields:
-        return
-    fields["owner"] = str(owner)
-    if owner_broker is not None:
-        fields["owner_broker"] = owner_broker
-    if "owner_session" in fields:
-        fields["holder"] = _holder(owner, owner_broker, run)
+    def _more(self, session: str | None, says_broker: bool) -> dict[str, Field]:
+        """What is added to the fields of a line: a session if one is given, and the broker if it does not say that itself."""
+        more = dict(self._place)
+        if self._broker is not None and not says_broker:
+            more["broker"] = self._broker
+        if session is not None:
+            more["session"] = session
+        return more
+
+    def _add_owner(self, fields: dict[str, Field]) -> None:
+        """Name the process behind a session that another process's line names (ZooKeeper's, or a refused broker's)."""
+        session = fields.get("owner_session", fields.get("session"))
+        if not isinstance(session, str) or session not in self._owners:
+            return
+        owner, owner_broker = self._owners[session]
+        if owner == self._run and "owner_session" not in fields:
+            return
+        fields["owner"] = str(owner)
+        if owner_broker is not None:
+            fields["owner_broker"] = owner_broker
+        if "owner_session" in fields:
+            fields["holder"] = _holder(owner, owner_broker, self._run)
 
 
 def _holder(owner: ProcessRun, broker: int | None, run: ProcessRun) -> str:

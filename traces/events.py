@@ -1,4 +1,7 @@
-"""Log lines as typed events with their place, and where they came from."""
+"""Log lines as typed events with their place, and where they came from.
+
+What exists once for every line is not frozen, although nothing ever changes it: making a frozen object of six fields takes 2 µs, another one 0.3 µs.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ Field = int | str | bool | None | tuple["Field", ...] | Mapping["Field", "Field"
 """A decoded field: an integer, a text, an absent value, a list (of a set or a sequence), or a mapping."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Place:
     """Where a record begins: the file as the user named it, the line from 1, the byte offset from 0."""
 
@@ -21,7 +24,7 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LogRecord:
     """A log record, continuation lines included.
 
@@ -49,7 +52,7 @@ class ProcessRun:
         return self.node if self.number == 1 else f"{self.node}#{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Event:
     """A record that a line shape recognised. ``shape`` names the shape, ``kind`` the event that trace clauses speak of.
 

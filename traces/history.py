@@ -160,7 +160,7 @@ class History:
                 found = {after: taken for after, taken in found.items() if after in others}
         else:
             found = {taken.state: (taken,) for taken in self.numbered(state)}
-        watching = [line for line in lines if not line.observation.pinned]
+        watching = _different(line for line in lines if not line.observation.pinned)
         return {after: t for after, t in found.items() if all(self.model.consume(line, after) for line in watching)}
 
     def numbered(self, state: int) -> Iterator[Taken]:
@@ -173,6 +173,14 @@ class History:
         if line.observation.pinned:
             return any(end == after for end, _ in self.model.consume(line, start))
         return bool(self.model.consume(line, after))
+
+
+def _different(lines: Iterable[Item]) -> list[Item]:
+    """The lines, of those that state the same the first."""
+    found: dict[tuple[object, ...], Item] = {}
+    for line in lines:
+        found.setdefault((id(line.observation.rule), line.observation.values), line)
+    return list(found.values())
 
 
 def announcing(lines: Sequence[Item]) -> Sequence[Item]:

@@ -8,7 +8,6 @@ What cannot be told stays unknown; nothing is guessed from the line before.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -125,37 +124,35 @@ class Runs:
         starts = [start for stream, matches in node.logs.items() for start in _starts(stream, matches)]
         self._starts = sorted(starts, key=lambda start: (start.time, start.stream, start.position))
         self._times = [start.time for start in self._starts]
-        self._local: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._local: dict[str, list[tuple[int, int]]] = {}
         for number, start in enumerate(self._starts, 1):
-            self._local[start.stream].append((start.position, number))
-        self._name = node.name
-        self._earlier = 1 if self._begins_in_mid_life(node) else 0
-        self._made: dict[int, ProcessRun] = {}
+            self._local.setdefault(start.stream, []).append((start.position, number))
+        self._node = node
+        self._earlier = 1 if self._begins_in_mid_life() else 0
 
     @property
     def count(self) -> int:
         """How many runs the node's logs hold."""
         return max(1, len(self._starts) + self._earlier)
 
-    def of(self, line: Line) -> ProcessRun:
-        """The run that wrote a record."""
-        number = max(1, self._index(line) + self._earlier)
-        if number not in self._made:
-            self._made[number] = ProcessRun(self._name, number)
-        return self._made[number]
+    def divided(self) -> dict[ProcessRun, list[Line]]:
+        """The records of each run, log by log in the order of their writing."""
+        found: dict[int, list[Line]] = {}
+        for line in self._node.lines():
+            found.setdefault(max(1, self._index(line) + self._earlier), []).append(line)
+        return {ProcessRun(self._node.name, number): lines for number, lines in found.items()}
 
     def _index(self, line: Line) -> int:
         """How many starts lie at or before the record."""
-        local, time = self._local.get(line.stream, []), line.match.record.time
-        at = bisect_right(local, (line.position, _FOREVER))
-        if at > 0:
+        local, time = self._local.get(line.stream, ()), line.match.record.time
+        if local and (at := bisect_right(local, (line.position, _FOREVER))) > 0:
             return local[at - 1][1]
         by_time = bisect_right(self._times, time) if time is not None else 0
         return min(by_time, local[0][1] - 1) if local else by_time
 
-    def _begins_in_mid_life(self, node: NodeFiles) -> bool:
+    def _begins_in_mid_life(self) -> bool:
         """Whether there are records from before the first start banner."""
-        return bool(self._starts) and any(self._index(line) == 0 for line in node.lines())
+        return bool(self._starts) and any(self._index(line) == 0 for line in self._node.lines())
 
 
 def _starts(stream: str, matches: Sequence[Match]) -> list[_Start]:
@@ -163,9 +160,12 @@ def _starts(stream: str, matches: Sequence[Match]) -> list[_Start]:
     found: list[_Start] = []
     in_prelude = False
     for position, match in enumerate(matches):
-        roles = {finding.shape.role for finding in match.findings}
-        prelude, banner = "process prelude" in roles, "process start" in roles
+        prelude, banner = _has_role(match, "process prelude"), _has_role(match, "process start")
         if (prelude or banner) and not in_prelude and match.record.time is not None:
             found.append(_Start(match.record.time, stream, position))
         in_prelude = prelude or (in_prelude and not banner)
     return found
+
+
+def _has_role(match: Match, role: str) -> bool:
+    return any(finding.shape.role == role for finding in match.findings)

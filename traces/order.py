@@ -82,7 +82,7 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> Order:
     """The order of the observations under an ordering clause."""
     groups: dict[Key, list[Observation]] = {}
     for observation in observations:
-        groups.setdefault(_key(observation, ordering.unit == "thread"), []).append(observation)
+        groups.setdefault(stream_key(observation, ordering), []).append(observation)
     keys = sorted(groups)
     after = [tuple(i for i, other in enumerate(keys) if other[0] == key[0] and other[1] < key[1]) for key in keys]
     times = [_times([observation.event.record.time for observation in groups[key]]) for key in keys]
@@ -102,9 +102,11 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> Order:
     return Order(tuple(streams), ordering.skew)
 
 
-def _key(observation: Observation, by_thread: bool) -> Key:
+def stream_key(observation: Observation, ordering: Ordering) -> Key:
+    """What the observations of one stream have in common: the process run, the file and, where threads are the unit of order, the thread."""
     event = observation.event
-    return event.run.node, event.run.number, event.sequence, (event.record.thread or "") if by_thread else ""
+    thread = (event.record.thread or "") if ordering.unit == "thread" else ""
+    return event.run.node, event.run.number, event.sequence, thread
 
 
 def _name(key: Key) -> str:

@@ -14,6 +14,8 @@ from assay.traces.identity import Line
 from assay.traces.readers.reading import Match
 from assay.traces.shapes.recognise import Finding
 
+_OF_SESSIONS = ("session start", "session end")
+
 
 class SessionTimeline:
     """The sessions of one process run, as its own lines tell them."""
@@ -46,8 +48,9 @@ class SessionTimeline:
         for finding in line.match.findings:
             if finding.shape.joins and (key := _join_key(finding)) in self._joined:
                 return self._joined[key]
-        if line.stream in self._places:
-            positions, states = self._places[line.stream]
+        own = self._places.get(line.stream)
+        if own is not None:
+            positions, states = own
             at = bisect_right(positions, line.position)
             return states[at - 1] if at else None
         time = line.match.record.time
@@ -60,11 +63,14 @@ class SessionTimeline:
         """What a record says of sessions: the one it names as the process's own, and the one that holds from now on."""
         found: list[tuple[str | None, str | None]] = []
         for finding in match.findings:
+            role = finding.shape.role
+            if role not in _OF_SESSIONS:
+                continue
             value = finding.fields.get("session")
             session = value if isinstance(value, str) else None
-            if finding.shape.role == "session end":
+            if role == "session end":
                 found.append((session, None))
-            elif finding.shape.role == "session start" and session is not None:
+            elif session is not None:
                 found.append((session, session))
                 if finding.shape.joins:
                     self._joined[_join_key(finding)] = session

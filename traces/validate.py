@@ -21,9 +21,10 @@ from assay.traces.events import Event
 from assay.traces.join import Joiner, Joint, SliceAnswer, joint
 from assay.traces.mismatch import explain_mismatch
 from assay.traces.mutants import kill_rate
-from assay.traces.order import order
+from assay.traces.order import order, stream_key
 from assay.traces.plan import sized_kernel, trace_plan
 from assay.traces.replay import broken_properties, execution, hidden_steps, reordering
+from assay.traces.restatement import without_restatements
 from assay.traces.search.explore import Search
 from assay.traces.search.frontier import Frontier
 from assay.traces.search.model import Model
@@ -124,7 +125,8 @@ def validate_shared(
     model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
     bound = bind(model.plan, parts.shared, lambda rule, values: _applies(model, rule, values))
     findings = _Findings(violations=[_misfit(misfit) for misfit in bound.misfits])
-    search = Search(model, Frontier(order(bound.observations, plan.ordering)))
+    compared = without_restatements(model.kernel, bound.observations, lambda seen: stream_key(seen, plan.ordering))
+    search = Search(model, Frontier(order(compared, plan.ordering)))
     writer = Writer(loaded.sources)
     if bound.observations:
         _conduct(search, writer, options, findings)

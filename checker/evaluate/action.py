@@ -7,7 +7,7 @@ goes before exceeding a capacity, which cuts it under ``capacity of x``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import prod
 
@@ -26,10 +26,11 @@ Arguments = tuple[Value, ...]
 
 
 class ActionMeaning:
-    """An action, ready to be run. ``decisive`` collects the labels of guards that were the only false one of some instance."""
+    """An action, ready to be run. ``decisive`` collects the labels of guards that were the only false one of some instance, where bounds count."""
 
     __slots__ = (
         "_bounded",
+        "_early",
         "_instances",
         "_parameters",
         "_prefix",
@@ -48,6 +49,7 @@ class ActionMeaning:
         self._bounded = bounded
         self._parameters = [listing(parameter.domain, scope) for parameter in node.parameters]
         self._prefix = prefix_steps(prefix, scope)
+        self._early = self._early_guards()
         self._updates = writer(updates, scope)
         self._updater = updater
         self._instances: tuple[Arguments, ...] | None = None
@@ -74,6 +76,36 @@ class ActionMeaning:
         chosen = [[x for x in domain if x == want] if is_given else domain
                   for domain, want, is_given in zip(domains, wanted, given, strict=True)]  # fmt: skip
         return list(product(*chosen))
+
+    def not_refused(self, state: tuple[Value, ...], choices: Sequence[Iterable[Value]]) -> Iterator[Arguments]:
+        """The arguments out of ``choices``, in their order, to which no guard that speaks of the first arguments alone says no.
+
+        All others are disabled or stuck in the state. So an action of a process and a broker need not be tried for each pair, where its first
+        guards allow one process.
+        """
+        return self._not_refused(Frame(state), choices, ())
+
+    def _not_refused(self, frame: Frame, choices: Sequence[Iterable[Value]], chosen: Arguments) -> Iterator[Arguments]:
+        for step in self._early[len(chosen)]:
+            try:
+                if not step.holds(frame):
+                    return
+            except Undefined:
+                continue
+        if len(chosen) == len(choices):
+            yield chosen
+            return
+        for value in choices[len(chosen)]:
+            frame.locals[self.names[len(chosen)]] = value
+            yield from self._not_refused(frame, choices, (*chosen, value))
+
+    def _early_guards(self) -> list[list[GuardStep]]:
+        """For each number of parameters, the guards that speak of those first ones, and of the last of them: more is not needed to ask them."""
+        early: list[list[GuardStep]] = [[] for _ in range(len(self.names) + 1)]
+        for step in self._prefix:
+            if isinstance(step, GuardStep) and not step.is_bound and step.needs <= set(self.names):
+                early[max((self.names.index(name) + 1 for name in step.needs), default=0)].append(step)
+        return [*early[:-1], []]
 
     def outcomes(self, state: tuple[Value, ...], arguments: Arguments) -> list[Outcome]:
         """What the instance can do in the state, one outcome for each way to pick; none if it is disabled."""
@@ -130,7 +162,12 @@ class ActionMeaning:
             return Cut(picks, f"capacity of {exceeded}")
 
     def _note_decisive(self, step: GuardStep, frame: Frame, at: int, cuts: tuple[str, ...]) -> None:
-        if not cuts and step.node.label not in self.decisive and rest_holds(self._prefix, frame, at + 1):
+        if (
+            self._bounded
+            and not cuts
+            and step.node.label not in self.decisive
+            and rest_holds(self._prefix, frame, at + 1)
+        ):
             self.decisive.add(step.node.label)
 
     def false_guards(self, state: tuple[Value, ...], arguments: Arguments) -> list[tuple[FalseGuard, ...]]:

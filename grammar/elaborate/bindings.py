@@ -29,6 +29,11 @@ class Bindings:
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Values that a log gives to size parameters."""
 
+    @property
+    def from_log(self) -> bool:
+        """Whether a log decides how large the kernel is."""
+        return bool(self.sorts or self.sizes)
+
 
 def models_of(module: ModuleFile) -> tuple[syntax.Model, ...]:
     """The ``model`` blocks of a file."""

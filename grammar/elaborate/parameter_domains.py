@@ -52,7 +52,8 @@ def _of_type(expr: syntax.TypeExpr, unit: Unit, diagnostics: Diagnostics) -> Par
         what = f"a parameter ranges over a finite type, and {type_text(type_)} has infinitely many values"
         diagnostics.error("E401", expr.span, what, "give a range instead of `int`, such as `0 .. 3`")
         return whole_domain(ERROR, expr.span)
-    if not is_sized(type_) and not check_enumerable_type(type_, whole.domain, diagnostics):
+    listed = not is_sized(type_) and not unit.scope.for_log
+    if listed and not check_enumerable_type(type_, whole.domain, diagnostics):
         return whole_domain(ERROR, expr.span)
     return whole
 

@@ -68,7 +68,8 @@ class Units:
         own = OwnNames(self.diagnostics)
         uses = [d for d in module.tree.declarations if isinstance(d, syntax.Use) and str(d.path) in module.imports]
         tables: list[Mapping[str, object]] = []
-        unit = Unit(module, prefix, own, Scope(module.name, own, UsedNames(tables)), index)  # type: ignore[arg-type]
+        used = UsedNames(tables)  # type: ignore[arg-type]
+        unit = Unit(module, prefix, own, Scope(module.name, own, used, for_log=self.bindings.from_log), index)
         if canonical:
             self.by_prefix[prefix] = unit
         elif index is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -19,7 +19,7 @@ from assay.traces.readers.layout import (
 from assay.traces.readers.reading import FileReading, Match, Unmapped, match_of
 from assay.traces.readers.scan import RawRecord
 from assay.traces.readers.stamps import Clock
-from assay.traces.shapes.recognise import Finding, LoggerShapes, mask
+from assay.traces.shapes.recognise import NOTHING, Likeness, LoggerShapes
 
 _BACK = 60_000
 _AHEAD = 6 * 3600_000
@@ -29,10 +29,23 @@ _PATIENCE = 64
 """After so many records in a row that begin with a bracket which is no thread, no thread is looked for there."""
 
 
+Dispatched = tuple[str, LoggerShapes | None]
+"""The full name of a logger, and its shapes if it says anything of the protocol."""
+
+
 class Dispatch(Protocol):
     """What a job asks of the reader of all files."""
 
-    def dispatch(self, logger: bytes) -> tuple[str, LoggerShapes | None]:
+    @property
+    def endings(self) -> Mapping[bytes, Dispatched]:
+        """Which logger ends a record of one line, by all that follows the message."""
+        ...
+
+    def learn_ending(self, ending: bytes) -> None:
+        """Remember what ends such records, if it is a logger."""
+        ...
+
+    def dispatch(self, logger: bytes) -> Dispatched:
         """The full name and the shapes of a logger."""
         ...
 
@@ -82,27 +95,39 @@ class FileJob:
             return
         self.reading.tally.records += 1
         self._last, self._nameless_last = raw, False
-        if self._in_header or not raw.level:
+        text = raw.text
+        if self._in_header or not raw.level or not text.isascii():
             self._take_odd(raw)
             return
-        if b"\r\n" in raw.text:
-            raw = raw._replace(text=raw.text.replace(b"\r\n", b"\n"))
+        at = text.rfind(b" (")
+        known = self._reader.endings.get(text[at:])
+        if known is not None and text.find(b"\n") == len(text) - 1:
+            self._take_stock(raw, known, text[:at], "")
+            return
+        if b"\r\n" in text:
+            raw = raw._replace(text=text.replace(b"\r\n", b"\n"))
         head, logger, tail = split_logger(raw.text)
-        if not logger or not raw.text.isascii():
+        if not logger:
             self._take_odd(raw)
             return
-        name, shapes = self._reader.dispatch(logger)
+        self._take_stock(raw, self._reader.dispatch(logger), head, tail.decode())
+        if known is None:
+            self._reader.learn_ending(text[at:])
+
+    def _take_stock(self, raw: RawRecord, logger: Dispatched, head: bytes, tail: str) -> None:
+        """A record of the stock layout: no thread, and the logger behind the message."""
+        name, shapes = logger
         if shapes is None:
             self.reading.other += 1
             return
-        message = head.decode("ascii")
-        findings, whole = shapes.find(message)
-        if not whole and message.startswith("[") and self._vain < _PATIENCE:
+        likeness = shapes.likeness(head)
+        if not likeness.whole and head.startswith(b"[") and self._vain < _PATIENCE:
             self._vain += 1
             self._take_odd(raw)
             return
-        line = Line(self._reader.level(raw.level), None, name, message, tail.decode("ascii"))
-        self._keep(raw, line, shapes, findings, whole=whole)
+        self._count(raw, name, shapes, likeness)
+        if likeness.forms:
+            self._keep(raw, Line(self._reader.level(raw.level), None, name, head.decode(), tail), likeness)
 
     def begin_like(self, earlier: FileJob) -> None:
         """Expect records in the layout that another job met last."""
@@ -120,8 +145,10 @@ class FileJob:
         mine.tally.records += its.tally.records
         mine.other += its.other
         timed = (match.record for match in its.matches if match.record.time is not None)
-        if (first := next(timed, None)) is not None and first.time is not None:
-            self._compare_times(first.time, self._moved(first.place, lines, offset))
+        if (first := next(timed, None)) is not None and first.time is not None and self._latest is not None:
+            jump = first.time - self._latest
+            if not -_BACK <= jump <= _AHEAD:
+                self._note_jump(jump, self._moved(first.place, lines, offset))
         for match in its.matches:
             record = replace(match.record, place=self._moved(match.record.place, lines, offset))
             mine.matches.append(Match(record, match.findings, match.writers))
@@ -201,24 +228,24 @@ class FileJob:
         """A record of another layout than the stock one, or with more than plain letters: it may have come from a web page."""
         text = self._text(raw)
         level = self._reader.level(raw.level)
-        best: tuple[Line, LoggerShapes | None, list[Finding]] | None = None
+        best: tuple[Line, LoggerShapes | None, Likeness] | None = None
         for line in self._ways_to_read(text, level):
             name, shapes = self._reader.dispatch(line.logger.encode())
             if shapes is None and (
                 best is not None or not ("." in line.logger or (line.in_header and self._in_header))
             ):
                 continue
-            findings, whole = ([], False) if shapes is None else shapes.find(line.message)
-            if best is None or whole or (best[1] is None and shapes is not None):
-                best = (line._replace(logger=name), shapes, findings)
-            if whole or (shapes is None and line.in_header and self._in_header):
+            likeness = NOTHING if shapes is None else shapes.likeness(line.message.encode())
+            if best is None or likeness.whole or (best[1] is None and shapes is not None):
+                best = (line._replace(logger=name), shapes, likeness)
+            if likeness.whole or (shapes is None and line.in_header and self._in_header):
                 break
         if best is None:
             self._nameless_last = True
             self._note("no logger", raw, "name no logger and were not understood")
             self.reading.other += 1
             return
-        line, shapes, findings = best
+        line, shapes, likeness = best
         self._layout_changed |= self._in_header != line.in_header
         self._in_header = line.in_header
         if line.thread:
@@ -226,14 +253,13 @@ class FileJob:
             self._vain = 0
         if shapes is None:
             self.reading.other += 1
-        else:
-            self._keep(raw, line, shapes, findings, whole=shapes.find(line.message)[1])
-
-    def _compare_times(self, time: int, place: Place) -> None:
-        """Note a time that goes back, or ahead by so much that lines are probably missing; the largest jump of the file is said."""
-        jump = 0 if self._latest is None else time - self._latest
-        if -_BACK <= jump <= _AHEAD:
             return
+        self._count(raw, line.logger, shapes, likeness)
+        if likeness.forms:
+            self._keep(raw, line, likeness)
+
+    def _note_jump(self, jump: int, place: Place) -> None:
+        """Report times that go back, or ahead by so much that lines are probably missing; the largest of the file is said."""
         kind = "clock went back" if jump < 0 else "gap in time"
         count, largest, where = self._jumps.get(kind, (0, 0, place))
         if abs(jump) > largest:
@@ -258,26 +284,34 @@ class FileJob:
             for way in ways:
                 yield from way(normalise(text), level)
 
-    def _keep(self, raw: RawRecord, line: Line, shapes: LoggerShapes, findings: list[Finding], *, whole: bool) -> None:
-        """Take in what was found in a message of a known logger, or count the message."""
-        reading = self.reading
-        if not whole and shapes.protocol:
-            key = (line.logger, mask(line.message))
-            reading.unmapped.setdefault(key, Unmapped(0, self._place(raw))).count += 1
-        elif not findings:
-            reading.other += 1
-        if findings:
-            time = self._clock.read(raw.stamp)
-            if time is None:
-                self._note("no such time", raw, "have a time stamp that names no moment")
-            else:
-                self._compare_times(time, self._place(raw))
-            self._latest = self._latest if time is None else time
-            message = f"{line.message}\n{line.tail.rstrip()}" if line.tail else line.message
-            record = LogRecord(
-                self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
-            )
-            reading.matches.append(match_of(record, findings))
+    def _count(self, raw: RawRecord, logger: str, shapes: LoggerShapes, likeness: Likeness) -> None:
+        """Count a record of a known logger if no shape accounts for its whole message."""
+        if likeness.whole:
+            return
+        if shapes.protocol:
+            key = (logger, likeness.masked)
+            known = self.reading.unmapped.get(key)
+            if known is None:
+                known = self.reading.unmapped[key] = Unmapped(0, self._place(raw))
+            known.count += 1
+        elif not likeness.forms:
+            self.reading.other += 1
+
+    def _keep(self, raw: RawRecord, line: Line, likeness: Likeness) -> None:
+        """Take in what was found in a message."""
+        time = self._clock.read(raw.stamp)
+        if time is None:
+            self._note("no such time", raw, "have a time stamp that names no moment")
+        else:
+            if self._latest is not None and not -_BACK <= time - self._latest <= _AHEAD:
+                self._note_jump(time - self._latest, self._place(raw))
+            self._latest = time
+        message = f"{line.message}\n{line.tail.rstrip()}" if line.tail else line.message
+        record = LogRecord(
+            self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
+        )
+        ids = [convert(line.message[begin:end]) for convert, begin, end in likeness.writers]
+        self.reading.matches.append(match_of(record, likeness.findings(line.message), ids))
 
 
 def _duration(milliseconds: int) -> str:

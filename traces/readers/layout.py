@@ -83,7 +83,11 @@ def _header(found: re.Match[str]) -> Header:
 
 _SUFFIX = re.compile(rb"[ \n]\(([A-Za-z_][\w$]*(?:\.[\w$-]+)+)(?::\d{1,6})?\)\r?(?:\n|\Z)")
 _OPEN = ord("(")
-_LAST = re.compile(rb"([A-Za-z_][\w$]*(?:\.[\w$-]+)*)(?::\d{1,6})?")
+_NAME = rb"([A-Za-z_][\w$]*(?:\.[\w$-]+)*)(?::\d{1,6})?"
+_LAST = re.compile(_NAME)
+
+LOGGER_LAST = re.compile(rb" \(" + _NAME + rb"\)\n")
+"""What follows the message of a record of one line in the stock layout; :func:`split_logger` divides every record."""
 
 
 def split_logger(text: bytes) -> tuple[bytes, bytes, bytes]:

@@ -40,7 +40,8 @@ def is_dump(head: bytes) -> bool:
     if first.startswith(b"{"):
         return re.search(rb'"type": ?"[A-Z_]{3,60}_RECORD"', first) is not None and b'"data"' in first
     return (
-        re.search(rb'^\| .{0,400}payload: \{"type":"[A-Z_]{3,60}"', head, re.MULTILINE) is not None
+        b' payload: {"type":"' in head
+        and re.search(rb'^\| .{0,400}payload: \{"type":"[A-Z_]{3,60}"', head, re.MULTILINE) is not None
         and _BATCH.search(head) is not None
     )
 

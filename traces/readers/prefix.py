@@ -61,14 +61,23 @@ def find_prefixes(head: bytes) -> tuple[Prefix, ...]:
 
 def _outermost(lines: Sequence[bytes]) -> Prefix | None:
     for prefix in PREFIXES:
-        matches = [prefix.pattern.match(line) for line in lines]
-        if sum(match is not None for match in matches) < _SHARE * len(lines):
-            continue
-        rests = [line[match.end() :] for line, match in zip(lines, matches, strict=True) if match is not None]
+        rests = _behind(prefix, lines)
         stamped = "stamp" in prefix.pattern.groupindex
-        if any(_begins_record(rest, stamped=stamped) for rest in rests) or _outermost(rests) is not None:
+        if any(_begins_record(rest, stamped=stamped) for rest in rests) or (rests and _outermost(rests) is not None):
             return prefix
     return None
+
+
+def _behind(prefix: Prefix, lines: Sequence[bytes]) -> list[bytes]:
+    """What stands behind the prefix in the lines that have it; nothing if they are too few."""
+    rests: list[bytes] = []
+    for number, line in enumerate(lines):
+        found = prefix.pattern.match(line)
+        if found is not None:
+            rests.append(line[found.end() :])
+        elif number + 1 - len(rests) > len(lines) - _SHARE * len(lines):
+            return []
+    return rests
 
 
 def _begins_record(line: bytes, *, stamped: bool) -> bool:

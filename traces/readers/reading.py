@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from assay.traces.events import LogRecord, Notice, Place
+from assay.traces.events import Field, LogRecord, Notice, Place
 from assay.traces.readers.json_events import JsonEvent
 from assay.traces.readers.scan import Tally
 from assay.traces.shapes.recognise import Finding
@@ -13,7 +14,7 @@ from assay.traces.shapes.recognise import Finding
 _NOBODY: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Match:
     """A record and its findings; ``findings`` is empty if no shape fits. ``writers`` are the ids of the broker that wrote it, as it says."""
 
@@ -22,12 +23,19 @@ class Match:
     writers: frozenset[int] = frozenset()
 
 
-def match_of(record: LogRecord, findings: Sequence[Finding]) -> Match:
-    """The record with what it says of its writer."""
-    ids = [f.fields.get(f.shape.writer) for f in findings if f.shape.writer is not None]
-    ids += [f.fields.get("broker") for f in findings if f.shape.role == "configuration"]
-    writers = frozenset(broker for broker in ids if isinstance(broker, int) and broker >= 0) if ids else _NOBODY
+def match_of(record: LogRecord, findings: Sequence[Finding], ids: Iterable[Field]) -> Match:
+    """The record with the ids that it states of its writer."""
+    writers = _NOBODY
+    for broker in ids:
+        if isinstance(broker, int) and broker >= 0 and broker not in writers:
+            writers = writers | {broker} if writers else _alone(broker)
     return Match(record, tuple(findings), writers)
+
+
+@lru_cache(maxsize=4096)
+def _alone(broker: int) -> frozenset[int]:
+    """A set of one: most lines have one writer, and a log has few."""
+    return frozenset({broker})
 
 
 @dataclass(slots=True)

@@ -9,19 +9,20 @@ from pathlib import PurePosixPath
 
 from assay.traces.events import Place
 from assay.traces.paste import pasted_records
-from assay.traces.readers.job import FileJob
+from assay.traces.readers.job import Dispatched, FileJob
 from assay.traces.readers.json_events import JsonEvents, holds_events, read_events
-from assay.traces.readers.layout import START
+from assay.traces.readers.layout import LOGGER_LAST, START
 from assay.traces.readers.metadata_dump import is_dump, read_dump
 from assay.traces.readers.prefix import find_prefixes
 from assay.traces.readers.reading import FileReading, Match, Origin, match_of
 from assay.traces.readers.scan import ByteStream, RawRecord, ScanLimits, Tally, scan
 from assay.traces.readers.unwrap import Part, Unwrapped
-from assay.traces.shapes.recognise import LoggerShapes, Recogniser
+from assay.traces.shapes.recognise import Recogniser
 
 _PASTED_INTO = (".log", ".txt", ".out", ".err", ".md", "")
 """Endings of files in a directory in which a person may have pasted log lines; a file that is named is always looked at."""
 
+_ENDINGS_KEPT = 4096
 
 ReadsEvents = Callable[[ByteStream, str, Tally, ScanLimits], JsonEvents]
 """Reads a file that states events itself to its end."""
@@ -56,7 +57,8 @@ class RecordReader:
     def __init__(self, recogniser: Recogniser, limits: ScanLimits) -> None:
         self._recogniser = recogniser
         self._limits = limits
-        self._loggers: dict[bytes, tuple[str, LoggerShapes | None]] = {}
+        self._loggers: dict[bytes, Dispatched] = {}
+        self.endings: dict[bytes, Dispatched] = {}
         self._levels: dict[bytes, str] = {}
 
     def read(self, stream: ByteStream, head: bytes, origin: Origin, *, may_be_pasted: bool) -> list[FileReading]:
@@ -119,7 +121,13 @@ class RecordReader:
                 reading.tally.notices.clear()
         return [whole, *readings]
 
-    def dispatch(self, logger: bytes) -> tuple[str, LoggerShapes | None]:
+    def learn_ending(self, ending: bytes) -> None:
+        """Remember what ends a record of one line, if it is a logger."""
+        found = LOGGER_LAST.fullmatch(ending)
+        if found is not None and len(self.endings) < _ENDINGS_KEPT:
+            self.endings[ending] = self.dispatch(found[1])
+
+    def dispatch(self, logger: bytes) -> Dispatched:
         """The name and the shapes of a logger."""
         try:
             return self._loggers[logger]
@@ -130,12 +138,16 @@ class RecordReader:
 
     def level(self, level: bytes) -> str:
         """The name of a level, one object for all records."""
-        return self._levels.setdefault(level, level.decode("ascii"))
+        found = self._levels.get(level)
+        if found is None:
+            found = self._levels[level] = level.decode("ascii")
+        return found
 
     def pasted(self, text: bytes, place: Place) -> Iterator[Match]:
         """The log lines in text that is in no layout."""
         for pasted in pasted_records(text, place, self._recogniser):
-            yield match_of(pasted.record, pasted.findings)
+            ids = (finding.fields.get(name) for finding in pasted.findings for name in finding.shape.writers)
+            yield match_of(pasted.record, pasted.findings, ids)
 
 
 def is_plain(head: bytes) -> bool:

@@ -46,14 +46,34 @@ class Frontier:
     def _heads(self, cursors: Cursors) -> Heads:
         streams = self.order.streams
         first = [s.items[n] for s, n in zip(streams, cursors, strict=True) if n < len(s.items)]
+        ends = _Ends(self.order, first)
         free = [
             item
             for item in first
-            if all(cursors[other] == len(streams[other].items) for other in streams[item.stream].after)
-            and (item.earliest == -inf or not any(self.order.precedes(other, item) for other in first))
+            if (item.earliest == -inf or not ends.precede(item))
+            and all(cursors[other] == len(streams[other].items) for other in streams[item.stream].after)
         ]
         free.sort(key=lambda item: (item.time, item.index))
         return Heads(tuple(free), min((item.time for item in first), default=inf))
+
+
+class _Ends:
+    """When the things of some items happened at the latest: asked whether one of them certainly came before an item."""
+
+    def __init__(self, order: Order, items: list[Item]) -> None:
+        self._order = order
+        self._of_node: dict[str, Item] = {}
+        for item in items:
+            node = order.streams[item.stream].node
+            known = self._of_node.get(node)
+            if known is None or item.latest < known.latest:
+                self._of_node[node] = item
+        self._first = sorted(self._of_node.values(), key=lambda item: item.latest)[:2]
+
+    def precede(self, item: Item) -> bool:
+        """Whether one does: only the earliest of the item's own node, and the two earliest of all nodes, have to be asked."""
+        own = self._of_node[self._order.streams[item.stream].node]
+        return any(self._order.precedes(other, item) for other in (own, *self._first))
 
 
 def advanced(cursors: Cursors, item: Item) -> Cursors:

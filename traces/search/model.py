@@ -6,7 +6,7 @@ no step, and is remembered, because a model that is too small for a log must not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import product
@@ -66,6 +66,7 @@ class Model:
         self._hidden: dict[int, tuple[Taken, ...]] = {}
         self._calls: dict[tuple[str, Wanted, int], tuple[Taken, ...]] = {}
         self._consumed: dict[tuple[Item, int], Consumed] = {}
+        self._choices_known: dict[tuple[str, Wanted], tuple[Sequence[Value], ...]] = {}
         self._instances: dict[tuple[str, Wanted], list[tuple[Value, ...]]] = {}
         self.initial = tuple(dict.fromkeys(self._initial()))
 
@@ -140,7 +141,7 @@ class Model:
 
     def _outcomes(self, action: str, wanted: Wanted, state: int) -> Iterable[Taken]:
         meaning = self.meanings.actions[action]
-        for arguments in self.instances(action, wanted):
+        for arguments in meaning.not_refused(self.states[state], self._choices_of(action, wanted)):
             for outcome in meaning.outcomes(self.states[state], arguments):
                 match outcome:
                     case Successor(picks, after):
@@ -156,12 +157,19 @@ class Model:
         """The instances of an action with the wanted arguments; none if one is out of its parameter's domain."""
         found = self._instances.get((action, wanted))
         if found is None:
-            parameters = self.meanings.actions[action].node.parameters
-            choices = [self._choices(p, value) for p, value in zip(parameters, wanted, strict=True)]
-            found = self._instances[action, wanted] = list(product(*choices))
+            found = self._instances[action, wanted] = list(product(*self._choices_of(action, wanted)))
         return found
 
-    def _choices(self, parameter: k.Parameter, wanted: Value | Wildcard) -> Iterable[Value]:
+    def _choices_of(self, action: str, wanted: Wanted) -> tuple[Sequence[Value], ...]:
+        """What each parameter can be."""
+        found = self._choices_known.get((action, wanted))
+        if found is None:
+            parameters = self.meanings.actions[action].node.parameters
+            found = tuple(self._choices(p, value) for p, value in zip(parameters, wanted, strict=True))
+            self._choices_known[action, wanted] = found
+        return found
+
+    def _choices(self, parameter: k.Parameter, wanted: Value | Wildcard) -> Sequence[Value]:
         if not isinstance(wanted, Wildcard) and isinstance(parameter.domain, k.TypeDomain):
             return [wanted] if _fits(wanted, parameter.domain) else []
         values: Iterable[Value] = self.value(parameter.domain, {})  # type: ignore[assignment]  # a set, by its type

@@ -110,7 +110,7 @@ def _steps(item: Any) -> Iterator[list[_Piece] | None]:
         case c.ATOMIC_GROUP:
             yield from _sequences(list(value))
         case _:
-            yield [_Piece(_takes(item), endless=False)]
+            yield [_Piece(takes(item), endless=False)]
 
 
 def _repeated(least: int, most: int, body: Any) -> Iterator[list[_Piece] | None]:
@@ -136,7 +136,7 @@ def _is_ambiguous(body: Sequence[_Piece]) -> bool:
     return False
 
 
-def _takes(item: Any) -> frozenset[str]:
+def takes(item: Any) -> frozenset[str]:
     """The characters that an item of one character can be."""
     code, value = item
     match code:

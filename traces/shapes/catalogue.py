@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -67,18 +68,13 @@ class ShapeText:
 
 def load_catalogue(extra: Iterable[Path | ShapeText] = ()) -> Catalogue:
     """The built-in shapes and those of further files; raises SpecError that says what is wrong with a file (E701, E702)."""
-    folder = files("assay.traces.shapes")
-    sources: list[Traversable | ShapeText] = [folder / name for name in BUILT_IN]
     problems: list[Diagnostic] = []
-    shapes: list[Shape] = []
-    protocol: list[str] = []
-    for source in (*sources, *extra):
-        content = _parse(source, problems)
-        protocol += content.get("protocol", [])
-        for number, entry in enumerate(content.get("shape", []), 1):
-            shape = _shape(entry, f"shape {number} of {source}", problems)
-            if shape is not None:
-                shapes.append(shape)
+    built_in, loggers_built_in = _built_in()
+    shapes, protocol = list(built_in), list(loggers_built_in)
+    for source in extra:
+        more, loggers = _shapes_of(source, problems)
+        shapes += more
+        protocol += loggers
     names = [shape.name for shape in shapes]
     problems += [
         _problem(f"two shapes are named `{name}`") for name in sorted({n for n in names if names.count(n) > 1})
@@ -86,6 +82,24 @@ def load_catalogue(extra: Iterable[Path | ShapeText] = ()) -> Catalogue:
     if problems:
         raise SpecError(problems)
     return Catalogue(tuple(shapes), tuple(dict.fromkeys(protocol)))
+
+
+@cache
+def _built_in() -> tuple[tuple[Shape, ...], tuple[str, ...]]:
+    """The shapes that come with the product, and their protocol loggers."""
+    problems: list[Diagnostic] = []
+    found = [_shapes_of(files("assay.traces.shapes") / name, problems) for name in BUILT_IN]
+    if problems:
+        raise SpecError(problems)
+    return tuple(shape for shapes, _ in found for shape in shapes), tuple(name for _, names in found for name in names)
+
+
+def _shapes_of(source: Traversable | ShapeText, problems: list[Diagnostic]) -> tuple[list[Shape], list[str]]:
+    """The shapes of a file, and its protocol loggers."""
+    content = _parse(source, problems)
+    tables = enumerate(content.get("shape", []), 1)
+    shapes = [_shape(entry, f"shape {number} of {source}", problems) for number, entry in tables]
+    return [shape for shape in shapes if shape is not None], content.get("protocol", [])
 
 
 def _problem(message: str, code: str = "E702", span: Span = NOWHERE) -> Diagnostic:

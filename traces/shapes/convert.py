@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from assay.traces.events import Field
@@ -53,16 +54,21 @@ def truth(text: str) -> bool:
     return text == "true"
 
 
+def _once(convert: Conversion) -> Conversion:
+    """The conversion, where texts come again and again: each is converted once."""
+    return lru_cache(maxsize=4096)(convert)
+
+
 CONVERSIONS: Mapping[str, Conversion] = MappingProxyType(
     {
         "text": str,
         "int": int,
-        "int?": integer_or_none,
+        "int?": _once(integer_or_none),
         "bool": truth,
-        "session": session,
-        "ints": integers,
-        "brokers": brokers,
-        "map": integer_map,
+        "session": _once(session),
+        "ints": _once(integers),
+        "brokers": _once(brokers),
+        "map": _once(integer_map),
         "partitions": partitions,
     }
 )

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from assay.traces.events import Field
 from assay.traces.shapes.catalogue import Catalogue
-from assay.traces.shapes.shape import Reads, Shape
+from assay.traces.shapes.form import Form, LineFields, Part, form_of
+from assay.traces.shapes.shape import Reads, Shape, distinct
+from assay.traces.shapes.skeleton import skeleton_table
 
-_NO_DIGITS = {ord(digit): None for digit in "0123456789"}
-_SKELETON = 72
-_MEMO_LIMIT = 4096
+_KEPT = 1 << 13
+"""How many skeletons a logger's shapes remember; then they begin anew."""
+
+_LONGEST_KEPT = 1 << 11
+"""Messages that are longer are looked at one by one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Finding:
     """A shape found in a message, with the decoded fields."""
 
@@ -25,29 +29,83 @@ class Finding:
     fields: Mapping[str, Field]
 
 
-@dataclass(slots=True)
-class LoggerShapes:
-    """The shapes of one logger. ``memo`` remembers which whole shape fits messages that begin alike, to try it first."""
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """What messages of one skeleton are: the forms of their events, whether one accounts for the whole, and whether a shape is in it more than once.
 
-    protocol: bool
-    whole: tuple[Shape, ...]
-    parts: tuple[Shape, ...]
-    memo: dict[str, Shape]
+    ``writers`` are where the id of the broker that wrote the line stands. ``masked`` is the message as it is counted where no shape accounts for the whole.
+    """
+
+    forms: tuple[Form, ...]
+    whole: bool
+    repeats: bool
+    writers: tuple[Part, ...]
+    masked: str
+
+    def findings(self, message: str) -> list[Finding]:
+        """The findings in a message of this skeleton."""
+        found = [Finding(form.shape, LineFields(form, message)) for form in self.forms]
+        return _distinct(found) if self.repeats else found
+
+
+NOTHING = Likeness((), whole=False, repeats=False, writers=(), masked="")
+"""What a message of an unknown logger is."""
+
+
+def _distinct(found: Iterable[Finding]) -> list[Finding]:
+    """The findings, those of a shape in one message that are equal once."""
+    by_shape: dict[str, list[Finding]] = {}
+    for finding in found:
+        by_shape.setdefault(finding.shape.name, []).append(finding)
+    return [
+        Finding(each[0].shape, fields)
+        for each in by_shape.values()
+        for fields in distinct(dict(finding.fields) for finding in each)
+    ]
+
+
+class LoggerShapes:
+    """The shapes of one logger, and what was found in messages so far, by their skeletons (see the note in ``skeleton``)."""
+
+    def __init__(self, shapes: Sequence[Shape], *, protocol: bool) -> None:
+        self.protocol = protocol
+        self.whole = tuple(s for s in shapes if s.reads is Reads.WHOLE)
+        self.parts = tuple(s for s in shapes if s.reads is not Reads.WHOLE)
+        patterns = (*(shape.pattern for shape in shapes), *(pattern for pattern, _ in _MASKS))
+        self._table = skeleton_table(patterns, (shape.literal for shape in shapes))
+        self._known: dict[bytes, Likeness] = {}
 
     def find(self, message: str) -> tuple[list[Finding], bool]:
         """All findings in a message, and whether a shape accounts for the whole of it."""
-        findings = [Finding(part, fields) for part in self.parts for fields in part.match(message)]
-        key = message[:_SKELETON].translate(_NO_DIGITS)
-        if (likely := self.memo.get(key)) is not None and (fields := likely.match(message)):
-            findings.insert(0, Finding(likely, fields[0]))
-            return findings, True
-        for shape in self.whole:
-            if fields := shape.match(message):
-                if len(self.memo) < _MEMO_LIMIT:
-                    self.memo[key] = shape
-                findings.insert(0, Finding(shape, fields[0]))
-                return findings, True
-        return findings, False
+        likeness = self.likeness(message.encode("utf-8", "replace"))
+        return likeness.findings(message), likeness.whole
+
+    def likeness(self, message: bytes) -> Likeness:
+        """What a message is, in UTF-8."""
+        if self._table is None or len(message) > _LONGEST_KEPT:
+            return self._look(message.decode())
+        skeleton = message.translate(self._table)
+        found = self._known.get(skeleton)
+        if found is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            found = self._known[skeleton] = self._look(message.decode())
+        return found
+
+    def _look(self, message: str) -> Likeness:
+        """The same, shape by shape."""
+        likely = (shape for shape in self.whole if shape.literal in message)
+        whole = next(((shape, found) for shape in likely if (found := shape.occurrences(message))), None)
+        parts = [(shape, shape.occurrences(message)) for shape in self.parts]
+        forms = [
+            form_of(shape, place, fields)
+            for shape, found in ([] if whole is None else [whole]) + parts
+            for place, fields in found
+        ]
+        repeats = any(len(found) > 1 for _, found in parts)
+        writers = dict.fromkeys(part for form in forms for part in form.writers)
+        masked = "" if whole is not None else mask(message)
+        return Likeness(tuple(forms), whole is not None, repeats, tuple(writers), masked)
 
 
 class Recogniser:
@@ -87,8 +145,7 @@ class Recogniser:
         protocol = any(fnmatchcase(logger, pattern) for pattern in self.catalogue.protocol)
         if not shapes and not protocol:
             return None
-        whole = tuple(s for s in shapes if s.reads is Reads.WHOLE)
-        return LoggerShapes(protocol, whole, tuple(s for s in shapes if s.reads is not Reads.WHOLE), {})
+        return LoggerShapes(shapes, protocol=protocol)
 
 
 def _in_full(short: str, known: str) -> str | None:
@@ -103,7 +160,7 @@ def _in_full(short: str, known: str) -> str | None:
 
 
 _MASKS = (
-    (re.compile(r"0x[0-9a-fA-F]+"), "<hex>"),
+    (re.compile(r"\dx[0-9a-fA-F]+"), "<hex>"),
     (re.compile(r"\b[\w.]+-\d+\b"), "<partition>"),
     (re.compile(r"-?\d[\d.,:]*"), "<n>"),
 )

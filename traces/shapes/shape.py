@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -52,32 +52,33 @@ class Shape:
     longest: int = 1 << 30
     """A longer message is not one of this shape: its pattern could take too much time."""
 
+    @property
+    def writers(self) -> tuple[str, ...]:
+        """The fields that hold the id of the broker that wrote the line."""
+        own = () if self.writer is None else (self.writer,)
+        return (*own, "broker") if self.role == "configuration" else own
+
     def match(self, message: str) -> list[dict[str, Field]]:
-        """The fields of each event that this shape finds in a message; an empty list if it does not match.
+        """The fields of each event that this shape finds in a message; an empty list if it does not match."""
+        return distinct(fields for _, fields in self.occurrences(message))
+
+    def occurrences(self, message: str) -> list[tuple[re.Match[str], dict[str, Field]]]:
+        """The same with their places, equal events not left out.
 
         A message whose numbers are too long for any number is not one of this shape.
         """
         if self.literal not in message or len(message) > self.longest:
             return []
         try:
-            return self._match(message)
+            return [(place, self._decode(place)) for place in self._places(message)]
         except ValueError:
             return []
 
-    def _match(self, message: str) -> list[dict[str, Field]]:
-        match self.reads:
-            case Reads.WHOLE:
-                found = self.pattern.fullmatch(message)
-                return [] if found is None else [self._decode(found)]
-            case Reads.START:
-                found = self.pattern.match(message)
-                return [] if found is None else [self._decode(found)]
-            case Reads.EACH:
-                distinct: list[dict[str, Field]] = []
-                for occurrence in self.pattern.finditer(message):
-                    if (fields := self._decode(occurrence)) not in distinct:
-                        distinct.append(fields)
-                return distinct
+    def _places(self, message: str) -> Iterable[re.Match[str]]:
+        if self.reads is Reads.EACH:
+            return self.pattern.finditer(message)
+        found = self.pattern.fullmatch(message) if self.reads is Reads.WHOLE else self.pattern.match(message)
+        return () if found is None else (found,)
 
     def _decode(self, found: re.Match[str]) -> dict[str, Field]:
         """The converted groups; one that took no part in the match gives no field."""
@@ -91,3 +92,11 @@ class Shape:
         """The meaning in an operator's words, with the event's fields filled in."""
         known: dict[str, Field] = {**self.unknown, **fields}
         return re.sub(r"\{(\w+)\}", lambda name: str(known.get(name[1], "?")), self.meaning)
+
+
+def distinct(events: Iterable[dict[str, Field]]) -> list[dict[str, Field]]:
+    """The fields of events, those of equal events once."""
+    found: dict[str, dict[str, Field]] = {}
+    for fields in events:
+        found.setdefault(repr(fields), fields)
+    return list(found.values())

@@ -1,0 +1,73 @@
+"""Lines that say again what the lines before and after them in their file say.
+
+NOTE(restatements): A broker names its controller in every line about a request, and a controller its epoch in every line about a partition. Such
+lines ask for a state, or for an action that writes the same however often it is taken. A stretch of a file holds nothing else of what all slices share, and
+its lines do not ask for an action with one value and then with another. Of equal lines of a stretch the first and the last are compared with the model:
+the state after the last is what it was. So nothing is rejected that was accepted. What held at the first and at the last of them, and did not hold in
+between, goes unnoticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+
+from assay.checker.evaluate.traverse import assignments, variables_of
+from assay.grammar import kernel as k
+from assay.traces.binding import Observation
+
+
+def without_restatements(
+    kernel: k.Kernel, observations: Iterable[Observation], stream_of: Callable[[Observation], Hashable]
+) -> list[Observation]:
+    """The observations that are to be compared with the model, in their order."""
+    order = list(observations)
+    streams: dict[Hashable, list[Observation]] = {}
+    for seen in order:
+        streams.setdefault(stream_of(seen), []).append(seen)
+    stretches = _Stretches(kernel)
+    kept = {id(seen) for stream in streams.values() for seen in stretches.ends(stream)}
+    return [seen for seen in order if id(seen) in kept]
+
+
+class _Stretches:
+    """Divides streams into stretches, as the note says."""
+
+    def __init__(self, kernel: k.Kernel) -> None:
+        self._kernel = kernel
+        self._repeatable: dict[int, bool] = {}
+
+    def ends(self, stream: Iterable[Observation]) -> Iterator[Observation]:
+        """The first and the last of the equal observations of each stretch."""
+        last: dict[tuple[object, ...], Observation | None] = {}
+        done: dict[int, object] = {}
+        for seen in stream:
+            rule = seen.rule
+            repeatable = self._is_repeatable(rule)
+            if not repeatable or (rule.steps and done.get(id(rule), seen.values) != seen.values):
+                yield from (each for each in last.values() if each is not None)
+                last, done = {}, {}
+            key = id(rule), seen.values
+            if not repeatable or key not in last:
+                yield seen
+            if repeatable:
+                done[id(rule)] = seen.values
+                last[key] = seen if key in last else None
+        yield from (each for each in last.values() if each is not None)
+
+    def _is_repeatable(self, rule: k.TraceRule) -> bool:
+        known = self._repeatable.get(id(rule))
+        if known is None:
+            known = self._repeatable[id(rule)] = is_repeatable(self._kernel, rule)
+        return known
+
+
+def is_repeatable(kernel: k.Kernel, rule: k.TraceRule) -> bool:
+    """Whether a second event right after an equal one asks for nothing and changes nothing that the first did not."""
+    if not rule.steps:
+        return True
+    if len(rule.steps) > 1 or len(rule.steps[0]) > 1 or rule.then is not None:
+        return False
+    (call,) = rule.steps[0]
+    written = [(each, variables_of(each.value)) for each in assignments(kernel.action(call.action).body)]
+    names = {each.variable for each, _ in written}
+    return all(given is not None for given in call.arguments) and all(names.isdisjoint(read) for _, read in written)
