@@ -9,11 +9,11 @@ like any other: the answer is that of all lines there are. So that it does not w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.grammar.load import Loaded
 from assay.spark.logs.asking import EVERYTHING, STANDARD, Question
@@ -83,11 +83,12 @@ class Live:
         self.told(found, changes)
 
     def _answer(self, spark: SparkSession, pieces: DataFrame) -> ClusterAnswer:
-        files, packed = self._files(pieces)
-        numbers = spark.createDataFrame(
-            [(key, file.number) for key, file in files.items()], "identity string, file int"
-        )
-        found = pieces.join(numbers, "identity").selectExpr("'' AS cluster", "file", "part", "found")
+        stored = pieces.select("identity", "batch", "part", "size", "path").collect()
+        chosen = in_a_row((identity, Stored(*row)) for identity, *row in stored)
+        files, packed = self._files(chosen)
+        numbers = [(key, p.batch, p.part, files[key].number) for key, own in chosen.items() for p in own]
+        wanted = spark.createDataFrame(numbers, "identity string, batch long, part long, file int")
+        found = pieces.join(wanted, ["identity", "batch", "part"]).selectExpr("'' AS cluster", "file", "part", "found")
         rows = found.union(read_whole(files_of(spark, packed), packed, self.question.read))
         every = sorted((*files.values(), *packed), key=lambda file: file.number)
         with asked_of(spark, rows, Inputs(tuple(every), ()), self.question) as asked:
@@ -105,14 +106,14 @@ class Live:
             answers = {("", name): answer for name, (_, answer) in self._slices.items()}
             return of_cluster("", shared, answers, self.question, (), 0.0)
 
-    def _files(self, pieces: DataFrame) -> tuple[dict[str, LogFile], list[LogFile]]:
+    def _files(self, chosen: Mapping[str, Sequence[Stored]]) -> tuple[dict[str, LogFile], list[LogFile]]:
         """The files by identity, each under the name that it has now, or had last; and the compressed ones, which are read each time as a whole.
 
         Both are numbered in the order of their names. What a compressed file has that was read before it was compressed counts once.
         """
         now = paths_by_identity(self.logs)
-        rows = pieces.groupBy("identity").agg({"size": "sum", "path": "max"}).collect()
-        listed = [_listed(now.get(row.identity, row["max(path)"]), row["sum(size)"], row.identity) for row in rows]
+        sizes = {key: sum(piece.size for piece in own) for key, own in chosen.items()}
+        listed = [_listed(now.get(key, own[-1].path), sizes[key], key) for key, own in chosen.items()]
         listed += [_listed(path, Path(path).stat().st_size, None) for path in packed_paths(self.logs)]
         ordered = sorted(listed, key=lambda each: Path(each[0].name).parts)
         files = [(key, LogFile(number, "", one, f"file:{one.name}")) for number, (one, key) in enumerate(ordered)]
@@ -151,6 +152,30 @@ def follow(  # noqa: PLR0913 - a notebook names what it wants, and most have a d
     grown = spark.readStream.format(GrowingLogs.name()).load(live.logs)
     writer = grown.writeStream.foreachBatch(live.batch).option("checkpointLocation", str(place / "checkpoint"))
     return writer.start()
+
+
+class Stored(NamedTuple):
+    """Where a piece is kept, and which bytes of its file it is of."""
+
+    batch: int
+    part: int
+    size: int
+    path: str
+
+
+def in_a_row(pieces: Iterable[tuple[str, Stored]]) -> dict[str, list[Stored]]:
+    """The pieces of each file from its beginning on, each where the one before it ends; of several the longest, should a part have been read again."""
+    longest: dict[str, dict[int, Stored]] = {}
+    for identity, piece in pieces:
+        own = longest.setdefault(identity, {})
+        own[piece.part] = max(own.get(piece.part, piece), piece, key=lambda each: each.size)
+    chosen: dict[str, list[Stored]] = {}
+    for identity, own in longest.items():
+        at, row_of = 0, chosen.setdefault(identity, [])
+        while (next_ := own.get(at)) is not None:
+            row_of.append(next_)
+            at += next_.size
+    return {identity: own for identity, own in chosen.items() if own}
 
 
 def _listed(path: str, size: int, identity: str | None) -> tuple[Listed, str | None]:

@@ -10,8 +10,10 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from assay.spark.logs.inputs import LogFile, file_key, key_of_metadata
 from assay.traces.events import Notice
@@ -138,10 +140,13 @@ def _parts(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
 def _runs(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, bytes]]:
     """The lines of each part in a batch as one text. Lines of one part follow one another."""
     for batch in batches:
-        paths, parts, lines = (batch[name].to_pylist() for name in ("path", "part", "line"))
-        rows = zip(paths, parts, lines, strict=True)
-        for (path, part), group in groupby(rows, key=lambda row: row[:2]):
-            yield path, part, b"".join(line + b"\n" for _, _, line in group)
+        paths, parts = batch["path"].dictionary_encode(), batch["part"].to_numpy()
+        codes = paths.indices.to_numpy()
+        ends = np.flatnonzero((np.diff(codes) != 0) | (np.diff(parts) != 0)) + 1
+        for begin, end in pairwise([0, *ends.tolist(), batch.num_rows]):
+            if begin < end:
+                lines = batch["line"].slice(begin, end - begin).to_pylist()
+                yield paths[begin].as_py(), int(parts[begin]), b"\n".join(lines) + b"\n"
 
 
 def batch_of(file: LogFile, part: int, found: bytes) -> pa.RecordBatch:

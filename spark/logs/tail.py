@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -55,7 +56,7 @@ class GrowingLogs(DataSource):
 class GrowingReader(DataSourceStreamReader):
     """Hands out what was written since the last time. An offset has, for each file, its path and the byte up to which it has whole lines.
 
-    It is made of the files alone: a reader that was started again makes the same one.
+    It is made of the files, and of the offset before it where Spark hands that on.
     """
 
     def __init__(self, path: str) -> None:
@@ -67,11 +68,12 @@ class GrowingReader(DataSourceStreamReader):
 
     def latestOffset(self, start: Offset | None = None, limit: object = None) -> Offset:  # noqa: N802, ARG002 - as Spark names it
         """Up to the last whole line of every file. Compressed files are parts of others that were read before they were compressed."""
-        found: Offset = {}
+        found: Offset = dict(start or {})
         for identity, path in paths_by_identity(self._path).items():
-            end = _last_line_feed(Path(path), 0, Path(path).stat().st_size)
-            if end:
-                found[identity] = {"path": path, "end": end}
+            with suppress(FileNotFoundError):  # rotation has just moved it: it has another name the next time
+                end = _last_line_feed(Path(path), 0, Path(path).stat().st_size)
+                if end:
+                    found[identity] = {"path": path, "end": end}
         return found
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
@@ -101,7 +103,12 @@ class GrowingReader(DataSourceStreamReader):
 
 def paths_by_identity(place: str) -> dict[str, str]:
     """The files below a directory that are not compressed, by what they are known by."""
-    return {_identity(Path(path)): path for path in _paths(place) if not path.lower().endswith(PACKED_NAMES)}
+    found: dict[str, str] = {}
+    for path in _paths(place):
+        if not path.lower().endswith(PACKED_NAMES):
+            with suppress(FileNotFoundError):  # as above
+                found[_identity(Path(path))] = path
+    return found
 
 
 def packed_paths(place: str) -> list[str]:

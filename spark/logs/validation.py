@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from assay.grammar.diagnostics import Diagnostic, SpecError
+from assay.spark.fit import slots
 from assay.spark.logs import asking
 from assay.spark.logs.asking import ANSWERED, ASKED, Asked, Clusters, Question
 from assay.spark.logs.failures import as_diagnostic
@@ -198,7 +199,7 @@ def slice_answers(
     count = sum(len(_answered(each)) for each in shared.values())
     if not count:
         return {}
-    tasks = min(count, how.tasks or TASKS_PER_CORE * _cores(spark))
+    tasks = min(count, how.tasks or TASKS_PER_CORE * slots(spark))
     of_slices = rows.filter(rows.kind == asking.SLICE).repartition(tasks, "cluster", "name")
     ordered = of_slices.sortWithinPartitions("cluster", "name", "number")
     task = partial(asking.answer_slices, joints, keep_executions)
@@ -214,12 +215,6 @@ def digests(rows: DataFrame, asked: Asked) -> dict[str, bytes]:
     for row in sorted(of_slices.collect(), key=lambda row: (row.name, row.number)):
         found[row.name].update(row.digest.encode())
     return {name: digest.digest() for name, digest in found.items()}
-
-
-def _cores(spark: SparkSession) -> int:
-    """How many tasks run at once, as far as that can be known: through Spark Connect only the number of partitions of a shuffle is."""
-    context = getattr(spark, "_sc", None)
-    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1) if context is None else context.defaultParallelism
 
 
 def _events(rows: DataFrame) -> dict[str, tuple[Event, ...]]:

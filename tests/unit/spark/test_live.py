@@ -11,7 +11,7 @@ import pytest
 
 from assay.cli.settings import load
 from assay.report.validation_object import validation_object
-from assay.spark.logs.live import Change, follow
+from assay.spark.logs.live import Change, Stored, follow, in_a_row
 from assay.spark.logs.validation import ClusterAnswer
 from assay.traces.answer import validated
 from assay.traces.conduct import DEFAULT_OPTIONS
@@ -57,6 +57,7 @@ def grow(source: Path, logs: Path, begin: float, end: float) -> None:
             stream.write(text[int(begin * len(text)) : int(end * len(text))])
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_growing_logs_are_validated_over_rotation_and_restart(spark: SparkSession, tmp_path: Path) -> None:
     source = unpack_sample("elections", tmp_path / "source")
@@ -75,12 +76,39 @@ def test_growing_logs_are_validated_over_rotation_and_restart(spark: SparkSessio
     assert told.answers[-1].validation.counts.read > 0
     (logs / "broker-1" / "server.log").rename(logs / "broker-1" / "server.log.1")
     grow(source, logs, 0.4, 1)
-    compressed = logs / "broker-2" / "state-change.log"
-    (logs / "broker-2" / "state-change.log.1.gz").write_bytes(gzip.compress(compressed.read_bytes()))
-    compressed.unlink()
     run()
     assert said(told.answers[-1]) == said_locally(logs)
     assert [change.verdict for change in told.changes[-1] if change.slice is None] == ["consistent"]
     batches = len(told.answers)
     run()
     assert len(told.answers) == batches
+
+
+def test_the_longest_pieces_that_follow_one_another_are_taken() -> None:
+    """Of bytes 0 to 5, 5 to 9, then 0 to 12 read again, and 12 to 20; and what has no beginning is left."""
+    rows = [_stored("a", 1, 0, 5), _stored("a", 2, 5, 4), _stored("a", 3, 0, 12), _stored("a", 4, 12, 8)]
+    rows.append(_stored("b", 4, 3, 8))
+    found = in_a_row(rows)
+    assert {name: [(piece.batch, piece.part) for piece in own] for name, own in found.items()} == {
+        "a": [(3, 0), (4, 12)]
+    }
+
+
+def _stored(identity: str, batch: int, part: int, size: int) -> tuple[str, Stored]:
+    return identity, Stored(batch, part, size, identity)
+
+
+def test_a_compressed_copy_of_what_was_read_counts_once(tmp_path: Path) -> None:
+    """Rotation compresses a file of which some lines were read already: pieces of it and the whole are both there."""
+    source = unpack_sample("elections", tmp_path / "source")
+    before = said_locally(source)
+    path = source / "broker-2" / "state-change.log"
+    text = path.read_bytes()
+    path.with_name("state-change.log.1.gz").write_bytes(gzip.compress(text))
+    path.write_bytes(b"".join(text.splitlines(keepends=True)[:40]))
+    after = said_locally(source)
+    assert (after["verdict"], after["slices"], after["events"]) == (
+        before["verdict"],
+        before["slices"],
+        before["events"],
+    )
