@@ -7,7 +7,7 @@ from assay.grammar.code import Code
 SPARK = (
     Code(
         "E830",
-        "Spark is not installed",
+        "no Spark is installed",
         "`--engine spark` and `--spark` run on pyspark, which is an optional part of assay: `pip install 'assay[spark]'` brings it, with "
         "pyarrow, pandas and a Java runtime.",
     ),
@@ -19,7 +19,7 @@ SPARK = (
     ),
     Code(
         "E832",
-        "Spark does not start",
+        "session that does not start",
         "The message names the master, and the notes repeat what Spark itself said: the master may be misspelt or unreachable, or the memory "
         "asked for may not be there.",
     ),
@@ -84,7 +84,7 @@ SPARK = (
     ),
     Code(
         "E843",
-        "Spark failed",
+        "failure of Spark",
         "A task failed more often than Spark tries it, or a file was not handed out. The notes repeat what Spark said. Nothing was answered.",
     ),
     Code(

@@ -1,19 +1,22 @@
 """Jobs on Spark: the one package that may import pyspark.
 
-``assay.spark.explore`` checks a spec with the tasks of a session; it is imported when somebody asks for it, as tasks themselves need little.
+``assay.spark.explore`` checks a spec with the tasks of a session, and ``assay.spark.validate`` validates logs. They are imported when somebody asks
+for them: tasks themselves, and the command line, need little.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.spark.exploration import explore as explore
+    from assay.spark.logs.api import validate as validate
+
+_PLACES = {"explore": "assay.spark.exploration", "validate": "assay.spark.logs.api"}
 
 
 def __getattr__(name: str) -> Any:
-    if name != "explore":
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from assay.spark.exploration import explore  # noqa: PLC0415 - as the docstring says
-
-    return explore
+    return getattr(import_module(_PLACES[name]), name)

@@ -51,6 +51,8 @@ class Question:
     read: ReadOptions = STANDARD
     redact: bool = False
     all_events: bool = False
+    delay: int | None = None
+    """How much later than an event others must be for it to count, in milliseconds; None if all count."""
 
 
 class Asked(NamedTuple):
@@ -162,7 +164,8 @@ def _file(question: Question, file: LogFile, parts: Sequence[tuple[int, bytes]])
 
 
 def _answers(question: Question, reading: LogReading) -> Iterator[dict[str, Any]]:
-    shared, slices, beside = ask_shared(question.loaded, reading, question.options, question.clause, question.scope)
+    scope = question.scope if question.delay is None else _up_to_watermark(question.scope, reading, question.delay)
+    shared, slices, beside = ask_shared(question.loaded, reading, question.options, question.clause, scope)
     asked = Asked(shared, tuple(slices), beside, overview(reading))
     yield _row(SHARED, asked)
     if shared.joint is not None:
@@ -171,6 +174,12 @@ def _answers(question: Question, reading: LogReading) -> Iterator[dict[str, Any]
     if question.all_events:
         for number, stream in enumerate(reading.streams):
             yield from _event_rows(EVENTS, str(number), stream.events)
+
+
+def _up_to_watermark(scope: Scope, reading: LogReading, delay: int) -> Scope:
+    """The scope without what is so late that lines from before it may yet come."""
+    latest = max((time for event in reading.events if (time := event.record.time) is not None), default=0)
+    return replace(scope, until=min(latest - delay, latest if scope.until is None else scope.until))
 
 
 def _event_rows(kind: str, name: str, events: Sequence[Event]) -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
+from assay.spark.logs.failures import as_diagnostic
 from assay.traces.events import Notice, Place
 from assay.traces.sources import Listed, check_paths, list_files
 
@@ -76,7 +77,7 @@ def list_inputs(spark: SparkSession, paths: Sequence[str], clusters: str | None 
         for listed, known in found:
             files.append(LogFile(len(files), "", listed, known, tuple(notices)))
             notices.clear()
-    return Inputs(tuple(files if clusters is None else _assigned(files, clusters)), tuple(notices))
+    return Inputs(tuple(assigned(files, clusters)), tuple(notices))
 
 
 def _local(path: str, notices: list[Notice]) -> Iterator[tuple[Listed, str]]:
@@ -104,14 +105,9 @@ def _unreadable(path: Path) -> str | None:
 
 
 def _remote(spark: SparkSession, uri: str) -> list[tuple[Listed, str]]:
-    from pyspark.errors import PySparkException  # noqa: PLC0415 - optional
-
     found = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
-    try:
+    with as_diagnostic(NOT_LISTED, f"`{uri}` cannot be listed"):
         rows = found.load(uri).select("path", "length", "modificationTime").collect()
-    except PySparkException as error:
-        first = str(error).partition("\n")[0]
-        raise SpecError([Diagnostic(NOT_LISTED, NOWHERE, f"`{uri}` cannot be listed: {first}")]) from None
     if not rows:
         raise SpecError([Diagnostic(NOT_LISTED, NOWHERE, f"there is no file behind `{uri}`")])
     return [
@@ -139,8 +135,11 @@ def key_of_metadata(path: str) -> str:
     return file_key(unquote(path))
 
 
-def _assigned(files: Sequence[LogFile], clusters: str) -> Iterator[LogFile]:
-    """The files with their clusters."""
+def assigned(files: Sequence[LogFile], clusters: str | None) -> Iterator[LogFile]:
+    """The files with their clusters; of one cluster without a name if there is no expression."""
+    if clusters is None:
+        yield from files
+        return
     try:
         expression = re.compile(clusters)
     except re.error as error:

@@ -10,8 +10,10 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from assay.spark.logs.inputs import LogFile, file_key, key_of_metadata
 from assay.traces.events import Notice
@@ -32,6 +34,7 @@ PART_BYTES = 32 << 20
 WHOLE = -1
 NO_FILE = -1
 """The number in a row that only says that there is such a cluster."""
+CONTENTS = "path string, content binary"
 READ = "cluster string, file int, part long, found binary"
 PACKED_NAMES = (".gz", ".xz", ".bz2", ".zst", ".tgz", ".txz", ".tzst", ".zip", ".tar", ".lz4", ".7z", ".rar")
 """Endings of names that Spark would unpack by itself, or that cannot be divided."""
@@ -83,13 +86,17 @@ def divisible(file: LogFile, part_bytes: int) -> bool:
     return file.listed.size > part_bytes and not file.listed.name.lower().endswith(PACKED_NAMES)
 
 
-def read_whole(spark: SparkSession, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
-    """The files, each read by one task."""
+def files_of(spark: SparkSession, files: Sequence[LogFile]) -> DataFrame:
+    """The contents of files."""
     if not files:
-        return spark.createDataFrame([], READ)
-    content = spark.read.format("binaryFile").load([file.pattern for file in files]).select("path", "content")
+        return spark.createDataFrame([], CONTENTS)
+    return spark.read.format("binaryFile").load([file.pattern for file in files]).select("path", "content")
+
+
+def read_whole(contents: DataFrame, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
+    """The files of which a table has the contents, each read by one task."""
     reading = Reading(options, {file_key(file.path): file for file in files})
-    return content.mapInArrow(partial(_whole, to_bytes(reading)), READ)
+    return contents.mapInArrow(partial(_whole, to_bytes(reading)), READ)
 
 
 def read_parts(spark: SparkSession, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
@@ -133,10 +140,13 @@ def _parts(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
 def _runs(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, bytes]]:
     """The lines of each part in a batch as one text. Lines of one part follow one another."""
     for batch in batches:
-        paths, parts, lines = (batch[name].to_pylist() for name in ("path", "part", "line"))
-        rows = zip(paths, parts, lines, strict=True)
-        for (path, part), group in groupby(rows, key=lambda row: row[:2]):
-            yield path, part, b"".join(line + b"\n" for _, _, line in group)
+        paths, parts = batch["path"].dictionary_encode(), batch["part"].to_numpy()
+        codes = paths.indices.to_numpy()
+        ends = np.flatnonzero((np.diff(codes) != 0) | (np.diff(parts) != 0)) + 1
+        for begin, end in pairwise([0, *ends.tolist(), batch.num_rows]):
+            if begin < end:
+                lines = batch["line"].slice(begin, end - begin).to_pylist()
+                yield paths[begin].as_py(), int(parts[begin]), b"\n".join(lines) + b"\n"
 
 
 def batch_of(file: LogFile, part: int, found: bytes) -> pa.RecordBatch:

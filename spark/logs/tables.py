@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
+from assay.grammar.diagnostics import Diagnostic, SpecError
 from assay.spark.logs import asking
+from assay.spark.logs.failures import as_diagnostic
 from assay.traces.binding import Unread
 from assay.traces.events import Event, Place
 from assay.traces.validation import FailedPart, Validation, Violation
@@ -48,17 +49,16 @@ class Tables:
     violations: DataFrame
     coverage: DataFrame
 
-    def write(self, target: str) -> None:
-        """Write each as Parquet below a directory or URI, over what is there; raises SpecError (E844) where that cannot be."""
-        from pyspark.errors import PySparkException  # noqa: PLC0415 - optional
-
-        for name in ("events", "verdicts", "violations", "coverage"):
-            table: DataFrame = getattr(self, name)
-            try:
-                table.write.mode("overwrite").parquet(f"{target.rstrip('/')}/{name}")
-            except PySparkException as error:
-                first = str(error).partition("\n")[0]
-                raise SpecError([Diagnostic(NOT_WRITTEN, NOWHERE, f"`{target}` cannot be written: {first}")]) from None
+    def write(self, target: str) -> list[Diagnostic]:
+        """Write each as Parquet below a directory or URI, over what is there; what went wrong, where that cannot be (E844)."""
+        try:
+            with as_diagnostic(NOT_WRITTEN, f"`{target}` cannot be written"):
+                for name in ("events", "verdicts", "violations", "coverage"):
+                    table: DataFrame = getattr(self, name)
+                    table.write.mode("overwrite").parquet(f"{target.rstrip('/')}/{name}")
+        except SpecError as error:
+            return list(error.diagnostics)
+        return []
 
 
 def tables(spark: SparkSession, answers: Mapping[str, Validation], rows: DataFrame) -> Tables:

@@ -7,15 +7,18 @@ who calls them is another.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from hashlib import blake2b
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
+from assay.grammar.diagnostics import Diagnostic, SpecError
+from assay.spark.fit import slots
 from assay.spark.logs import asking
 from assay.spark.logs.asking import ANSWERED, ASKED, Asked, Clusters, Question
+from assay.spark.logs.failures import as_diagnostic
 from assay.spark.logs.inputs import NOT_READ, Inputs, LogFile
 from assay.spark.logs.reading import (
     NO_FILE,
@@ -23,6 +26,7 @@ from assay.spark.logs.reading import (
     READ,
     catalogue_of,
     divisible,
+    files_of,
     read_parts,
     read_whole,
     settings,
@@ -39,7 +43,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 TASKS_PER_CORE = 4
-LINES_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +63,66 @@ class How:
     tasks: int = 0
 
 
-def validate_logs(
-    spark: SparkSession, inputs: Inputs, question: Question, how: How = How(), *, keep_executions: bool = False
-) -> list[ClusterAnswer]:
-    """The answers, a cluster each, by name. Raises SpecError if the question cannot be asked of these logs (E7xx), or if Spark fails (E843)."""
+AS_USUAL = How()
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The answers, a cluster each, by name; and the rows of ``asking.ASKED`` that they were made of."""
+
+    answers: tuple[ClusterAnswer, ...]
+    rows: DataFrame
+
+
+@contextmanager
+def validating(
+    spark: SparkSession,
+    inputs: Inputs,
+    question: Question,
+    how: How = AS_USUAL,
+    *,
+    contents: DataFrame | None = None,
+    keep_executions: bool = False,
+) -> Iterator[Work]:
+    """Validate logs; inside, Spark keeps what was read. ``contents`` has the files' contents, where Spark is not to read them by itself.
+
+    Raises SpecError if the question cannot be asked of these logs (E7xx), or if Spark fails (E843).
+    """
     begun = perf_counter()
     catalogue_of(question.read)
-    with configured(spark, settings(how.part_bytes)), _failures(), asked(spark, inputs, question, how) as rows:
-        shared = shared_answers(rows)
-        slices = slice_answers(spark, rows, shared, how, keep_executions=keep_executions)
-        events = _events(rows) if question.all_events else {}
-    seconds = perf_counter() - begun
-    return [
-        ClusterAnswer(
-            name,
-            answer(each.shared, [slices[name, one] for one in _answered(each)], each.beside, question.scope, seconds),
-            each.overview,
-            events.get(name, ()),
+    with ExitStack() as kept:
+        with configured(spark, settings(how.part_bytes)), as_diagnostic(NOT_READ, "Spark failed"):
+            rows = kept.enter_context(asked(spark, inputs, question, how, contents))
+            shared = shared_answers(rows)
+            slices = slice_answers(spark, rows, shared, how, keep_executions=keep_executions)
+            events = _events(rows) if keep_executions else {}
+        seconds = perf_counter() - begun
+        yield Work(
+            tuple(
+                of_cluster(name, each, slices, question, events.get(name, ()), seconds)
+                for name, each in sorted(shared.items())
+            ),
+            rows,
         )
-        for name, each in sorted(shared.items())
-    ]
+
+
+def of_cluster(
+    name: str,
+    each: Asked,
+    slices: Mapping[tuple[str, str], SliceAnswer],
+    question: Question,
+    events: tuple[Event, ...],
+    seconds: float,
+) -> ClusterAnswer:
+    """The answer about a cluster, of those about its parts."""
+    own = [slices[name, one] for one in _answered(each)]
+    return ClusterAnswer(name, answer(each.shared, own, each.beside, question.scope, seconds), each.overview, events)
+
+
+def validate_logs(spark: SparkSession, inputs: Inputs, question: Question, how: How = AS_USUAL) -> list[ClusterAnswer]:
+    """The answers alone."""
+    with validating(spark, inputs, question, how) as work:
+        return list(work.answers)
 
 
 def _answered(asked: Asked) -> Sequence[str]:
@@ -87,24 +130,35 @@ def _answered(asked: Asked) -> Sequence[str]:
 
 
 @contextmanager
-def asked(spark: SparkSession, inputs: Inputs, question: Question, how: How) -> Iterator[DataFrame]:
+def asked(
+    spark: SparkSession, inputs: Inputs, question: Question, how: How, contents: DataFrame | None = None
+) -> Iterator[DataFrame]:
     """The rows of ``ASKED`` of all clusters, kept until the end of the context.
 
     A file that turns out not to be divisible is read again as a whole, and then only the clusters' part is done again.
     """
-    parts = [file for file in inputs.files if divisible(file, how.part_bytes)]
-    whole = [file for file in inputs.files if not divisible(file, how.part_bytes)]
+    parts = [file for file in inputs.files if contents is None and divisible(file, how.part_bytes)]
+    whole = [file for file in inputs.files if file not in parts]
+    files = files_of(spark, whole) if contents is None else contents
+    read = read_whole(files, whole, question.read).union(read_parts(spark, parts, question.read))
+    with asked_of(spark, read, inputs, question) as rows:
+        yield rows
+
+
+@contextmanager
+def asked_of(spark: SparkSession, rows: DataFrame, inputs: Inputs, question: Question) -> Iterator[DataFrame]:
+    """The rows of ``ASKED``, of those of ``READ``."""
     job = to_bytes(Clusters(question, {file.number: file for file in inputs.files}, inputs.notices))
     begun = spark.createDataFrame([(name, NO_FILE, 0, b"") for name in inputs.clusters], READ)
-    read = begun.union(read_whole(spark, whole, question.read)).union(read_parts(spark, parts, question.read)).persist()
+    read = begun.union(rows).persist()
     found = _ask(read, job, len(inputs.clusters))
     try:
         again = _files_to_read_again(found, inputs.files)
         if again:
             found.unpersist()
-            numbers = [file.number for file in again]
-            kept = read.filter(~read.file.isin(numbers))
-            found = _ask(kept.union(read_whole(spark, again, question.read)), job, len(inputs.clusters))
+            kept = read.filter(~read.file.isin([file.number for file in again]))
+            whole = read_whole(files_of(spark, again), again, question.read)
+            found = _ask(kept.union(whole), job, len(inputs.clusters))
         yield found
     finally:
         found.unpersist()
@@ -140,12 +194,12 @@ def shared_answers(rows: DataFrame) -> dict[str, Asked]:
 def slice_answers(
     spark: SparkSession, rows: DataFrame, shared: Mapping[str, Asked], how: How, *, keep_executions: bool
 ) -> dict[tuple[str, str], SliceAnswer]:
-    """The answers about all slices, by cluster and slice."""
+    """The answers about the slices of which there are events in the rows, by cluster and slice."""
     joints = {name: to_bytes(each.shared.joint) for name, each in shared.items() if each.shared.joint is not None}
     count = sum(len(_answered(each)) for each in shared.values())
     if not count:
         return {}
-    tasks = min(count, how.tasks or TASKS_PER_CORE * _cores(spark))
+    tasks = min(count, how.tasks or TASKS_PER_CORE * slots(spark))
     of_slices = rows.filter(rows.kind == asking.SLICE).repartition(tasks, "cluster", "name")
     ordered = of_slices.sortWithinPartitions("cluster", "name", "number")
     task = partial(asking.answer_slices, joints, keep_executions)
@@ -153,10 +207,14 @@ def slice_answers(
     return {(row.cluster, row.name): asking.slice_answer(bytes(row.content)) for row in found}
 
 
-def _cores(spark: SparkSession) -> int:
-    """How many tasks run at once, as far as that can be known: through Spark Connect only the number of partitions of a shuffle is."""
-    context = getattr(spark, "_sc", None)
-    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1) if context is None else context.defaultParallelism
+def digests(rows: DataFrame, asked: Asked) -> dict[str, bytes]:
+    """What tells, of each slice of a single cluster, whether its answer may be another than before: of its events, and of what it is joined on."""
+    joint = to_bytes(asked.shared.joint)
+    of_slices = rows.filter(rows.kind == asking.SLICE).selectExpr("name", "number", "sha2(content, 256) AS digest")
+    found = {name: blake2b(joint) for name in asked.slices}
+    for row in sorted(of_slices.collect(), key=lambda row: (row.name, row.number)):
+        found[row.name].update(row.digest.encode())
+    return {name: digest.digest() for name, digest in found.items()}
 
 
 def _events(rows: DataFrame) -> dict[str, tuple[Event, ...]]:
@@ -168,16 +226,3 @@ def _events(rows: DataFrame) -> dict[str, tuple[Event, ...]]:
         name: tuple(event for _, _, events in sorted(pieces, key=lambda piece: piece[:2]) for event in events)
         for name, pieces in found.items()
     }
-
-
-@contextmanager
-def _failures() -> Iterator[None]:
-    """What Spark raises inside, as a diagnostic."""
-    from pyspark.errors import PySparkException  # noqa: PLC0415 - optional
-
-    try:
-        yield
-    except PySparkException as error:
-        lines = [line for line in str(error).splitlines() if line.strip()]
-        notes = tuple(Note(line.strip()) for line in lines[1 : LINES_SHOWN + 1])
-        raise SpecError([Diagnostic(NOT_READ, NOWHERE, f"Spark failed: {lines[0]}", notes)]) from error

@@ -145,23 +145,25 @@ class FileJob:
         mine.tally.records += its.tally.records
         mine.other += its.other
         timed = (match.record for match in its.matches if match.record.time is not None)
-        if (first := next(timed, None)) is not None and first.time is not None:
-            self._compare_times(first.time, _moved(first.place, lines, offset))
+        if (first := next(timed, None)) is not None and first.time is not None and self._latest is not None:
+            jump = first.time - self._latest
+            if not -_BACK <= jump <= _AHEAD:
+                self._note_jump(jump, self._moved(first.place, lines, offset))
         for match in its.matches:
-            record = replace(match.record, place=_moved(match.record.place, lines, offset))
+            record = replace(match.record, place=self._moved(match.record.place, lines, offset))
             mine.matches.append(Match(record, match.findings, match.writers))
         for key, unmapped in its.unmapped.items():
-            known = mine.unmapped.setdefault(key, Unmapped(0, _moved(unmapped.place, lines, offset)))
+            known = mine.unmapped.setdefault(key, Unmapped(0, self._moved(unmapped.place, lines, offset)))
             known.count += unmapped.count
         for notice in its.tally.notices:
-            place = None if notice.place is None else _moved(notice.place, lines, offset)
+            place = None if notice.place is None else self._moved(notice.place, lines, offset)
             mine.tally.notices.append(replace(notice, place=place))
         for what, (count, place) in later._odd.items():
-            before, where = self._odd.get(what, (0, _moved(place, lines, offset)))
+            before, where = self._odd.get(what, (0, self._moved(place, lines, offset)))
             self._odd[what] = (before + count, where)
         for kind, (count, largest, place) in later._jumps.items():
             before, most, where = self._jumps.get(kind, (0, 0, place))
-            where = where if most >= largest else _moved(place, lines, offset)
+            where = where if most >= largest else self._moved(place, lines, offset)
             self._jumps[kind] = (before + count, max(most, largest), where)
         self._latest = self._latest if later._latest is None else later._latest
         self._in_header = later._in_header
@@ -169,6 +171,10 @@ class FileJob:
         self._vain = min(_PATIENCE, self._vain + later._vain) if resumed else later._vain
         self._last, self._nameless_last = later._last, later._nameless_last
         return True
+
+    def _moved(self, place: Place, lines: int, offset: int) -> Place:
+        """A place in a part of the file, as one in the file; it may have got another name since the part was read."""
+        return Place(self.reading.file, place.line + lines, place.offset + offset)
 
     def _would_read_alike(self, later: FileJob) -> bool:
         """Whether this job, as it is now, reads records as the other did, which began without having read any."""
@@ -252,11 +258,8 @@ class FileJob:
         if likeness.forms:
             self._keep(raw, line, likeness)
 
-    def _compare_times(self, time: int, place: Place) -> None:
-        """Note a time that goes back, or ahead by so much that lines are probably missing; the largest jump of the file is said."""
-        jump = 0 if self._latest is None else time - self._latest
-        if -_BACK <= jump <= _AHEAD:
-            return
+    def _note_jump(self, jump: int, place: Place) -> None:
+        """Report times that go back, or ahead by so much that lines are probably missing; the largest of the file is said."""
         kind = "clock went back" if jump < 0 else "gap in time"
         count, largest, where = self._jumps.get(kind, (0, 0, place))
         if abs(jump) > largest:
@@ -300,7 +303,8 @@ class FileJob:
         if time is None:
             self._note("no such time", raw, "have a time stamp that names no moment")
         else:
-            self._compare_times(time, self._place(raw))
+            if self._latest is not None and not -_BACK <= time - self._latest <= _AHEAD:
+                self._note_jump(time - self._latest, self._place(raw))
             self._latest = time
         message = f"{line.message}\n{line.tail.rstrip()}" if line.tail else line.message
         record = LogRecord(
@@ -308,11 +312,6 @@ class FileJob:
         )
         ids = [convert(line.message[begin:end]) for convert, begin, end in likeness.writers]
         self.reading.matches.append(match_of(record, likeness.findings(line.message), ids))
-
-
-def _moved(place: Place, lines: int, offset: int) -> Place:
-    """A place in a part of a file, as one in the file."""
-    return Place(place.file, place.line + lines, place.offset + offset)
 
 
 def _duration(milliseconds: int) -> str:

@@ -15,8 +15,8 @@ from assay.cli.validate_spark import (
     SparkOutput,
     SparkQuestion,
     refuse_without_spark,
-    spark_options,
     validate_on_spark,
+    validation_on_spark,
 )
 from assay.grammar.diagnostics import Diagnostic
 from assay.grammar.load import Loaded
@@ -96,7 +96,7 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 @click.option(
     "--redact", is_flag=True, help="Replace names of hosts, topics, clusters and directories in every output."
 )
-@spark_options
+@validation_on_spark
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write a report as one HTML page.")

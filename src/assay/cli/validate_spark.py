@@ -38,7 +38,7 @@ F = TypeVar("F", bound=Callable[..., int])
 NOT_ON_SPARK = "E842"
 
 
-def spark_options(command: F) -> F:
+def validation_on_spark(command: F) -> F:
     """The options of Spark."""
     for option in (
         click.option("--tables", metavar="DIR", help="With --spark: also write the answer as Parquet tables to a directory or URI."),
@@ -113,7 +113,8 @@ def _answers(
 ) -> tuple[list[ClusterAnswer], list[Diagnostic]]:
     from assay.spark.logs.asking import Question  # noqa: PLC0415 - who validates without Spark needs none of it
     from assay.spark.logs.inputs import list_inputs  # noqa: PLC0415
-    from assay.spark.logs.validation import validate_logs  # noqa: PLC0415
+    from assay.spark.logs.tables import tables  # noqa: PLC0415
+    from assay.spark.logs.validation import validating  # noqa: PLC0415
     from assay.spark.session import session  # noqa: PLC0415
 
     shapes = tuple(ShapeText(str(path), path.read_bytes()) for path in question.shapes)
@@ -124,15 +125,19 @@ def _answers(
         question.scope,
         replace(ReadOptions(), shape_files=shapes),
         question.redact,
-        all_events=output.html is not None,
+        all_events=output.html is not None or output.tables is not None,
     )
     problems: list[Diagnostic] = []
     with activity("starting Spark") as show, session(master) as spark:
         show("listing logs")
         inputs = list_inputs(spark, paths, output.clusters)
         show(f"validating {len(inputs.files):,} files")
-        found = validate_logs(spark, inputs, asked, keep_executions=output.html is not None)
-    return found, problems
+        with validating(spark, inputs, asked, keep_executions=output.html is not None) as work:
+            if output.tables is not None:
+                show("writing tables")
+                answers = {each.cluster: each.validation for each in work.answers}
+                problems += tables(spark, answers, work.rows).write(output.tables)
+            return list(work.answers), problems
 
 
 def _say(loaded: Loaded, reports: list[ClusterReport], problems: list[Diagnostic], output: SparkOutput) -> int:

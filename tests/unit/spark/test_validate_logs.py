@@ -100,7 +100,6 @@ def empty(logs: Path) -> None:
 
 
 CHANGES: dict[str, Callable[[Path], None]] = {
-    "as recorded": lambda logs: None,
     "rotated": rotated,
     "inconsistent": inconsistent,
     "incomplete": incomplete,
@@ -119,7 +118,7 @@ def test_each_of_several_clusters_gets_the_answer_of_the_local_command(spark: Sp
     for answer in found:
         assert said(answer) == said_locally(tmp_path / answer.cluster), answer.cluster
     verdicts = {answer.cluster: answer.validation.verdict.value for answer in found}
-    assert verdicts["as recorded"] == verdicts["rotated"] == "consistent"
+    assert verdicts["rotated"] == verdicts["archive"] == "consistent"
     assert verdicts["inconsistent"] == "inconsistent"
     assert verdicts["incomplete"] == "inconclusive"
 

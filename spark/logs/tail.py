@@ -1,0 +1,151 @@
+"""A streaming source of log files that grow: whole lines as they are written, wherever a file is moved to by rotation.
+
+A file is known by its device and inode, so that its lines are handed out once when it gets another name; one that was made shorter is taken for a
+new one. Spark keeps the offsets in the query's checkpoint, so that a query that is started again goes on where the last one was.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.types import StructType
+
+from assay.spark.logs.reading import PACKED_NAMES, PART_BYTES
+from assay.traces.events import Notice
+from assay.traces.sources import list_files
+
+GROWING = "identity string, path string, part long, content binary"
+_BACK = 1 << 16
+_FIRST = 1 << 12
+"""How much of a long first line tells a file from another."""
+
+Offset = dict[str, dict[str, Any]]
+
+
+class Growth(InputPartition):
+    """Some bytes of a file, which are whole lines."""
+
+    def __init__(self, identity: str, path: str, begin: int, end: int) -> None:
+        super().__init__(identity)
+        self.identity, self.path, self.begin, self.end = identity, path, begin, end
+
+
+class GrowingLogs(DataSource):
+    """The source ``assay_logs``; the option ``path`` is a directory or a file that all executors see under that name."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The name of the format."""
+        return "assay_logs"
+
+    def schema(self) -> str:
+        """A row for the lines that a file grew by."""
+        return GROWING
+
+    def streamReader(self, schema: StructType) -> GrowingReader:  # noqa: N802, ARG002 - as Spark names it, and hands it
+        """The reader."""
+        return GrowingReader(self.options["path"])
+
+
+class GrowingReader(DataSourceStreamReader):
+    """Hands out what was written since the last time. An offset has, for each file, its path and the byte up to which it has whole lines.
+
+    It is made of the files, and of the offset before it where Spark hands that on.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def initialOffset(self) -> Offset:  # noqa: N802 - as Spark names it
+        """Nothing was read."""
+        return {}
+
+    def latestOffset(self, start: Offset | None = None, limit: object = None) -> Offset:  # noqa: N802, ARG002 - as Spark names it
+        """Up to the last whole line of every file. Compressed files are parts of others that were read before they were compressed."""
+        found: Offset = dict(start or {})
+        for identity, path in paths_by_identity(self._path).items():
+            with suppress(FileNotFoundError):  # rotation has just moved it: it has another name the next time
+                end = _last_line_feed(Path(path), 0, Path(path).stat().st_size)
+                if end:
+                    found[identity] = {"path": path, "end": end}
+        return found
+
+    def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
+        """What each file grew by, in parts."""
+        found: list[InputPartition] = []
+        for identity, at in end.items():
+            begin = start.get(identity, {}).get("end", 0)
+            while begin < at["end"]:
+                upto = min(at["end"], begin + PART_BYTES)
+                if upto < at["end"]:
+                    upto = _last_line_feed(_path_of(identity, Path(at["path"])), begin, upto) or upto
+                found.append(Growth(identity, at["path"], begin, upto))
+                begin = upto
+        return found
+
+    def read(self, partition: InputPartition) -> Iterator[tuple[str, str, int, bytes]]:
+        """The bytes of a part, by a task."""
+        assert isinstance(partition, Growth)
+        path = _path_of(partition.identity, Path(partition.path))
+        with path.open("rb") as stream:
+            stream.seek(partition.begin)
+            content = stream.read(partition.end - partition.begin)
+        if len(content) < partition.end - partition.begin:
+            raise OSError(f"{path} was made shorter while it was read")
+        yield partition.identity, partition.path, partition.begin, content
+
+
+def paths_by_identity(place: str) -> dict[str, str]:
+    """The files below a directory that are not compressed, by what they are known by."""
+    found: dict[str, str] = {}
+    for path in _paths(place):
+        if not path.lower().endswith(PACKED_NAMES):
+            with suppress(FileNotFoundError):  # as above
+                found[_identity(Path(path))] = path
+    return found
+
+
+def packed_paths(place: str) -> list[str]:
+    """The compressed files below a directory."""
+    return [path for path in _paths(place) if path.lower().endswith(PACKED_NAMES)]
+
+
+def _paths(place: str) -> list[str]:
+    notices: list[Notice] = []
+    return [each.location for each in list_files([Path(place)], notices)]
+
+
+def _identity(path: Path) -> str:
+    """What a file is known by: its device, its inode, and its first line, which is another one where the file was emptied and written again."""
+    with path.open("rb") as stream:
+        first = stream.readline(_FIRST)
+        status = os.fstat(stream.fileno())
+    return f"{status.st_dev}:{status.st_ino}:{crc32(first)}"
+
+
+def _last_line_feed(path: Path, begin: int, end: int) -> int:
+    """The end of the last whole line that ends between two bytes; 0 if none does."""
+    with path.open("rb") as stream:
+        while end > begin:
+            start = max(begin, end - _BACK)
+            stream.seek(start)
+            at = stream.read(end - start).rfind(b"\n")
+            if at >= 0:
+                return start + at + 1
+            end = start
+    return 0
+
+
+def _path_of(identity: str, path: Path) -> Path:
+    """Where a file lies now: rotation may have moved it since the offset was made."""
+    beside = (other for other in sorted(path.parent.iterdir()) if other.is_file() and other != path)
+    for place in (path, *beside):
+        if place.exists() and _identity(place) == identity:
+            return place
+    raise FileNotFoundError(f"{path} is gone, and no file beside it is the one that it was")

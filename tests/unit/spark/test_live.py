@@ -1,0 +1,114 @@
+"""Logs that grow are validated as they grow; nothing is lost or counted twice by rotation, by half a line, or by a restart."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from assay.cli.settings import load
+from assay.report.validation_object import validation_object
+from assay.spark.logs.live import Change, Stored, follow, in_a_row
+from assay.spark.logs.validation import ClusterAnswer
+from assay.traces.answer import validated
+from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.overview import overview
+from assay.traces.read import read_logs
+from assay.traces.samples import unpack_sample
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def said(answer: ClusterAnswer) -> Any:
+    found = json.loads(json.dumps(validation_object(answer.validation, answer.overview)))
+    del found["seconds"]
+    return found
+
+
+def said_locally(logs: Path) -> Any:
+    reading = read_logs([logs])
+    validation = validated(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
+    return said(ClusterAnswer("", validation, overview(reading)))
+
+
+class Told:
+    """What a query told."""
+
+    def __init__(self) -> None:
+        self.answers: list[ClusterAnswer] = []
+        self.changes: list[list[Change]] = []
+
+    def __call__(self, answer: ClusterAnswer, changes: list[Change]) -> None:
+        self.answers.append(answer)
+        self.changes.append(changes)
+
+
+def grow(source: Path, logs: Path, begin: float, end: float) -> None:
+    """Write on: of each file what lies between two parts of its length, wherever that is within a line."""
+    for path in sorted(source.rglob("*.log")):
+        text = path.read_bytes()
+        target = logs / path.relative_to(source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("ab") as stream:
+            stream.write(text[int(begin * len(text)) : int(end * len(text))])
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_growing_logs_are_validated_over_rotation_and_restart(spark: SparkSession, tmp_path: Path) -> None:
+    source = unpack_sample("elections", tmp_path / "source")
+    logs, state, told = tmp_path / "logs", tmp_path / "state", Told()
+    loaded = load("kafka/cluster", None, {})
+
+    def run() -> None:
+        query = follow(spark, logs, loaded, state, told, delay=0)
+        try:
+            query.processAllAvailable()
+        finally:
+            query.stop()
+
+    grow(source, logs, 0, 0.4)
+    run()
+    assert told.answers[-1].validation.counts.read > 0
+    (logs / "broker-1" / "server.log").rename(logs / "broker-1" / "server.log.1")
+    grow(source, logs, 0.4, 1)
+    run()
+    assert said(told.answers[-1]) == said_locally(logs)
+    assert [change.verdict for change in told.changes[-1] if change.slice is None] == ["consistent"]
+    batches = len(told.answers)
+    run()
+    assert len(told.answers) == batches
+
+
+def test_the_longest_pieces_that_follow_one_another_are_taken() -> None:
+    """Of bytes 0 to 5, 5 to 9, then 0 to 12 read again, and 12 to 20; and what has no beginning is left."""
+    rows = [_stored("a", 1, 0, 5), _stored("a", 2, 5, 4), _stored("a", 3, 0, 12), _stored("a", 4, 12, 8)]
+    rows.append(_stored("b", 4, 3, 8))
+    found = in_a_row(rows)
+    assert {name: [(piece.batch, piece.part) for piece in own] for name, own in found.items()} == {
+        "a": [(3, 0), (4, 12)]
+    }
+
+
+def _stored(identity: str, batch: int, part: int, size: int) -> tuple[str, Stored]:
+    return identity, Stored(batch, part, size, identity)
+
+
+def test_a_compressed_copy_of_what_was_read_counts_once(tmp_path: Path) -> None:
+    """Rotation compresses a file of which some lines were read already: pieces of it and the whole are both there."""
+    source = unpack_sample("elections", tmp_path / "source")
+    before = said_locally(source)
+    path = source / "broker-2" / "state-change.log"
+    text = path.read_bytes()
+    path.with_name("state-change.log.1.gz").write_bytes(gzip.compress(text))
+    path.write_bytes(b"".join(text.splitlines(keepends=True)[:40]))
+    after = said_locally(source)
+    assert (after["verdict"], after["slices"], after["events"]) == (
+        before["verdict"],
+        before["slices"],
+        before["events"],
+    )
