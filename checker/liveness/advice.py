@@ -13,9 +13,11 @@ MOST = 6
 
 def reason(run: Run, conjunct: k.Conjunct) -> str:
     """Why the run is a counterexample, in half a sentence."""
+    name = conjunct.label if ":" not in conjunct.label else "the property"
+    said = name if name == "the property" else f"`{name}`"
     if run.stops:
-        return f"`{conjunct.label}` is false of this run, which stops: its last state is kept for ever"
-    return f"`{conjunct.label}` is false of this run, which repeats the states from step {run.loop + 1} on for ever"
+        return f"{said} is false of this run, which stops: its last state is kept for ever"
+    return f"{said} is false of this run, which repeats the states from step {run.loop + 1} on for ever"
 
 
 def remarks(run: Run) -> tuple[str, ...]:

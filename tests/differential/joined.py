@@ -40,7 +40,7 @@ def survey(kernels: Sequence[k.Kernel], folder: Path) -> tuple[list[Seen], Answe
     return _read(modules, answer.output), answer
 
 
-def _elements(modules: Sequence[Exported]) -> list[str]:
+def elements(modules: Sequence[Exported]) -> list[str]:
     """The constants of the modules that stand for themselves: elements of their sets, and `none`."""
     named = {
         name for module in modules for line in module.constants for name in re.findall(r"\w+", line.split(" = ")[1])
@@ -50,23 +50,23 @@ def _elements(modules: Sequence[Exported]) -> list[str]:
 
 def _configuration(modules: Sequence[Exported]) -> Iterator[str]:
     yield from ("SPECIFICATION Spec", "INVARIANT State", "ACTION_CONSTRAINT Step", "CONSTRAINT Typed")
-    yield from (f"CONSTANT {name} = {name}" for name in _elements(modules))
+    yield from (f"CONSTANT {name} = {name}" for name in elements(modules))
 
 
-def _instance(at: int, module: Exported) -> str:
+def instance(at: int, module: Exported) -> str:
     """The module with its own sets, which in others may have the same names and other elements."""
     bound = ", ".join(line.replace(" = ", " <- ") for line in module.constants)
     return f"S{at} == INSTANCE S{at}" + (f" WITH {bound}" if bound else "")
 
 
 def _joined(modules: Sequence[Exported]) -> Iterator[str]:
-    constants = _elements(modules)
+    constants = elements(modules)
     variables = sorted({name for module in modules for name in module.variables})
     yield from ("---- MODULE Joined ----", "EXTENDS Integers, TLC")
     if constants:
         yield f"CONSTANTS {', '.join(constants)}"
     yield f"VARIABLES which, {', '.join(variables)}"
-    yield from (_instance(at, module) for at, module in enumerate(modules))
+    yield from (instance(at, module) for at, module in enumerate(modules))
     others = [[name for name in variables if name not in module.variables] for module in modules]
     yield "Init =="
     for at, rest in enumerate(others):

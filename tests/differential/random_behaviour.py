@@ -6,11 +6,17 @@ from random import Random
 
 PLACES = 5
 NODES = ("a", "b")
+FAIRNESS = ("", "", " fair", " fair per x", " strong fair", " strong fair per x")
 
 
 def random_spec(random: Random, *, plain: bool = False) -> str:
     """The text of a spec. A ``plain`` one has no bounds, nothing undefined, and only properties that TLC takes."""
-    actions = [_action(random, at, plain=plain) for at in range(random.randint(2, 4))]
+    # Each strong fairness doubles what TLC makes of a formula.
+    kinds = FAIRNESS[:4] if plain else FAIRNESS
+    fair = [random.choice(kinds) for _ in range(random.randint(2, 4))]
+    if plain:
+        fair[0] = random.choice(FAIRNESS)
+    actions = [_action(random, at, each, plain=plain) for at, each in enumerate(fair)]
     names = [name for name, _ in actions]
     lines = [
         "module random_behaviour",
@@ -23,7 +29,9 @@ def random_spec(random: Random, *, plain: bool = False) -> str:
         *(line for _, body in actions for line in body),
     ]
     maker = Formulas(random, names, plain=plain)
-    lines += [f"property p{at}: {maker.formula(random.randint(1, 3))}" for at in range(1 if plain else 3)]
+    lines += [
+        f"property p{at}: {maker.formula(random.randint(1, 2 if plain else 3))}" for at in range(1 if plain else 3)
+    ]
     return "\n".join(lines)
 
 
@@ -31,13 +39,9 @@ def _places(random: Random) -> str:
     return "{" + ", ".join(map(str, sorted(random.sample(range(PLACES), random.randint(1, 3))))) + "}"
 
 
-def _fairness(random: Random) -> str:
-    return random.choice(["", "", " fair", " strong fair", " fair per x", " strong fair per x"])
-
-
-def _action(random: Random, number: int, *, plain: bool) -> tuple[str, list[str]]:
+def _action(random: Random, number: int, fair: str, *, plain: bool) -> tuple[str, list[str]]:
     name = f"act{number}"
-    lines = [f"action {name}(x: Node){_fairness(random)}:", f"    when s in {_places(random)}"]
+    lines = [f"action {name}(x: Node){fair}:", f"    when s in {_places(random)}"]
     if random.random() < 0.4:
         lines.append(f"    when {'not ' if random.random() < 0.5 else ''}at[x]")
     if not plain and random.random() < 0.25:
@@ -65,6 +69,9 @@ class Formulas:
             node = self.random.choice(["x", "y"])
             kind = self.random.choice(["forall", "exists"])
             return f"({kind} {node} in Node: {self.temporal(depth, node)})"
+        if self.plain and self.random.random() < 0.2:
+            form = self.random.choice(["always eventually occurs", "not always eventually occurs"])
+            return f"{form}({self.instance(None)})"
         return self.temporal(depth, None)
 
     def temporal(self, depth: int, node: str | None) -> str:
@@ -72,8 +79,8 @@ class Formulas:
         if depth == 0:
             return self.atom(node)
         inner = [self.temporal(depth - 1, node) for _ in range(2)]
-        if self.plain and pick < 0.1:
-            return f"(always eventually occurs({self.instance(node)}))"
+        if self.plain:
+            return self.plainly(pick, inner, node)
         if pick < 0.2:
             return f"(always {inner[0]})"
         if pick < 0.4:
@@ -86,9 +93,28 @@ class Formulas:
             return f"(eventually always {inner[0]})"
         if pick < 0.85:
             return f"({inner[0]} {self.random.choice(['and', 'or', 'implies'])} {inner[1]})"
-        if self.plain:
-            return f"(not {inner[0]})"
         return f"({inner[0]} until {inner[1]})"
+
+    def plainly(self, pick: float, inner: list[str], node: str | None) -> str:
+        """A formula in which operators are nested as TLC takes them.
+
+        Of ``[](~[]A \\/ <>B)`` TLC 2.15 says that it is violated, and that its negation is, of a system with a single behaviour.
+        """
+        here, then = self.atom(node), self.atom(node)
+        forms = [
+            f"(always {here})",
+            f"(eventually {here})",
+            f"({here} leads_to {then})",
+            f"({here} leads_to always {then})",
+            f"(always eventually {here})",
+            f"(eventually always {here})",
+            f"(eventually ({here} and always {then}))",
+            f"({inner[0]} and {inner[1]})",
+            f"({inner[0]} or {inner[1]})",
+            f"({inner[0]} implies {inner[1]})",
+            f"(not {inner[0]})",
+        ]
+        return forms[int(pick * len(forms))]
 
     def atom(self, node: str | None) -> str:
         pick = self.random.random()

@@ -132,11 +132,14 @@ def searched(spec: str, settings: dict[str, str], engine: Engine) -> Report:
 
 
 def counterexamples(report: Report) -> dict[str, Trace]:
-    """The violated properties with their runs; a scenario that needs the safeguard is violated too, and is no search."""
+    """The violated properties with their runs; a scenario that needs the safeguard is violated too, and is no search.
+
+    Temporal properties are the concern of `test_liveness`.
+    """
     return {
         each.name: each.trace
         for each in report.properties
-        if each.outcome is Outcome.VIOLATED and each.kind != "scenario" and each.trace is not None
+        if each.outcome is Outcome.VIOLATED and each.kind not in {"scenario", "temporal"} and each.trace is not None
     }
 
 

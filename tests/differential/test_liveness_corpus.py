@@ -1,0 +1,75 @@
+"""Small specs about liveness, each with a trap: which of their properties hold is written at their head, and TLC says the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from assay.checker import portfolio
+from assay.checker.evaluate.traverse import descendants
+from assay.checker.options import SearchOptions
+from assay.checker.portfolio import Engine
+from assay.checker.verdict import Outcome, Report
+from assay.grammar import kernel as k
+from assay.grammar.load import load_spec
+
+from .tlc_behaviours import Question, ask
+
+FOLDER = Path(__file__).parents[1] / "corpus" / "liveness"
+SPECS = sorted(path.stem for path in FOLDER.glob("*.assay"))
+OPTIONS = SearchOptions(keep_going=True, check_deadlock=False, threads=1)
+
+
+def expected(name: str) -> dict[str, bool]:
+    """Of each property whether it holds."""
+    text = (FOLDER / f"{name}.assay").read_text(encoding="utf-8")
+    lines = {
+        word: re.findall(r"\w+", line) for word, line in re.findall(r"^# (holds|violated): (.*)$", text, re.MULTILINE)
+    }
+    return {name: word == "holds" for word, names in lines.items() for name in names}
+
+
+def report_of(name: str, engine: Engine) -> Report:
+    loaded = load_spec(FOLDER / f"{name}.assay")
+    return portfolio.check(loaded.kernel, OPTIONS, loaded.sources, engine).report
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("name", SPECS)
+def test_an_engine_says_what_the_head_says(name: str, engine: Engine) -> None:
+    found = {p.name: p.outcome for p in report_of(name, engine).properties if p.kind == "temporal"}
+    assert {each: outcome is Outcome.HOLDS for each, outcome in found.items()} == expected(name)
+    assert set(found.values()) <= {Outcome.HOLDS, Outcome.VIOLATED}
+
+
+def test_the_corpus_has_sixty_properties_of_which_half_are_violated() -> None:
+    answers = [holds for name in SPECS for holds in expected(name).values()]
+    assert len(answers) >= 60
+    assert 0.4 <= sum(answers) / len(answers) <= 0.6
+
+
+def is_known_to_tlc(prop: k.Property) -> bool:
+    """Whether TLC takes the property and its negation: it has no `until`, no values that are kept, and little about `occurs`."""
+    nodes = [each for conjunct in prop.conjuncts for each in (conjunct.condition, *descendants(conjunct.condition))]
+    return not any(
+        isinstance(each, k.LetIn)
+        or (isinstance(each, k.Temporal) and each.op == "until")
+        or (isinstance(each, k.ActionAtom) and each.op == "occurs")
+        for each in nodes
+    )
+
+
+@pytest.mark.slow
+def test_tlc_says_the_same(tmp_path: Path) -> None:
+    asked = []
+    for name in SPECS:
+        report = report_of(name, "reference")
+        for result in report.properties:
+            node = next((each for each in report.kernel.properties if each.name == result.name), None)
+            if node is not None and is_known_to_tlc(node):
+                asked.append(Question(report.kernel, node.name, result.trace))
+    assert len(asked) >= 45
+    answer = ask(asked, tmp_path)
+    assert answer.is_complete, answer.error
