@@ -99,7 +99,7 @@ SAFEGUARDS = [
         "EpochPerElection",
         ("told_agree", "told_of_now_is_leader"),
         3,
-        "elect(x, b2, {b2})",
+        "elect(x, b2, ",
     ),
     Safeguard("kafka/controller", "FenceByEpoch", ("never_obeys_an_older_controller",), 16, "obey(p1, b1, 1)"),
     Safeguard("kafka/controller", "FenceWrites", ("never_written_by_an_older_controller",), 16, "write(p1)"),
