@@ -198,4 +198,5 @@ def _compiled(kernel: Kernel, text: Program, cache: Path | None) -> Compiled:
 def _identity(kernel: Kernel, text: Program) -> bytes:
     """A hash of all that compiled code does, and of the names behind its arrays."""
     names = (kernel.name, kernel.next, text.hits, text.guards, [(p.kind, p.name) for p in (*text.states, *text.steps)])
-    return sha256(f"{LAYOUT_VERSION}\n{names}\n{text.text}".encode()).digest()
+    followed = repr(text.refinements) if text.refinements else ""  # of these the code writes images alone
+    return sha256(f"{LAYOUT_VERSION}\n{names}\n{followed}{text.text}".encode()).digest()

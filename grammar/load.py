@@ -77,10 +77,13 @@ def load_spec(
     model: str | None = None,
     overrides: Mapping[str, str] | None = None,
     search: Sequence[Path] | None = None,
+    added: Sequence[str] = (),
 ) -> Loaded:
-    """Read a spec and make its kernel; raises ``UnusableSpecError`` with every mistake found."""
+    """Read a spec and make its kernel; raises ``UnusableSpecError`` with every mistake found. ``added`` are declarations behind its last line."""
     folders = Folders(bundled_specs() if search is None else tuple(search))
-    return _load(Found(shown(Path(path)), Path(path)), folders, model, overrides or {})
+    place = Path(path)
+    text = "\n".join([place.read_text(encoding="utf-8"), *added, ""]) if added and place.is_file() else None
+    return _load(Found(shown(place), place, text), folders, model, overrides or {})
 
 
 def load_text(

@@ -31,12 +31,12 @@ FIRST_ROOM = 1 << 12
 @ArrayFunction
 def kinds(  # noqa: PLR0913, PLR0917
     before: Any, after: Any, parents: Any, actions: Any, arguments: Any, flags_before: Any, flags_after: Any,
-    wanted: Any, words: Any, idle: Any, table: Any, used: Any, room: Any, start: Any, found: Any,
-) -> tuple[int, int]:  # fmt: skip
+    wanted: Any, words: Any, idle: Any, table: Any, used: Any, room: Any, start: Any, found: Any, told: Any,
+) -> None:  # fmt: skip
     """List the steps from ``start`` on whose kind is not in the table, and put it there, until ``room`` kinds are put.
 
     ``words`` is the size of the abstract part of an image, ``idle`` the actions that may leave it as it is. Of steps to a state without image
-    the first is listed for each flag in ``wanted``; from such a state nothing is asked. The answer is how many were listed, and where the list ends.
+    the first is listed for each flag in ``wanted``; from such a state nothing is asked. ``told`` is set to how many were listed, and where the list ends.
     """
     listed, put, width, mask = 0, 0, before.shape[1], np.uint64(len(used) - 1)
     for at in range(start, len(parents)):
@@ -45,7 +45,7 @@ def kinds(  # noqa: PLR0913, PLR0917
             continue
         if flags_after[at]:
             if flags_after[at] & wanted:
-                wanted &= ~flags_after[at]
+                wanted = wanted & (255 ^ flags_after[at])
                 found[listed] = at
                 listed += 1
             continue
@@ -56,7 +56,9 @@ def kinds(  # noqa: PLR0913, PLR0917
         if same and idle[action]:
             continue
         if put == room:
-            return listed, at
+            told[0] = listed
+            told[1] = at
+            return
         mark = (MIX_START ^ np.uint64(action)) * MIX_FIRST ^ arguments[at]
         for each in range(width):
             mark = (mark ^ before[parent, each]) * MIX_FIRST
@@ -84,7 +86,8 @@ def kinds(  # noqa: PLR0913, PLR0917
         put += 1
         found[listed] = at
         listed += 1
-    return listed, len(parents)
+    told[0] = listed
+    told[1] = len(parents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +123,10 @@ class _Kinds:
         self._clear(4 * self.room)
         n, none = len(old), np.zeros(len(old), np.uint8)
         before, after = (np.ascontiguousarray(old[:, 2 + at : 2 + at + self.width]) for at in (0, self.width))
-        self.count, _ = kinds(
+        self.count = n
+        kinds(
             before, after, np.arange(n, dtype=np.uint32), old[:, 0].astype(np.uint32), old[:, 1].copy(), none, none,
-            0, 0, np.zeros(1 + int(old[:, 0].max(initial=0)), np.uint8), self.table, self.used, n, 0, np.empty(n, np.int64),
+            0, 0, np.zeros(1 + int(old[:, 0].max(initial=0)), np.uint8), self.table, self.used, n, 0, np.empty(n, np.int64), np.zeros(2, np.int64),
         )  # fmt: skip
 
 
@@ -154,15 +158,16 @@ class Refining:
             arena.actions[lane.at, :n],
             arena.arguments[lane.at, :n],
         )
-        start, found = 0, np.empty(n, np.int64)
+        start, found, told = 0, np.empty(n, np.int64), np.zeros(2, np.int64)
         while start < n and not self.over:
             if 2 * self._kinds.count >= self._kinds.room:
                 self._kinds.grow()
             room = self._kinds.room // 2 - self._kinds.count
-            listed, start = kinds(
+            kinds(
                 before, after, parents, actions, arguments, flags_before, flags_after, self._wanted,
-                self._layout.abstract.words, self._idle, self._kinds.table, self._kinds.used, room, start, found,
+                self._layout.abstract.words, self._idle, self._kinds.table, self._kinds.used, room, start, found, told,
             )  # fmt: skip
+            listed, start = told.tolist()
             self._kinds.count += room if start < n else listed
             for at in found[:listed].tolist():
                 yield from self._offence(lane, at)

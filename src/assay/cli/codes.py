@@ -34,6 +34,17 @@ COMMAND_LINE = (
         "`assay mutate` asks which properties notice a mistake, so there must be none to begin with, and the search must have come to its end. "
         "`assay check` with the same options shows what is wrong. Bounds may be hit.",
     ),
+    Code(
+        "E860",
+        "graph too large to draw",
+        "A picture of so many nodes shows nothing. Collapse the states by `--view`, or choose a smaller model; GraphML, DOT and JSON have no limit.",
+    ),
+    Code(
+        "E861",
+        "what is asked of a graph",
+        "`--view`, `--from`, `--to` and `--dominators` take an expression over the state, as it may stand in an invariant, or the name of a property "
+        "that speaks of states.",
+    ),
 )
 
 ALL_CODES: dict[str, Code] = CODES | {code.code: code for code in COMMAND_LINE}

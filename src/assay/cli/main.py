@@ -17,7 +17,20 @@ from assay.grammar.load import UnusableSpecError
 from assay.report.diagnostics import error_object
 from assay.report.lines import Line, Tone
 
-COMMANDS = ("check", "prove", "simulate", "validate", "replay", "mutate", "export", "fmt", "demo", "doctor", "explain")
+COMMANDS = (
+    "check",
+    "prove",
+    "simulate",
+    "validate",
+    "replay",
+    "graph",
+    "mutate",
+    "export",
+    "fmt",
+    "demo",
+    "doctor",
+    "explain",
+)
 
 
 class Commands(click.Group):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -21,9 +21,9 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return model(set_option(command))
 
 
-def load(spec: str, model: str | None, settings: Mapping[str, str]) -> Loaded:
-    """The spec that a SPEC argument names, with the parameters bound; raises SpecError."""
-    return load_spec(locate_spec(spec), model=model, overrides=settings)
+def load(spec: str, model: str | None, settings: Mapping[str, str], added: Sequence[str] = ()) -> Loaded:
+    """The spec that a SPEC argument names, with the parameters bound and declarations ``added`` behind it; raises SpecError."""
+    return load_spec(locate_spec(spec), model=model, overrides=settings, added=added)
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:

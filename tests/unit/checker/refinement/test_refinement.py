@@ -8,9 +8,13 @@ import pytest
 
 from assay.checker import portfolio
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import Engine
+from assay.checker.portfolio import Engine, compile_kernel
+from assay.checker.replay import replay
+from assay.checker.saved_trace import trace_from_json, trace_to_json
+from assay.checker.simulate.simulate import simulate
+from assay.checker.simulate.simulation import Walks
 from assay.checker.verdict import ExitCode, Outcome, PropertyResult, Report
-from assay.grammar.load import Loaded, load_text
+from assay.grammar.load import Loaded, UnusableSpecError, load_text
 from assay.report.check_object import report_object
 from assay.report.text import report_lines
 
@@ -190,3 +194,84 @@ def test_reports_are_the_same() -> None:
         spec = loaded(*lines)
         texts = [[line.text for line in report_lines(report(spec, engine))][:-1] for engine in ("reference", "native")]
         assert texts[0] == texts[1]
+
+
+def test_a_saved_violation_is_judged_again() -> None:
+    spec = loaded(*MAPPED, "action adjust(x) = turn(h)")
+    trace = refinement(spec, "reference").trace
+    assert trace is not None
+    saved = trace_from_json(trace_to_json(trace, spec.kernel, "watch", "refines clock", {}), "trace.json")
+    again = replay(spec.kernel, saved, spec.sources)
+    assert (again.violated, again.reason) == (True, "the step is not turn(h) of clock")
+    repaired = loaded(*MAPPED, "action adjust(x) = turn(x)")
+    assert replay(repaired.kernel, saved, repaired.sources).violated is False
+
+
+@pytest.mark.parametrize("engine", ["bmc", "prove"])
+def test_engines_that_follow_no_other_side_say_so(engine: Engine) -> None:
+    found = refinement(loaded(*MAPPED, "action adjust(x) = turn(x)"), engine, max_depth=3)
+    assert found.outcome is Outcome.UNKNOWN
+    assert "not followed on the abstract side" in str(found.reason)
+
+
+def test_walks_follow_no_other_side_and_say_so() -> None:
+    spec = loaded(*MAPPED, "action adjust(x) = turn(h)")
+    report_ = simulate(spec.kernel, Walks(5, 5, 1)).report
+    (found,) = [each for each in report_.properties if each.kind == "refinement"]
+    assert "not followed on the abstract side" in str(found.reason)
+
+
+def test_compiled_code_is_another_where_the_mapping_is() -> None:
+    one, other = (loaded(*MAPPED, mapping) for mapping in ("action adjust(x) = turn(x)", "action adjust(_) = any"))
+    assert (
+        compile_kernel(one.kernel, SearchOptions()).identity != compile_kernel(other.kernel, SearchOptions()).identity
+    )
+
+
+SHARED = {
+    "below": "module below\nuse lamp\naction flip = lamp.flip\n",
+    "lamp": "module lamp\nstate:\n    on: bool = false\naction flip: on := not on\n",
+}
+
+
+@engines
+@pytest.mark.parametrize(
+    ("mapping", "outcome"), [("action twice = stutter", Outcome.HOLDS), ("lamp.on = false", Outcome.VIOLATED)]
+)
+def test_what_both_sides_use_is_itself_unless_it_is_mapped(engine: Engine, mapping: str, outcome: Outcome) -> None:
+    text = (
+        "module above\nuse lamp\nstate:\n    count: 0 .. 3 = 0\n"
+        "action flip = lamp.flip\naction twice:\n    count := (count + 1) % 4\n"
+        f"next: flip, twice\nrefines below with:\n    action flip = flip\n    {mapping}\n"
+    )
+    assert refinement(load_text(text, modules=SHARED), engine).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("lines", "codes"),
+    [
+        (("face = Shows(h)", "moves = n", "day = 0", "Hours = h"), ["E108"]),
+        (("face = Shows(h)", "moves = n", "day = 0", "action adjust = tick"), ["E510"]),
+        (("face = Shows(h)", "moves = n", "day = 0", "action adjust(x) = tick", "action adjust(y) = tick"), ["E511"]),
+        (("face = Shows(h)", "moves = true", "day = 0"), ["E201"]),
+        (("face = Gone", "moves = n", "day = 0"), ["E101"]),
+        (("face = clock.Blank", "moves = n", "day = 0", "action adjust(_) = any or stutter"), []),
+    ],
+)
+def test_mistakes_in_a_mapping_are_told(lines: tuple[str, ...], codes: list[str]) -> None:
+    if not codes:
+        assert loaded(*lines).kernel.refinements
+        return
+    with pytest.raises(UnusableSpecError) as caught:
+        loaded(*lines)
+    assert [each.code for each in caught.value.diagnostics] == codes
+
+
+def test_a_parameter_without_value_and_an_action_that_is_no_step_are_refused() -> None:
+    abstract = "module low\nparam N: int\nstate:\n    x: 0 .. 3 = 0\naction a: x := 1\naction b: x := 2\nnext: a\n"
+    text = "state:\n    y: 0 .. 3 = 0\naction c: y := 1\nrefines low with:\n    x = y\n    {}\n    action c = b\n"
+    for line, code in (("action c = a", "E525"), ("N = 3", "E526")):
+        body = text.format(line).replace("    action c = b\n", "" if code == "E525" else "    action c = b\n")
+        with pytest.raises(UnusableSpecError) as caught:
+            load_text(body, modules={"low": abstract})
+        assert [each.code for each in caught.value.diagnostics] == [code]
