@@ -98,7 +98,7 @@ def validate(
         reason=_reason(bound, findings, joined.results),
         kernel=kernel,
         clause=plan.name,
-        counts=_counts(bound, joined, len(events)),
+        counts=_counts(bound, joined, len(events), sum(len(seen.values) for seen in compared)),
         ignored=unread,
         unmapped=_merged(bound.unmapped, joined.bound.unmapped),
         hidden=_hidden(findings, joined.results),
@@ -197,10 +197,11 @@ def _reason(bound: Bound, findings: _Findings, results: Sequence[SliceResult]) -
     return f"{undecided[0].name}: {undecided[0].reason}{more}"
 
 
-def _counts(bound: Bound, joined: Joined, read: int) -> Counts:
+def _counts(bound: Bound, joined: Joined, read: int, compared: int) -> Counts:
+    """``compared`` is the number of fields of shared lines that the model was asked about."""
     both = bound, joined.bound
     used = sum(each.used + len(each.misfits) for each in both)
-    fields = sum(len(observation.values) for each in both for observation in each.observations)
+    fields = compared + sum(len(observation.values) for observation in joined.bound.observations)
     ignored = sum(unread.count for each in both for unread in each.ignored)
     unmapped = sum(unread.count for each in both for unread in each.unmapped)
     return Counts(max(read, used + ignored + unmapped), used, ignored, unmapped, fields)
