@@ -140,7 +140,7 @@ def validate_shared(
         read=len(events),
         checked=bool(bound.observations),
         explained=path is not None,
-        tally=sum_of([bound.tally, unjoined]),
+        tally=sum_of([replace(bound.tally, fields=sum(len(seen.values) for seen in compared)), unjoined]),
         reason=findings.reason,
         violations=tuple(findings.violations),
         properties=broken_properties(model, run) if run is not None else (),

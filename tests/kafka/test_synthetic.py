@@ -12,10 +12,10 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.synthetic import generate, size_of  # noqa: E402  # the benchmarks lie beside the package
 
-from assay.grammar.load import bundled_specs, load_spec  # noqa: E402  # the benchmarks lie beside the package
-from assay.traces.read import read_logs  # noqa: E402  # the benchmarks lie beside the package
-from assay.traces.validate import validate  # noqa: E402  # the benchmarks lie beside the package
-from assay.traces.validation import TraceVerdict  # noqa: E402  # the benchmarks lie beside the package
+from assay.grammar.load import bundled_specs, load_spec  # noqa: E402
+from assay.traces.read import read_logs  # noqa: E402
+from assay.traces.validate import validate  # noqa: E402
+from assay.traces.validation import TraceVerdict  # noqa: E402
 
 
 def verdicts(folder: Path) -> dict[str, TraceVerdict]:

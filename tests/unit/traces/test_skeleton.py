@@ -92,3 +92,10 @@ def test_many_kinds_of_messages_need_no_more_memory_than_some() -> None:
         word = "".join(chr(ord("a") + int(digit)) for digit in str(number))
         assert shapes.find(f"Cluster ID = {word}")[0][0].fields["cluster"] == word
     assert len(shapes._known) < 9_000
+
+
+def test_a_line_that_states_thousands_of_things_is_read_to_its_end() -> None:
+    shapes = Recogniser(CATALOGUE).of_logger("state.change.logger")
+    assert shapes is not None
+    findings, whole = shapes.find(" ".join(f"ControllerEpoch:{number % 20_000}" for number in range(40_000)))
+    assert (len(findings), whole) == (20_000, False)
