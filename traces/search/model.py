@@ -109,10 +109,13 @@ class Model:
         except Undefined:
             return False
 
+    def applies(self, rule: k.TraceRule, bound: Mapping[str, Value]) -> bool:
+        """Whether a rule's ``if`` holds for the values of its binders."""
+        return rule.condition is None or self.holds(rule.condition, bound)
+
     def speaks_of(self, observation: Observation) -> bool:
         """Whether the rule's ``if`` holds of the values that an observation states."""
-        condition = observation.rule.condition
-        return condition is None or self.holds(condition, observation.bound)
+        return self.applies(observation.rule, observation.bound)
 
     def hidden(self, state: int) -> tuple[Taken, ...]:
         """The hidden steps that change the state, one for each state that they reach."""
