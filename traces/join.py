@@ -75,6 +75,14 @@ class Joiner:
         reason = f"{result.violations[0].place} fits only if {names}, of which no line tells, came at another time than assumed"
         return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
 
+    def answer_for(self, name: str, events: Sequence[Event]) -> SliceResult:
+        """The answer about one slice with these events."""
+        return self.answer(name, bind(self.model.plan, events, self.model.applies).observations, events)
+
+    def under(self, split: Split) -> Joiner:
+        """The same slices of another kernel over the same execution."""
+        return Joiner(split, self.plan, self._shared, self._path, self._writer)
+
     def on(self, path: Path) -> Joiner:
         """The same slices over another execution of what is shared; this one if slices see no difference."""
         other = copy(self)
@@ -98,7 +106,7 @@ class Joiner:
     def _freed(self) -> Joiner:
         """The slices where they may act whatever hidden shared steps have changed."""
         names = frozenset[str]().union(*self._assumed.values())
-        return Joiner(without_guards_on(self.split, names), self.plan, self._shared, self._path, self._writer)
+        return self.under(without_guards_on(self.split, names))
 
     def _slice(self, name: str, observations: Sequence[Observation], events: Sequence[Event]) -> SliceResult:
         lines = [_item(number, seen) for number, seen in enumerate(observations)]

@@ -19,9 +19,9 @@ def printed(catalogue: Catalogue, event: Event, field: str) -> tuple[int, int] |
     shape = catalogue.shape(event.shape)
     for found in shape.pattern.finditer(event.record.message):
         for name in (field, f"{field}_"):
-            if name in shape.pattern.groupindex and found.group(name) is not None:
-                if shape.fields[field](found.group(name)) == event.fields.get(field):
-                    return found.span(name)
+            text = found.group(name) if name in shape.pattern.groupindex else None
+            if text is not None and shape.fields[field](text) == event.fields.get(field):
+                return found.span(name)
     return None
 
 
