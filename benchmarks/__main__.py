@@ -9,7 +9,7 @@ import json
 import sys
 from importlib import import_module
 
-NAMES = ("native", "readers", "symbolic", "tlc")
+NAMES = ("native", "readers", "symbolic", "tlc", "traces")
 
 
 def run(arguments: list[str]) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
-from assay.grammar.values import Value
 from assay.traces.atoms import Writer
 from assay.traces.binding import Bound, Observation, bind
 from assay.traces.chain import Chain, chain
@@ -41,7 +41,7 @@ class Joiner:
     """Validates the slices of one log; what the model can do is computed once for all of them."""
 
     def __init__(self, split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer) -> None:
-        self._of = (plan, shared, path, writer)
+        self._shared, self._path, self._writer = shared, path, writer
         self.split = split
         self.plan = plan
         self.model = Model(split.kernel, split.plan_of_slices(plan))
@@ -53,55 +53,60 @@ class Joiner:
     def join(self, slices: Mapping[str, Sequence[Event]]) -> Joined:
         """The answers, slice by slice."""
         owners = {id(event): name for name, events in slices.items() for event in events}
-        bound = bind(self.model.plan, (e for events in slices.values() for e in events), self._applies)
+        bound = bind(self.model.plan, (e for events in slices.values() for e in events), self.model.applies)
         observations: dict[str, list[Observation]] = {name: [] for name in slices}
         for seen in bound.observations:
             observations[owners[id(seen.event)]].append(seen)
-        results = tuple(self._slice(name, observations[name], slices[name]) for name in slices)
-        if any(result.verdict is TraceVerdict.INCONSISTENT for result in results):
-            results = self._reconsidered(results, observations, slices)
+        results = tuple(self.answer(name, observations[name], slices[name]) for name in slices)
         return Joined(results, bound, len(self.model.states))
 
+    def answer(self, name: str, observations: Sequence[Observation], events: Sequence[Event]) -> SliceResult:
+        """The answer about one slice. A mismatch that is none if hidden shared steps came at other times than assumed is undecided.
+
+        Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
+        """
+        result = self._slice(name, observations, events)
+        if result.verdict is not TraceVerdict.INCONSISTENT or not self._assumed:
+            return result
+        again = self._freed._slice(name, observations, events)
+        if again.verdict is TraceVerdict.INCONSISTENT:
+            return result
+        names = ", ".join(f"`{action}`" for action in self._assumed)
+        reason = f"{result.violations[0].place} fits only if {names}, of which no line tells, came at another time than assumed"
+        return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
+
+    def answer_for(self, name: str, events: Sequence[Event]) -> SliceResult:
+        """The answer about one slice with these events."""
+        return self.answer(name, bind(self.model.plan, events, self.model.applies).observations, events)
+
+    def under(self, split: Split) -> Joiner:
+        """The same slices of another kernel over the same execution."""
+        return Joiner(split, self.plan, self._shared, self._path, self._writer)
+
+    def on(self, path: Path) -> Joiner:
+        """The same slices over another execution of what is shared; this one if slices see no difference."""
+        other = copy(self)
+        other.__dict__.pop("_freed", None)
+        other._path = path
+        other.chain = chain(self._shared, path, self.plan, self.split.seen(self.plan))
+        return self if other.chain == self.chain else other
+
+    @property
     def _assumed(self) -> dict[str, frozenset[str]]:
         """The hidden steps of the shared execution that slices can see, each with what they see of it."""
-        plan, _, path, _ = self._of
-        visible = {self.split.kernel.variables[i].name for i in self.split.seen(plan)}
-        taken = sorted({taken.action for move in path.moves() for taken in move.hidden})
+        visible = {self.split.kernel.variables[i].name for i in self.split.seen(self.plan)}
+        taken = sorted({taken.action for move in self._path.moves() for taken in move.hidden})
         seen = {
             name: visible & {each.variable for each in assignments(self.split.kernel.action(name).body)}
             for name in taken
         }
         return {name: frozenset(variables) for name, variables in seen.items() if variables}
 
-    def _reconsidered(
-        self,
-        results: tuple[SliceResult, ...],
-        observations: Mapping[str, Sequence[Observation]],
-        slices: Mapping[str, Sequence[Event]],
-    ) -> tuple[SliceResult, ...]:
-        """The answers, where those mismatches are undecided that are none if hidden shared steps came at other times than assumed.
-
-        Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
-        """
-        assumed = self._assumed()
-        if not assumed:
-            return results
-        plan, shared, path, writer = self._of
-        freed = Joiner(without_guards_on(self.split, frozenset().union(*assumed.values())), plan, shared, path, writer)
-        names = ", ".join(f"`{name}`" for name in assumed)
-        found = list(results)
-        for at, result in enumerate(results):
-            if result.verdict is not TraceVerdict.INCONSISTENT:
-                continue
-            again = freed._slice(result.name, observations[result.name], slices[result.name])
-            if again.verdict is not TraceVerdict.INCONSISTENT:
-                place = result.violations[0].place
-                reason = f"{place} fits only if {names}, of which no line tells, came at another time than assumed"
-                found[at] = replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
-        return tuple(found)
-
-    def _applies(self, rule: k.TraceRule, values: Mapping[str, Value]) -> bool:
-        return rule.condition is None or self.model.holds(rule.condition, values)
+    @cached_property
+    def _freed(self) -> Joiner:
+        """The slices where they may act whatever hidden shared steps have changed."""
+        names = frozenset[str]().union(*self._assumed.values())
+        return self.under(without_guards_on(self.split, names))
 
     def _slice(self, name: str, observations: Sequence[Observation], events: Sequence[Event]) -> SliceResult:
         lines = [_item(number, seen) for number, seen in enumerate(observations)]

@@ -4,53 +4,37 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
-from assay.grammar.values import Value
 from assay.traces.atoms import Writer
-from assay.traces.binding import Bound, Misfit, Unread, bind
-from assay.traces.conduct import DEFAULT_OPTIONS, Accepted, Options, Undecided, conclude
-from assay.traces.events import Event, Notice
+from assay.traces.binding import Bound, Unread, bind
+from assay.traces.conduct import DEFAULT_OPTIONS, Options
+from assay.traces.events import Event
 from assay.traces.join import Joined, Joiner
-from assay.traces.mismatch import explain_mismatch
+from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
 from assay.traces.order import order
 from assay.traces.plan import sized_kernel, trace_plan
 from assay.traces.replay import broken_properties, execution, hidden_steps, reordering
+from assay.traces.retrial import Retrial
 from assay.traces.search.explore import Search
 from assay.traces.search.frontier import Frontier
 from assay.traces.search.model import Model
-from assay.traces.search.path import Path
 from assay.traces.slices import SlicedEvents, sliced
-from assay.traces.slicing import split
+from assay.traces.slicing import Split, split
 from assay.traces.validation import (
-    Blame,
     Counts,
     EventMeaning,
-    FailedPart,
-    Repair,
     SliceResult,
     TraceVerdict,
     Validation,
-    Violation,
 )
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
 NO_CHAIN = "not checked: no execution was found for what all slices share"
-NO_INITIAL_STATE = "the model has no initial state"
-
-
-@dataclass(slots=True)
-class _Findings:
-    """What is known so far."""
-
-    violations: list[Violation] = field(default_factory=list)
-    notices: list[Notice] = field(default_factory=list)
-    reason: str | None = None
-    path: Path | None = None
 
 
 def validate(
@@ -69,6 +53,63 @@ def validate(
     the order of the lines' times by at most ten seconds.
     """
     begun = perf_counter()
+    found = check(loaded, events, clause=clause, options=options)
+    bound, joined, findings = found.bound, found.joined, found.findings
+    run = None if findings.path is None else execution(found.search.model, findings.path)
+    asked = found.retrial(options) if options.mutants and not findings.violations else None
+    properties = broken_properties(found.search.model, run) if run is not None else ()
+    return Validation(
+        verdict=_verdict(bound, findings, joined.results),
+        reason=_reason(bound, findings, joined.results),
+        kernel=found.kernel,
+        clause=found.plan.name,
+        counts=_counts(bound, joined, len(events)),
+        ignored=_merged(bound.ignored, joined.bound.ignored),
+        unmapped=_merged(bound.unmapped, joined.bound.unmapped),
+        hidden=_hidden(findings, joined.results),
+        reordering=reordering(findings.path) if findings.path else 0.0,
+        violations=tuple(findings.violations),
+        properties=(*properties, *(broken for result in joined.results for broken in result.properties)),
+        notices=(),
+        explanations=_explanations(events, explain),
+        execution=run,
+        kill_rate=kill_rate(asked, options) if asked is not None else None,
+        visited=found.search.model.visited + joined.visited,
+        seconds=perf_counter() - begun,
+        slices=joined.results,
+        relaxed=found.divided.relaxed if found.divided is not None else (),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A log that was searched for an execution: the model and the clause, what was found of what is shared, and of the slices.
+
+    ``divided`` and ``joiner`` are None where the clause has no slices, or nothing was found for them to be joined on.
+    """
+
+    kernel: k.Kernel
+    plan: k.TracePlan
+    parts: SlicedEvents
+    divided: Split | None
+    bound: Bound
+    search: Search
+    findings: Findings
+    joiner: Joiner | None
+    joined: Joined
+    writer: Writer
+
+    def retrial(self, options: Options) -> Retrial | None:
+        """The log to be asked about again with changes; None if no execution explains all that slices share."""
+        if self.findings.path is None:
+            return None
+        return Retrial(self.search, self.joiner, self.parts, self.writer, options)
+
+
+def check(
+    loaded: Loaded, events: Sequence[Event], *, clause: str | None = None, options: Options = DEFAULT_OPTIONS
+) -> Checked:
+    """The search of :func:`validate`, and the check of the slices."""
     slicing = trace_plan(loaded.kernel, clause).slicing
     parts = SlicedEvents(tuple(events), {}) if slicing is None else sliced(slicing, events)
     kernel, plan = sized_kernel(loaded, parts.all, clause)
@@ -76,42 +117,19 @@ def validate(
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
-    bound = bind(model.plan, parts.shared, lambda rule, values: _applies(model, rule, values))
-    findings = _Findings(violations=[_misfit(misfit) for misfit in bound.misfits])
+    bound = bind(model.plan, parts.shared, model.applies)
     search = Search(model, Frontier(order(bound.observations, plan.ordering)))
     writer = Writer(loaded.sources)
-    if bound.observations:
-        _conduct(search, writer, options, findings)
-    run = None if findings.path is None else execution(model, findings.path)
-    checks = kill_rate(search, options) if options.mutants and run is not None and not findings.violations else None
+    findings = proceed(search, writer, options) if bound.observations else Findings()
+    findings.violations[:0] = [violation_of(misfit) for misfit in bound.misfits]
+    joiner = None
     joined = Joined((), _not_joined(event for events in parts.slices.values() for event in events), 0)
     if divided is not None and findings.path is not None:
-        joined = Joiner(divided, plan, model, findings.path, writer).join(parts.slices)
-        findings.violations += [_misfit(misfit) for misfit in joined.bound.misfits]
+        joiner = Joiner(divided, plan, model, findings.path, writer)
+        joined = joiner.join(parts.slices)
+        findings.violations += [violation_of(misfit) for misfit in joined.bound.misfits]
     findings.violations += [violation for result in joined.results for violation in result.violations]
-    unread = _merged(bound.ignored, joined.bound.ignored)
-    properties = broken_properties(model, run) if run is not None else ()
-    return Validation(
-        verdict=_verdict(bound, findings, joined.results),
-        reason=_reason(bound, findings, joined.results),
-        kernel=kernel,
-        clause=plan.name,
-        counts=_counts(bound, joined, len(events)),
-        ignored=unread,
-        unmapped=_merged(bound.unmapped, joined.bound.unmapped),
-        hidden=_hidden(findings, joined.results),
-        reordering=reordering(findings.path) if findings.path else 0.0,
-        violations=tuple(findings.violations),
-        properties=(*properties, *(broken for result in joined.results for broken in result.properties)),
-        notices=tuple(findings.notices),
-        explanations=_explanations(events, explain),
-        execution=run,
-        kill_rate=checks,
-        visited=model.visited + joined.visited,
-        seconds=perf_counter() - begun,
-        slices=joined.results,
-        relaxed=divided.relaxed if divided is not None else (),
-    )
+    return Checked(kernel, plan, parts, divided, bound, search, findings, joiner, joined, writer)
 
 
 def _not_joined(events: Iterable[Event]) -> Bound:
@@ -133,50 +151,14 @@ def _merged(*groups: Sequence[Unread]) -> tuple[Unread, ...]:
     return tuple(sorted(found.values(), key=lambda unread: (unread.kind, unread.reason)))
 
 
-def _hidden(findings: _Findings, results: Sequence[SliceResult]) -> Mapping[str, int]:
+def _hidden(findings: Findings, results: Sequence[SliceResult]) -> Mapping[str, int]:
     counts = hidden_steps(findings.path) if findings.path else Counter()
     for result in results:
         counts.update(result.hidden)
     return counts
 
 
-def _applies(model: Model, rule: k.TraceRule, values: Mapping[str, Value]) -> bool:
-    return rule.condition is None or model.holds(rule.condition, values)
-
-
-def _conduct(search: Search, writer: Writer, options: Options, findings: _Findings) -> None:
-    """Search, and go on after every mismatch until the end, a cap, or the most mismatches that are reported."""
-    start = search.begin(search.frontier.start)
-    if not start:
-        findings.reason = NO_INITIAL_STATE
-    while start:
-        conclusion = conclude(search, start, options)
-        if isinstance(conclusion, Accepted):
-            findings.path = conclusion.path
-            return
-        if isinstance(conclusion, Undecided):
-            findings.reason = conclusion.reason
-            return
-        resumption = explain_mismatch(search, conclusion.deepest, writer)
-        if resumption is None:
-            findings.reason = "the lines have no order that the clause allows"
-            return
-        findings.violations.append(resumption.violation)
-        if len(findings.violations) >= options.mismatches:
-            findings.reason = f"more than {options.mismatches} mismatches; what follows was not checked"
-            return
-        search, start = resumption.search, list(resumption.start)
-
-
-def _misfit(misfit: Misfit) -> Violation:
-    """The violation that an event is whose value the model does not have."""
-    part = FailedPart("type", misfit.rule.label, misfit.text, misfit.rule.span, ((misfit.field, misfit.text),), ())
-    action = misfit.rule.steps[0][0].action if misfit.rule.steps else "observe"
-    repair = Repair("drop", "the line is left out", misfit.event)
-    return Violation(misfit.event, action, (Blame(misfit.event, action, (part,)),), repair)
-
-
-def _verdict(bound: Bound, findings: _Findings, results: Sequence[SliceResult]) -> TraceVerdict:
+def _verdict(bound: Bound, findings: Findings, results: Sequence[SliceResult]) -> TraceVerdict:
     if findings.violations:
         return TraceVerdict.INCONSISTENT
     if not bound.observations:
@@ -185,7 +167,7 @@ def _verdict(bound: Bound, findings: _Findings, results: Sequence[SliceResult]) 
     return TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT
 
 
-def _reason(bound: Bound, findings: _Findings, results: Sequence[SliceResult]) -> str | None:
+def _reason(bound: Bound, findings: Findings, results: Sequence[SliceResult]) -> str | None:
     if not bound.observations and not findings.violations:
         return NOTHING_USED
     undecided = [result for result in results if result.verdict is TraceVerdict.INCONCLUSIVE]
