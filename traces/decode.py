@@ -135,6 +135,27 @@ def _map(value: Field, type_: t.MapType) -> FrozenMap:
     return table
 
 
+def encode(value: Value) -> Field:
+    """A field that ``decode`` reads as a value: the inverse where the value holds no record and no payload."""
+    match value:
+        case Atom(_, _, name):
+            return name
+        case Some(inner):
+            return encode(inner)
+        case VariantValue(variant, _):
+            return variant
+        case FrozenMap():
+            return {encode(key): encode(item) for key, item in value.items()}
+        case frozenset():
+            return tuple(sorted(map(encode, value), key=str))
+        case RecordValue(row) | tuple(row):
+            return tuple(map(encode, row))
+        case bool() | int() | str() | None:
+            return value
+        case _:
+            raise AssertionError(f"no field for {value}")
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A field holds this element of a set parameter."""

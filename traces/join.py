@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
-from assay.grammar.values import Value
 from assay.traces.atoms import Writer
 from assay.traces.binding import Observation, Tally, bind
 from assay.traces.chain import Chain, chain
@@ -79,7 +79,7 @@ class Joiner:
 
     def of_slice(self, name: str, events: Sequence[Event]) -> SliceAnswer:
         """All about a slice: it depends on its own events and on the joint alone."""
-        bound = bind(self.model.plan, events, self._applies)
+        bound = bind(self.model.plan, events, self.model.applies)
         before = self.visited
         result = self.answer(name, bound.observations, events)
         return SliceAnswer(result, bound.tally, self.visited - before)
@@ -100,13 +100,19 @@ class Joiner:
         reason = f"{place} fits only if {names}, of which no line tells, came at another time than assumed"
         return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
 
+    def on(self, other: Joint) -> Joiner:
+        """The same slices on a joint that differs in the execution of what is shared; this one if slices see no difference."""
+        if other.chain == self.joint.chain:
+            return self
+        found = copy(self)
+        found.__dict__.pop("_freed", None)
+        found.joint = other
+        return found
+
     @cached_property
     def _freed(self) -> Joiner:
         """The slices where they may act whatever hidden shared steps have changed."""
         return Joiner(self.joint.freed())
-
-    def _applies(self, rule: k.TraceRule, values: Mapping[str, Value]) -> bool:
-        return rule.condition is None or self.model.holds(rule.condition, values)
 
     def _slice(self, name: str, observations: Sequence[Observation], events: Sequence[Event]) -> SliceResult:
         lines = [_item(number, seen) for number, seen in enumerate(observations)]

@@ -3,20 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from assay.traces.atoms import Writer
+from assay.traces.binding import Misfit
 from assay.traces.blame import Suspect, as_blame, suspects
+from assay.traces.conduct import Accepted, Options, Undecided, conclude
 from assay.traces.order import Item, Order
 from assay.traces.repair import Chosen, best_repair
 from assay.traces.search.explore import Search
 from assay.traces.search.path import Path
-from assay.traces.validation import Blame, Repair, Violation
+from assay.traces.validation import Blame, FailedPart, Repair, Violation
 
 BLAMES_KEPT = 5
 """How many lines are blamed for one mismatch at most."""
 
 NO_REPAIR = "no small change of the log explains it; the line is left out"
+NO_INITIAL_STATE = "the model has no initial state"
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a search that goes on after every mismatch found: the path to the end, or why it did not get there."""
+
+    violations: list[Violation] = field(default_factory=list)
+    reason: str | None = None
+    path: Path | None = None
+
+
+def proceed(search: Search, writer: Writer, options: Options) -> Findings:
+    """Search, and go on after every mismatch until the end, a cap, or the most mismatches that are reported."""
+    findings = Findings()
+    start = search.begin(search.frontier.start)
+    if not start:
+        findings.reason = NO_INITIAL_STATE
+    while start:
+        conclusion = conclude(search, start, options)
+        if isinstance(conclusion, Accepted):
+            findings.path = conclusion.path
+            break
+        if isinstance(conclusion, Undecided):
+            findings.reason = conclusion.reason
+            break
+        resumption = explain_mismatch(search, conclusion.deepest, writer)
+        if resumption is None:
+            findings.reason = "the lines have no order that the clause allows"
+            break
+        findings.violations.append(resumption.violation)
+        if len(findings.violations) >= options.mismatches:
+            findings.reason = f"more than {options.mismatches} mismatches; what follows was not checked"
+            break
+        search, start = resumption.search, list(resumption.start)
+    return findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +80,14 @@ def explain_mismatch(search: Search, deepest: Sequence[Path], writer: Writer) ->
     repair = _with_times(chosen, search.frontier.order) if candidate.repair.kind == "clock" else candidate.repair
     violation = Violation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
     return Resumption(violation, candidate.search, candidate.start)
+
+
+def violation_of(misfit: Misfit) -> Violation:
+    """The violation that an event is whose value the model does not have."""
+    part = FailedPart("type", misfit.rule.label, misfit.text, misfit.rule.span, ((misfit.field, misfit.text),), ())
+    action = misfit.rule.steps[0][0].action if misfit.rule.steps else "observe"
+    repair = Repair("drop", "the line is left out", misfit.event)
+    return Violation(misfit.event, action, (Blame(misfit.event, action, (part,)),), repair)
 
 
 def _ranked_blames(

@@ -20,9 +20,12 @@ from assay.grammar.kernel import Ordering
 from assay.traces.binding import Observation
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Item:
-    """An observation with its number, its stream and its position there, and its interval of possible times in milliseconds."""
+    """An observation with its number, its stream and its position there, and its interval of possible times in milliseconds.
+
+    What a model knows of an item ends with it: a log that is asked about with many changes makes many items.
+    """
 
     index: int
     observation: Observation

@@ -31,17 +31,20 @@ POSITIONS_TRIED = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attempt:
-    """An action that would be the write if its guards were true and the lines that disagree said what it does."""
+    """A way on that would be one if the guards of its last step were true and the lines that disagree said what was done.
+
+    ``noticed`` is the trail to the write that they are lines of: this write, or the one before it.
+    """
 
     trail: Trail
-    taken: Taken
+    noticed: Trail
     guards: int
     odd: tuple[Item, ...]
 
     @property
     def cost(self) -> int:
-        """The number of obstacles."""
-        return self.guards + len(self.odd)
+        """The number of obstacles; a broken rule is one, however many of its guards say so."""
+        return min(self.guards, 1) + len(self.odd)
 
 
 class Blamer:
@@ -59,7 +62,7 @@ class Blamer:
             for position, start in islice(history.places(trail, write), POSITIONS_TRIED):
                 for action, wanted in _candidates(history, write):
                     found += self._of_action(history, trail, write, position, start, action, wanted)
-        return sorted(found, key=lambda attempt: attempt.cost)
+        return sorted(found, key=lambda attempt: (attempt.cost, attempt.guards))
 
     def _of_action(
         self, history: History, trail: Trail, write: Write, position: int, start: int, action: str, wanted: Wanted
@@ -76,7 +79,7 @@ class Blamer:
                 guards = min((sum(not each.is_bound for each in way) for way in false), default=0)
                 odd = odd_lines(history, write, start, after)
                 onward = Trail(history.own(after), position, trail, write, start, (), (taken,))
-                yield Attempt(onward, taken, guards, odd)
+                yield Attempt(onward, onward, guards, odd)
 
     def broken_guards(self, history: History, attempt: Attempt, write: Write) -> list[Violation]:
         """The violation that an attempt whose guards are false is, at the line that says what was done."""
@@ -84,9 +87,10 @@ class Blamer:
             return []
         agreeing = [line for line in write.lines if line not in attempt.odd] or list(write.lines)
         first = next((line for line in agreeing if line.observation.pinned), agreeing[0])
-        arguments = tuple(value for _, value in attempt.taken.arguments)
-        obstacles = guards_in_the_way(history.model, attempt.taken.action, arguments, attempt.trail.start)
-        return [self.violation(first, attempt.taken.action, obstacles)]
+        taken = attempt.trail.taken[-1]
+        arguments = tuple(value for _, value in taken.arguments)
+        obstacles = guards_in_the_way(history.model, taken.action, arguments, attempt.trail.start)
+        return [self.violation(first, taken.action, obstacles)]
 
     def disagreement(self, history: History, line: Item, start: int, after: int, action: str) -> Violation:
         """A line that says something else than a write did."""

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from assay.grammar import kernel as k
 from assay.traces.binding import Observation, changed, observe
-from assay.traces.history import Deed, Frontier, History, Trail, Write, at_field, entries, number_of
+from assay.traces.history import Deed, Entry, Frontier, History, Trail, Write, at_field, entries, number_of
 from assay.traces.order import Item
 from assay.traces.slice_blame import Attempt, Blamer, disagreeing, odd_lines
 from assay.traces.validation import Violation
 
-TIES_TRIED = 6
-"""How many equally good explanations of a mismatch are tried on what follows."""
+ATTEMPTS_TRIED = 8
+"""How many explanations of a mismatch are tried on what follows."""
+
+AHEAD = 10
+"""How many entries after a mismatch decide between its explanations."""
 
 MOVES_TRIED = 8
 """How often a slice is checked again to find the number that a line should have."""
@@ -74,7 +77,7 @@ class SliceCheck:
                     self._deed(entry)
                 case Write():
                     self._give_up(entry.number)
-                    self._write(entry, next((e for e in todo[at + 1 :] if isinstance(e, Write)), None))
+                    self._write(entry, todo[at + 1 :])
                     self._try_again()
         self._give_up(None)
         self.found.trail = self.frontier[0]
@@ -103,13 +106,14 @@ class SliceCheck:
 
     # ------------------------------------------------------------------------------------------------------ writes
 
-    def _write(self, write: Write, following: Write | None) -> None:
+    def _write(self, write: Write, ahead: Sequence[Entry]) -> None:
         expected = 0 if self.last is None else self.last + 1
         unknown = self.last is None and not self.started
         before = self.frontier
         if unknown or write.number > expected:
             self.found.begun = write.lines[0] if unknown else self.found.begun
-            if not unknown and following is None and self._is_restated(write):
+            last = not any(isinstance(entry, Write) for entry in ahead)
+            if not unknown and last and self._is_restated(write):
                 return
             seen = () if unknown else self._past_unseen(expected, write)
             onward = seen or self._adopt(write)
@@ -118,7 +122,7 @@ class SliceCheck:
                 return
             self.found.missing += [] if unknown or seen else range(expected, write.number)
         else:
-            onward = self.history.advance(before, write) or self._explain(write, following)
+            onward = self.history.advance(before, write) or self._explain(write, ahead)
         self.frontier, self.before_last = onward, before
         self.last, self.latest = write.number, write
 
@@ -175,51 +179,47 @@ class SliceCheck:
             self.found.odd.append(Odd(line, trail.start, after, violation))
             self.found.violations.append(violation)
 
-    def _explain(self, write: Write, following: Write | None) -> Frontier:
-        """The way on after a mismatch, which is noted."""
-        alone = self._without_one(write, following)
-        if alone is not None:
-            trail, line = alone
-            self._note_odd((line,), trail)
-            return (trail,)
-        attempts = self.blamer.attempts(self.history, self.frontier, write)
-        earlier = self._without_latest(write)
-        if earlier is not None and (not attempts or attempts[0].cost >= len(earlier[1])):
-            trail, odd = earlier
-            self._note_odd(odd, trail.before or trail)
-            return (trail,)
-        if not attempts:
+    def _explain(self, write: Write, ahead: Sequence[Entry]) -> Frontier:
+        """The way on after a mismatch, which is noted: the one with the fewest obstacles, in this write and in what follows.
+
+        A write that broke a rule is one obstacle, however many guards say so; so is each line that says something else than was done. If all
+        lines agree on a write that no rule allows, what follows agrees with it too, and the rule is blamed; else the odd line is.
+        """
+        choices = [*self._without_one(write), *self._without_latest(write)]
+        choices += _distinct(self.blamer.attempts(self.history, self.frontier, write))[:ATTEMPTS_TRIED]
+        if not choices:
             self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
             return self._adopt(write) or self.frontier
-        best = self._most_promising(attempts, following)
+        costs = {id(each): each.cost + self._failures(each.trail, ahead[:AHEAD]) for each in choices}
+        best = min(choices, key=lambda each: (costs[id(each)], len(each.odd), each.guards))
         self.found.violations += self.blamer.broken_guards(self.history, best, write)
-        self._note_odd(best.odd, best.trail)
+        self._note_odd(best.odd, best.noticed)
         return (best.trail,)
 
-    def _without_one(self, write: Write, following: Write | None) -> tuple[Trail, Item] | None:
-        """The way on without one of several lines, and that line; if the others decide it, one that lets the slice go on."""
-        first: tuple[Trail, Item] | None = None
+    def _failures(self, trail: Trail, ahead: Sequence[Entry]) -> int:
+        """How many of the entries that follow have no way on; none is asked for after a write that has none."""
+        frontier: Frontier = (trail,)
+        failed = 0
+        for entry in ahead:
+            onward = self.history.advance(frontier, entry)
+            frontier = onward or frontier
+            failed += not onward
+            if not onward and isinstance(entry, Write):
+                break
+        return failed
+
+    def _without_one(self, write: Write) -> list[Attempt]:
+        """The ways on without one of several lines."""
+        found: list[Attempt] = []
         for line in write.lines if len(write.lines) > 1 else ():
             others = Write(write.number, tuple(other for other in write.lines if other is not line))
-            for trail in self.history.advance(self.frontier, others):
-                if following is None or self.history.advance((trail,), following):
-                    return trail, line
-                first = first or (trail, line)
-        return first
+            found += [Attempt(trail, trail, 0, (line,)) for trail in self.history.advance(self.frontier, others)]
+        return found
 
-    def _most_promising(self, attempts: Sequence[Attempt], following: Write | None) -> Attempt:
-        """Of the attempts with the fewest obstacles, one that lets the slice go on."""
-        ties = [attempt for attempt in attempts if attempt.cost == attempts[0].cost][:TIES_TRIED]
-        if following is not None:
-            for attempt in ties:
-                if self.history.advance((attempt.trail,), following):
-                    return attempt
-        return min(ties, key=lambda attempt: len(attempt.odd))
-
-    def _without_latest(self, write: Write) -> tuple[Trail, tuple[Item, ...]] | None:
+    def _without_latest(self, write: Write) -> list[Attempt]:
         """The way on if the write before was another than its lines say: a mistake is often noticed one write late."""
         if self.latest is None or len(self.latest.lines) >= len(write.lines):
-            return None
+            return []
         free = self.history.advance(self.before_last, Write(self.latest.number, ()))
         for trail in self.history.advance(free, write) if free else ():
             middle = trail.before
@@ -228,8 +228,8 @@ class SliceCheck:
             after = self.history.number(middle.own, middle.position)
             odd = odd_lines(self.history, self.latest, middle.start, after)
             if odd:
-                return trail, odd
-        return None
+                return [Attempt(trail, middle, 0, odd)]
+        return []
 
     # ----------------------------------------------------------------------------------- lines with a wrong number
 
@@ -312,6 +312,14 @@ class SliceCheck:
                 if wrong < least:
                     best, least = (trail.start, after), wrong
         return (*best, least)
+
+
+def _distinct(attempts: Iterable[Attempt]) -> list[Attempt]:
+    """The attempts that differ in what they lead to, the first of each."""
+    found: dict[tuple[object, ...], Attempt] = {}
+    for attempt in attempts:
+        found.setdefault((attempt.trail.own, attempt.trail.taken[-1].action, attempt.odd), attempt)
+    return list(found.values())
 
 
 def with_number(line: Item, number: int) -> Item | None:

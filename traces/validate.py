@@ -8,38 +8,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
-from assay.grammar.values import Value
 from assay.traces.atoms import Writer
-from assay.traces.binding import Misfit, Tally, Unread, bind, sum_of
-from assay.traces.conduct import DEFAULT_OPTIONS, Accepted, Options, Undecided, conclude
+from assay.traces.binding import Bound, Tally, Unread, bind, sum_of
+from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event
 from assay.traces.join import Joiner, Joint, SliceAnswer, joint
-from assay.traces.mismatch import explain_mismatch
+from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
 from assay.traces.order import order, stream_key
 from assay.traces.plan import sized_kernel, trace_plan
 from assay.traces.replay import broken_properties, execution, hidden_steps, reordering
 from assay.traces.restatement import without_restatements
+from assay.traces.retrial import Retrial
 from assay.traces.search.explore import Search
 from assay.traces.search.frontier import Frontier
 from assay.traces.search.model import Model
-from assay.traces.search.path import Path
 from assay.traces.slices import SlicedEvents, sliced
-from assay.traces.slicing import split
+from assay.traces.slicing import Split, split
 from assay.traces.validation import (
-    Blame,
     BrokenProperty,
     Counts,
     EventMeaning,
     Execution,
-    FailedPart,
     KillRate,
-    Repair,
     SliceResult,
     TraceVerdict,
     Validation,
@@ -48,7 +44,6 @@ from assay.traces.validation import (
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
 NO_CHAIN = "not checked: no execution was found for what all slices share"
-NO_INITIAL_STATE = "the model has no initial state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +73,30 @@ class SharedAnswer:
     joint: Joint | None
 
 
-@dataclass(slots=True)
-class _Findings:
-    """What is known so far."""
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What all slices share, searched for an execution: the model and the clause, how events were bound, and what was found.
 
-    violations: list[Violation] = field(default_factory=list)
-    reason: str | None = None
-    path: Path | None = None
+    ``fields`` is the number of fields of shared lines that the model was asked about. ``joint`` is None where the clause has no slices, or
+    nothing was found for them to be joined on.
+    """
+
+    kernel: k.Kernel
+    plan: k.TracePlan
+    parts: SlicedEvents
+    divided: Split | None
+    bound: Bound
+    fields: int
+    search: Search
+    findings: Findings
+    joint: Joint | None
+    writer: Writer
+
+    def retrial(self, options: Options) -> Retrial | None:
+        """The log to be asked about again with changes; None if no execution explains all that slices share."""
+        if self.findings.path is None:
+            return None
+        return Retrial(self.search, self.joint, self.parts, self.writer, options)
 
 
 def validate(
@@ -116,6 +128,39 @@ def validate_shared(
     explain: Callable[[Event], str | None] | None = None,
 ) -> tuple[SharedAnswer, Mapping[str, tuple[Event, ...]]]:
     """The answer about what all slices share, and the events of each slice; the arguments are those of :func:`validate`."""
+    found = check(loaded, events, clause=clause, options=options)
+    findings, model = found.findings, found.search.model
+    run = None if findings.path is None else execution(model, findings.path)
+    unjoined = Tally() if found.joint is not None else _unjoined(found.parts.slices)
+    answer = SharedAnswer(
+        kernel=found.kernel,
+        clause=found.plan.name,
+        read=len(events),
+        checked=bool(found.bound.observations),
+        explained=findings.path is not None,
+        tally=sum_of([replace(found.bound.tally, fields=found.fields), unjoined]),
+        reason=findings.reason,
+        violations=tuple(findings.violations),
+        properties=broken_properties(model, run) if run is not None else (),
+        hidden=hidden_steps(findings.path) if findings.path else {},
+        reordering=reordering(findings.path) if findings.path else 0.0,
+        execution=run,
+        kill_rate=None,
+        visited=model.visited,
+        explanations=_explanations(events, explain),
+        relaxed=found.divided.relaxed if found.divided is not None else (),
+        joint=found.joint,
+    )
+    asked = found.retrial(options) if options.mutants and not findings.violations else None
+    if asked is not None and not _violated(answer_slices(answer, found.parts.slices)):
+        answer = replace(answer, kill_rate=kill_rate(asked, options))
+    return answer, found.parts.slices
+
+
+def check(
+    loaded: Loaded, events: Sequence[Event], *, clause: str | None = None, options: Options = DEFAULT_OPTIONS
+) -> Checked:
+    """The search of :func:`validate_shared`."""
     slicing = trace_plan(loaded.kernel, clause).slicing
     parts = SlicedEvents(tuple(events), {}) if slicing is None else sliced(slicing, events)
     kernel, plan = sized_kernel(loaded, parts.all, clause)
@@ -123,39 +168,17 @@ def validate_shared(
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
-    bound = bind(model.plan, parts.shared, lambda rule, values: _applies(model, rule, values))
-    findings = _Findings(violations=[_misfit(misfit) for misfit in bound.misfits])
+    bound = bind(model.plan, parts.shared, model.applies)
     compared = without_restatements(model.kernel, bound.observations, lambda seen: stream_key(seen, plan.ordering))
     search = Search(model, Frontier(order(compared, plan.ordering)))
     writer = Writer(loaded.sources)
-    if bound.observations:
-        _conduct(search, writer, options, findings)
-    path = findings.path
-    run = None if path is None else execution(model, path)
-    joined = None if divided is None or path is None else joint(divided, plan, model, path, writer)
-    unjoined = Tally() if joined is not None else _unjoined(parts.slices)
-    answer = SharedAnswer(
-        kernel=kernel,
-        clause=plan.name,
-        read=len(events),
-        checked=bool(bound.observations),
-        explained=path is not None,
-        tally=sum_of([replace(bound.tally, fields=sum(len(seen.values) for seen in compared)), unjoined]),
-        reason=findings.reason,
-        violations=tuple(findings.violations),
-        properties=broken_properties(model, run) if run is not None else (),
-        hidden=hidden_steps(path) if path else {},
-        reordering=reordering(path) if path else 0.0,
-        execution=run,
-        kill_rate=kill_rate(search, options)
-        if options.mutants and run is not None and not findings.violations
-        else None,
-        visited=model.visited,
-        explanations=_explanations(events, explain),
-        relaxed=divided.relaxed if divided is not None else (),
-        joint=joined,
-    )
-    return answer, parts.slices
+    findings = proceed(search, writer, options) if bound.observations else Findings()
+    findings.violations[:0] = [violation_of(misfit) for misfit in bound.misfits]
+    joined = None
+    if divided is not None and findings.path is not None:
+        joined = joint(divided, plan, model, findings.path, writer)
+    fields = sum(len(seen.values) for seen in compared)
+    return Checked(kernel, plan, parts, divided, bound, fields, search, findings, joined, writer)
 
 
 def answer_slices(shared: SharedAnswer, slices: Mapping[str, Sequence[Event]]) -> list[SliceAnswer]:
@@ -170,8 +193,7 @@ def conclusion(shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: fl
     """The answer about a whole log, of the answers about what is shared and about each slice, in the order of the slices."""
     tally = sum_of([shared.tally, *(each.tally for each in answers)])
     results = tuple(each.result for each in answers)
-    misfits = [_misfit(misfit) for each in answers for misfit in each.tally.misfits]
-    violations = (*shared.violations, *misfits, *(v for result in results for v in result.violations))
+    violations = (*shared.violations, *_violated(answers))
     return Validation(
         verdict=_verdict(shared, violations, results),
         reason=_reason(shared, violations, results),
@@ -195,6 +217,11 @@ def conclusion(shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: fl
     )
 
 
+def _violated(answers: Sequence[SliceAnswer]) -> list[Violation]:
+    misfits = [violation_of(misfit) for each in answers for misfit in each.tally.misfits]
+    return [*misfits, *(violation for each in answers for violation in each.result.violations)]
+
+
 def _unjoined(slices: Mapping[str, Sequence[Event]]) -> Tally:
     """The events of slices where nothing was found for them to be joined on."""
     counts: dict[str, Unread] = {}
@@ -210,42 +237,6 @@ def _hidden(shared: SharedAnswer, results: Sequence[SliceResult]) -> Mapping[str
     for result in results:
         counts.update(result.hidden)
     return counts
-
-
-def _applies(model: Model, rule: k.TraceRule, values: Mapping[str, Value]) -> bool:
-    return rule.condition is None or model.holds(rule.condition, values)
-
-
-def _conduct(search: Search, writer: Writer, options: Options, findings: _Findings) -> None:
-    """Search, and go on after every mismatch until the end, a cap, or the most mismatches that are reported."""
-    start = search.begin(search.frontier.start)
-    if not start:
-        findings.reason = NO_INITIAL_STATE
-    while start:
-        conclusion = conclude(search, start, options)
-        if isinstance(conclusion, Accepted):
-            findings.path = conclusion.path
-            return
-        if isinstance(conclusion, Undecided):
-            findings.reason = conclusion.reason
-            return
-        resumption = explain_mismatch(search, conclusion.deepest, writer)
-        if resumption is None:
-            findings.reason = "the lines have no order that the clause allows"
-            return
-        findings.violations.append(resumption.violation)
-        if len(findings.violations) >= options.mismatches:
-            findings.reason = f"more than {options.mismatches} mismatches; what follows was not checked"
-            return
-        search, start = resumption.search, list(resumption.start)
-
-
-def _misfit(misfit: Misfit) -> Violation:
-    """The violation that an event is whose value the model does not have."""
-    part = FailedPart("type", misfit.rule.label, misfit.text, misfit.rule.span, ((misfit.field, misfit.text),), ())
-    action = misfit.rule.steps[0][0].action if misfit.rule.steps else "observe"
-    repair = Repair("drop", "the line is left out", misfit.event)
-    return Violation(misfit.event, action, (Blame(misfit.event, action, (part,)),), repair)
 
 
 def _verdict(shared: SharedAnswer, violations: Sequence[Violation], results: Sequence[SliceResult]) -> TraceVerdict:

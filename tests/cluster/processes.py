@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -54,6 +55,7 @@ class Cluster:
     kraft: bool
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     ports: dict[str, int] = field(default_factory=dict)
+    starts: Counter[str] = field(default_factory=Counter)
 
     @property
     def logs(self) -> Path:
@@ -68,12 +70,12 @@ class Cluster:
         file = self.folder / f"{name}.properties"
         file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
         self.running[name] = self._java(name, main, str(file))
+        self.starts[name] += 1
 
     def wait_started(self, name: str) -> None:
-        """Wait until a broker says that it has started, once more than before."""
+        """Wait until a broker has said that it has started as often as it was started."""
         pattern = "Kafka Server started" if self.kraft else r"\] started \(kafka.server.KafkaServer\)"
-        runs = len(self._found(name, "Log4jController"))
-        self.until(f"{name} starts", lambda: len(self._found(name, pattern)) >= max(runs, 1))
+        self.until(f"{name} starts", lambda: len(self._found(name, pattern)) >= self.starts[name])
 
     def kill(self, name: str) -> None:
         """End a process without warning."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import product
+from weakref import WeakKeyDictionary
 
 from assay.checker.evaluate.conform import range_check
 from assay.checker.evaluate.domain import cardinality
@@ -66,7 +67,7 @@ class Model:
         self._expressions: dict[int, tuple[k.Expr, Meaning]] = {}
         self._hidden: dict[int, tuple[Taken, ...]] = {}
         self._calls: dict[tuple[str, Wanted, int], tuple[Taken, ...]] = {}
-        self._consumed: dict[tuple[Item, int], Consumed] = {}
+        self._consumed: WeakKeyDictionary[Item, dict[int, Consumed]] = WeakKeyDictionary()
         self._choices_known: dict[tuple[str, Wanted], tuple[Sequence[Value], ...]] = {}
         self._instances: dict[tuple[str, Wanted], list[tuple[Value, ...]]] = {}
         self.initial = tuple(dict.fromkeys(self._initial()))
@@ -111,10 +112,13 @@ class Model:
         except Undefined:
             return False
 
+    def applies(self, rule: k.TraceRule, bound: Mapping[str, Value]) -> bool:
+        """Whether a rule's ``if`` holds for the values of its binders."""
+        return rule.condition is None or self.holds(rule.condition, bound)
+
     def speaks_of(self, observation: Observation) -> bool:
         """Whether the rule's ``if`` holds of the values that an observation states."""
-        condition = observation.rule.condition
-        return condition is None or self.holds(condition, observation.bound)
+        return self.applies(observation.rule, observation.bound)
 
     def hidden(self, state: int) -> tuple[Taken, ...]:
         """The hidden steps that change the state, one for each state that they reach."""
@@ -189,10 +193,12 @@ class Model:
 
     def consume(self, item: Item, state: int) -> Consumed:
         """The ways in which an item can come in a state, without hidden steps."""
-        key = (item, state)
-        found = self._consumed.get(key)
+        known = self._consumed.get(item)
+        if known is None:
+            known = self._consumed[item] = {}
+        found = known.get(state)
         if found is None:
-            found = self._consumed[key] = self._consume(item, state)
+            found = known[state] = self._consume(item, state)
         return found
 
     def _consume(self, item: Item, state: int) -> Consumed:

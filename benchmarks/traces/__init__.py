@@ -1,0 +1,137 @@
+"""`python -m benchmarks traces [PART…] [COUNT]`: how good verdicts about logs are, measured on the recorded runs in ZooKeeper mode.
+
+Parts are ``healthy``, ``fields``, ``coherent``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
+one field (1,000 if none is given); there are three tenths as many coherent ones, and as many changes of whole lines. One line of JSON for each
+measurement, then one for each row of the table, with the target.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from .coherent import blames_the_rule, coherent_mutants
+from .control import EVERY, accepted_without, wrong_specs
+from .fields import field_mutants, summary
+from .healthy import healthy_run
+from .order import is_accepted, misordered, needed_shift
+from .recorded import RUNS, retrial
+
+Line = dict[str, Any]
+SEED = 1
+MUTANTS = 1_000
+
+
+def lines(arguments: Sequence[str]) -> Iterator[Line]:
+    """The measurements; raises ValueError for a part that there is not."""
+    names = [each for each in arguments if not each.isdigit()]
+    if unknown := set(names) - set(PARTS):
+        raise ValueError(f"no part {', '.join(sorted(unknown))}; parts: {', '.join(PARTS)}")
+    count = next((int(each) for each in arguments if each.isdigit()), MUTANTS)
+    for name in names or PARTS:
+        yield from PARTS[name](count)
+
+
+def _row(what: str, measured: object, target: str) -> Line:
+    return {"table": what, "measured": measured, "target": target}
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,} ({100 * part / max(1, whole):.1f} %)"
+
+
+def healthy(_: int) -> Iterator[Line]:
+    """The runs as they are, with ZooKeeper's own log and without."""
+    found = [healthy_run(run, zookeeper=zookeeper) for run in RUNS for zookeeper in (True, False)]
+    yield from found
+    yield _row("false alarms", sum(each["false_alarms"] + each["inconclusive"] for each in found), "0")
+    yield _row("unmapped lines", sum(each["unmapped"] for each in found), "0")
+    contained, writes = (sum(each[key] for each in found) for key in ("contained", "state_writes"))
+    yield _row("state writes of user topics contained", _share(contained, writes), "99 %")
+
+
+def fields(count: int) -> Iterator[Line]:
+    """One field of one line."""
+    found = [mutant for run in RUNS for mutant in field_mutants(run, -(-count // len(RUNS)), SEED)]
+    survivors = [mutant for mutant in found if not mutant.judgement.rejected]
+    yield from (mutant.as_line() for mutant in survivors)
+    sums = summary(found)
+    yield _row("one-field mutants rejected", _share(sums["rejected"], sums["mutants"]), "95 %")
+    first, several = sums["of_these_blamed_first"], sums["stated_by_others"]
+    yield _row("changed line blamed first, two others state the fact", _share(first, several), "90 %")
+    second, once = sums["of_these_blamed_first_or_second"], sums["stated_once"]
+    yield _row("changed line among the first two, otherwise", _share(second, once), "all")
+
+
+def coherent(count: int) -> Iterator[Line]:
+    """One fact in all lines, against the spec, the spec without guards, and without guards and invariants."""
+    tried, rejected, blamed, unguarded, bare = (Counter[str]() for _ in range(5))
+    rules: dict[tuple[str, str], str] = {}
+    for mutant in coherent_mutants(RUNS, 3 * count // 10, SEED):
+        judgement = retrial(mutant.run).judge(mutant.change)
+        tried[mutant.kind] += 1
+        rejected[mutant.kind] += judgement.rejected
+        blamed[mutant.kind] += judgement.rejected and blames_the_rule(mutant, judgement)
+        unguarded[mutant.kind] += not accepted_without(mutant, EVERY)
+        bare[mutant.kind] += not accepted_without(mutant, EVERY, invariants=False)
+        first = judgement.violations[0].blame[0] if judgement.violations else None
+        guards = frozenset((first.action, p.label) for p in first.parts if p.kind == "guard") if first else frozenset()
+        for rule in guards - rules.keys():
+            if accepted_without(mutant, frozenset({rule})):
+                rules[rule] = f"{mutant.run} {mutant.partition} version {mutant.version}: {mutant.kind}, {mutant.text}"
+    for kind in tried:
+        numbers = {
+            "mutants": tried,
+            "rejected": rejected,
+            "rule_blamed": blamed,
+            "no_guards": unguarded,
+            "no_invariants": bare,
+        }
+        yield {"coherent": kind, **{name: each[kind] for name, each in numbers.items()}}
+    yield from ({"guard": " ".join(rule), "witness": witness} for rule, witness in sorted(rules.items()))
+    whole = tried.total()
+    yield _row("coherent mutants rejected", _share(rejected.total(), whole), "90 %")
+    yield _row("of these the rule is blamed", _share(blamed.total(), rejected.total()), "all")
+    yield _row("control: rejected without guards", _share(unguarded.total(), whole), "beside")
+    yield _row("control: rejected without guards and invariants", _share(bare.total(), whole), "beside")
+    yield _row("guards with a log that they alone reject", len(rules), "each that logs exercise")
+
+
+def wrong(_: int) -> Iterator[Line]:
+    """Specs with one mistake against a healthy run."""
+    found = list(wrong_specs("A3"))
+    yield from found
+    noticed = sum(each["verdict"] == "inconsistent" for each in found)
+    yield _row("wrong specs that a healthy run refutes", _share(noticed, len(found)), "6")
+
+
+def whole_lines(count: int) -> Iterator[Line]:
+    """Lines dropped, doubled, exchanged."""
+    found = [each for run in RUNS for each in misordered(run, -(-3 * count // 10 // len(RUNS)), SEED)]
+    right = [each for each in found if each.is_right]
+    for kind in ("dropped", "doubled", "exchanged"):
+        own = sum(each.kind == kind for each in found)
+        yield {"lines": kind, "logs": own, "right": sum(each.kind == kind for each in right)}
+    yield _row("dropped, doubled, exchanged lines: the right answer", _share(len(right), len(found)), "80 %")
+
+
+def skew(_: int) -> Iterator[Line]:
+    """The least shift of one node's clock that 4 ms of skew do not allow, and 5 ms do."""
+    run, node = "A1", "broker-3"
+    shift = needed_shift(run, node, 4)
+    accepted = [is_accepted(run, node, shift, milliseconds) for milliseconds in (4, 5)]
+    yield {"skew": node, "run": run, "shift_ms": shift, "accepted_at_4": accepted[0], "accepted_at_5": accepted[1]}
+    yield _row(
+        "a log that needs 5 ms of skew", "rejected at 4, accepted at 5" if accepted == [False, True] else accepted, "so"
+    )
+
+
+PARTS: dict[str, Callable[[int], Iterator[Line]]] = {
+    "healthy": healthy,
+    "fields": fields,
+    "coherent": coherent,
+    "wrong": wrong,
+    "lines": whole_lines,
+    "skew": skew,
+}

@@ -1,0 +1,329 @@
+"""Coherent mutants: one fact changed in all lines of all nodes that state it, so that only the model's rules can tell.
+
+The facts come from what ZooKeeper stored; which brokers were live, and who was controller, from the execution of the healthy log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from assay.grammar.values import FrozenMap, RecordValue, Some, Value
+from assay.traces.decode import encode
+from assay.traces.events import Event, Field
+from assay.traces.retrial import Change, Judgement, Retrial
+
+from .recorded import StateWrite, retrial, state_writes
+
+Rewrite = Callable[[Event], Event | None]
+"""An event in the false history; None if nobody would have written it there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coherent:
+    """A false history of one partition, and the labels of the guards of which one has to be named."""
+
+    run: str
+    kind: str
+    partition: str
+    version: int
+    text: str
+    labels: tuple[str, ...]
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A partition's writes in order, its lines, and the brokers that its controllers took for live at each write."""
+
+    run: str
+    partition: str
+    writes: tuple[StateWrite, ...]
+    events: tuple[Event, ...]
+    live: Mapping[int, frozenset[int]]
+    replicas: frozenset[int]
+
+    def change(self, rewrite: Rewrite) -> Change:
+        """The false history as a change of the log."""
+        found: dict[int, Sequence[Event]] = {}
+        for event in self.events:
+            new = rewrite(event)
+            if new is not event:
+                found[id(event)] = () if new is None else (new,)
+        return found
+
+
+def histories(run: str) -> Iterator[History]:
+    """The partitions of a run whose writes the transaction log holds all."""
+    asked = retrial(run)
+    for name, events in asked.parts.slices.items():
+        writes = sorted((w for w in state_writes()[run] if w.partition == name), key=lambda w: w.version)
+        if writes and [w.version for w in writes] == list(range(len(writes))):
+            replicas = frozenset[int]().union(*(w.isr for w in writes))
+            yield History(run, name, tuple(writes), tuple(events), _live(asked, name, events), replicas)
+
+
+def _live(asked: Retrial, name: str, events: Sequence[Event]) -> dict[int, frozenset[int]]:
+    """The brokers that a controller knew at each write of the healthy execution, by the write's version."""
+    assert asked.joiner is not None
+    variables = [variable.name for variable in asked.joiner.model.kernel.variables]
+    view, stored = variables.index("membership.view"), variables.index("leadership.stored")
+    found: dict[int, frozenset[int]] = {}
+    run = asked.joiner.of_slice(name, events).result.execution
+    for step in run.steps if run is not None else ():
+        states, views = step.state[stored], step.state[view]
+        assert isinstance(states, FrozenMap)
+        assert isinstance(views, FrozenMap)
+        (state,) = states.values()
+        if isinstance(state, Some) and isinstance(state.value, RecordValue):
+            found.setdefault(int(str(state.value.fields[4])), max(map(_ids, views.values()), key=len))
+    return found
+
+
+def _ids(view: Value) -> frozenset[int]:
+    return (
+        frozenset(int(str(broker)) for broker in map(encode, view.keys()))
+        if isinstance(view, FrozenMap)
+        else frozenset()
+    )
+
+
+def changed(event: Event, **fields: Field) -> Event:
+    """The event with other values in fields that it has."""
+    return replace(event, fields={**event.fields, **{n: v for n, v in fields.items() if n in event.fields}})
+
+
+def stands_in(event: Event, low: int, high: int, epoch: int) -> bool:
+    """Whether a line speaks of the versions from low to below high, or, where it states none, of a leader epoch."""
+    version = event.fields.get("version")
+    if isinstance(version, int):
+        return low <= version < high
+    return event.fields.get("leader_epoch") == epoch
+
+
+def other_leader(history: History, at: StateWrite, new: int, isr: tuple[int, ...] | None = None) -> Change:
+    """Another leader elected by a write: in every line of its reign; the lines of who leads no more, and of who follows no more, go."""
+    end = next(
+        (w.version for w in history.writes if w.version > at.version and w.leader_epoch != at.leader_epoch), 1 << 30
+    )
+
+    def rewrite(event: Event) -> Event | None:
+        if not stands_in(event, at.version, end, at.leader_epoch):
+            return event
+        if event.kind in ("BecameLeader", "IsrUpdated") and event.fields.get("broker") == at.leader:
+            return None
+        if event.kind == "BecameFollower" and event.fields.get("broker") == new:
+            return None
+        told = changed(event, leader=new) if event.fields.get("leader") == at.leader else event
+        return told if isr is None else changed(told, isr=isr)
+
+    return history.change(rewrite)
+
+
+def elections(history: History) -> Iterator[tuple[StateWrite, StateWrite]]:
+    """The writes that put another leader in place, each with the write before it."""
+    for before, write in zip(history.writes, history.writes[1:], strict=False):
+        if write.leader not in (-1, before.leader):
+            yield before, write
+
+
+def outside_isr(history: History) -> Iterator[Coherent]:
+    """A leader from outside the ISR."""
+    for before, write in elections(history):
+        for new in sorted(history.live.get(write.version, frozenset()) & history.replicas - before.isr):
+            yield _mutant(
+                history,
+                "leader outside the ISR",
+                write,
+                f"leader {new}",
+                ("in_sync",),
+                other_leader(history, write, new),
+            )
+
+
+def not_first(history: History) -> Iterator[Coherent]:
+    """A live in-sync replica that is not the first of the assignment leads."""
+    for before, write in elections(history):
+        for new in sorted(
+            (history.live.get(write.version, frozenset()) & before.isr & write.isr) - {write.leader, before.leader}
+        ):
+            labels = ("first_in_order", "preferred")
+            yield _mutant(
+                history,
+                "not the first live in-sync replica",
+                write,
+                f"leader {new}",
+                labels,
+                other_leader(history, write, new),
+            )
+
+
+def dead_in_isr(history: History) -> Iterator[Coherent]:
+    """A broker that is gone joins the ISR."""
+    for before, write in zip(history.writes, history.writes[1:], strict=False):
+        absent = sorted(history.replicas - write.isr - before.isr - history.live.get(write.version, history.replicas))
+        if write.leader_epoch != before.leader_epoch or write.leader == -1 or not absent:
+            continue
+        dead = absent[0]
+        end = next(
+            (
+                w.version
+                for w in history.writes
+                if w.version > write.version and (w.leader_epoch != write.leader_epoch or dead in w.isr)
+            ),
+            1 << 30,
+        )
+
+        def rewrite(event: Event, low: int = write.version, high: int = end, dead: int = dead) -> Event:
+            version, isr = event.fields.get("version"), event.fields.get("isr")
+            inside = isinstance(version, int) and low <= version < high
+            return changed(event, isr=(*isr, dead)) if inside and isinstance(isr, tuple) else event
+
+        yield _mutant(
+            history, "ISR expanded with a dead broker", write, f"ISR with {dead}", ("live",), history.change(rewrite)
+        )
+
+
+def epoch_kept(history: History) -> Iterator[Coherent]:
+    """An election leaves the leader epoch."""
+    for _, write in elections(history):
+
+        def rewrite(event: Event, at: StateWrite = write) -> Event:
+            version, epoch = event.fields.get("version"), event.fields.get("leader_epoch")
+            later = (
+                version >= at.version
+                if isinstance(version, int)
+                else isinstance(epoch, int) and epoch >= at.leader_epoch
+            )
+            return changed(event, leader_epoch=epoch - 1) if later and isinstance(epoch, int) else event
+
+        yield _mutant(
+            history,
+            "epoch not bumped",
+            write,
+            "leader epoch as before",
+            ("leader_epoch", "epoch"),
+            history.change(rewrite),
+        )
+
+
+def stale_obeyed(history: History) -> Iterator[Coherent]:
+    """A broker that has obeyed an epoch obeys an earlier one: its second line of the later epoch tells the earlier."""
+    seen: dict[Field, tuple[int, int]] = {}
+    lines = [e for e in history.events if e.kind in ("BecameLeader", "BecameFollower", "LeaderAndIsrRestated")]
+    for event in sorted(lines, key=lambda e: e.record.time or 0):
+        broker, epoch = event.fields.get("broker"), event.fields.get("leader_epoch")
+        before, latest = seen.get(broker, (-1, -1))
+        if not isinstance(epoch, int):
+            continue
+        if epoch == latest and before >= 0 and event.kind == "LeaderAndIsrRestated":
+            change = {id(event): (changed(event, leader_epoch=before),)}
+            write = next(w for w in history.writes if w.leader_epoch == epoch)
+            yield _mutant(
+                history, "a stale request obeyed", write, f"epoch {before} after {latest}", ("not_stale",), change
+            )
+        seen[broker] = (latest, epoch) if epoch > latest else (before, latest)
+
+
+def reassignment_cut(history: History) -> Iterator[Coherent]:
+    """The line that ends a reassignment comes as soon as it began, before the new replica is in sync."""
+    begun = min((e.record.time or 0 for e in history.events if e.kind == "ReassignmentSent"), default=0)
+    for event in history.events:
+        if event.kind == "ReassignmentTarget" and begun:
+            early = replace(event, record=replace(event.record, time=begun + 1))
+            write = history.writes[-1]
+            yield _mutant(
+                history,
+                "reassignment ended early",
+                write,
+                "ended when it began",
+                ("replicas(p) <= s.isr",),
+                {id(event): (early,)},
+            )
+
+
+def needless_unclean(history: History) -> Iterator[Coherent]:
+    """A replica from outside the ISR leads, and one in it was live."""
+    for before, write in elections(history):
+        live = history.live.get(write.version, frozenset())
+        offline = before.leader == -1 or before.leader not in live
+        for new in sorted((live & history.replicas) - before.isr):
+            if offline and before.isr & live:
+                change = other_leader(history, write, new, (new,))
+                yield _mutant(
+                    history,
+                    "unclean election with a live in-sync replica",
+                    write,
+                    f"leader {new}",
+                    ("none_in_sync",),
+                    change,
+                )
+
+
+def superseded(history: History) -> Iterator[Coherent]:
+    """A write under the epoch of the controller before: in the controller's own line, and where the writer's epoch is told."""
+    for event in history.events:
+        epoch, version = event.fields.get("epoch"), event.fields.get("version")
+        if event.kind != "PartitionState" or not isinstance(epoch, int) or epoch < 2 or not isinstance(version, int):
+            continue
+        past = _reign(history.run, epoch - 1)
+        if past is None or not any(_written(e, version - 1, epoch) for e in history.events):
+            continue
+
+        def rewrite(each: Event, now: int = epoch, at: int = version, old: Event = past) -> Event:
+            if each.kind == "PartitionState" and each.fields.get("version") == at:
+                own = {
+                    "epoch": now - 1,
+                    "controller": old.fields["winner"],
+                    "node": str(old.run),
+                    "broker": old.fields["winner"],
+                }
+                return replace(changed(each, **own), run=old.run)
+            told = each.fields.get("version") == at and each.fields.get("controller_epoch") == now
+            return changed(each, controller_epoch=now - 1) if told else each
+
+        write = history.writes[version] if version < len(history.writes) else history.writes[-1]
+        labels = ("not_fenced", "acting")
+        yield _mutant(
+            history, "a write by a superseded controller", write, f"epoch {epoch - 1}", labels, history.change(rewrite)
+        )
+
+
+def _written(event: Event, version: int, epoch: int) -> bool:
+    """Whether a controller's line says that it wrote a version under an epoch."""
+    return event.kind == "PartitionState" and event.fields["version"] == version and event.fields["epoch"] == epoch
+
+
+def _reign(run: str, epoch: int) -> Event | None:
+    shared = retrial(run).parts.shared
+    return next((e for e in shared if e.kind == "ControllerElected" and e.fields["epoch"] == epoch), None)
+
+
+def _mutant(
+    history: History, kind: str, write: StateWrite, text: str, labels: tuple[str, ...], change: Change
+) -> Coherent:
+    return Coherent(history.run, kind, history.partition, write.version, text, labels, change)
+
+
+KINDS = (outside_isr, not_first, dead_in_isr, superseded, epoch_kept, stale_obeyed, reassignment_cut, needless_unclean)
+
+
+def coherent_mutants(runs: Sequence[str], count: int, seed: int) -> list[Coherent]:
+    """So many false histories, of each kind as many as there are up to its share; the same for the same seed."""
+    random = Random(seed)
+    every = [history for run in runs for history in histories(run)]
+    found: list[Coherent] = []
+    for at, kind in enumerate(KINDS):
+        possible = [mutant for history in every for mutant in kind(history) if mutant.change]
+        share = (count - len(found)) // (len(KINDS) - at)
+        found += random.sample(possible, min(share, len(possible)))
+    return found
+
+
+def blames_the_rule(mutant: Coherent, judgement: Judgement) -> bool:
+    """Whether one of the rules that the history breaks is named first."""
+    parts = judgement.violations[0].blame[0].parts if judgement.violations else ()
+    return any(label == part.label or label in part.text for part in parts for label in mutant.labels) or any(
+        label in broken.name for broken in judgement.properties for label in mutant.labels
+    )

@@ -1,0 +1,156 @@
+"""One field of one line changed: how often it is noticed, and whether the changed line is blamed first."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from assay.grammar import kernel as k
+from assay.traces.events import Event, Field, Place
+from assay.traces.retrial import Judgement, Retrial
+from assay.traces.validation import TraceVerdict
+
+from .edit import edited, printed
+from .recorded import reading, retrial, spec
+
+EPOCHS = ("epoch", "controller_epoch", "leader_epoch", "current", "latest")
+BROKERS = ("leader", "broker", "controller", "winner", "removed", "target")
+FACTS = frozenset({*EPOCHS, *BROKERS, "isr", "version", "epochs", "live"})
+"""The fields of protocol lines that are changed: epochs, versions, broker ids, and members of the ISR."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSite:
+    """A field of a line, with all events of the line, and in how many other lines the same fact stands."""
+
+    run: str
+    events: tuple[Event, ...]
+    event: Event
+    field: str
+    others: int
+
+    @property
+    def place(self) -> Place:
+        """Where the line is."""
+        return self.event.record.place
+
+
+@dataclass(frozen=True, slots=True)
+class FieldMutant:
+    """A site with another value, and the answer about the log with it."""
+
+    site: FieldSite
+    new: Field
+    judgement: Judgement
+
+    @property
+    def blamed(self) -> int | None:
+        """At which place, from 1, the changed line is among those blamed."""
+        places = [blame.place for violation in self.judgement.violations for blame in violation.blame]
+        distinct = list(dict.fromkeys(places))
+        return distinct.index(self.site.place) + 1 if self.site.place in distinct else None
+
+    def as_line(self) -> dict[str, Any]:
+        """The mutant in words."""
+        old = self.site.event.fields[self.site.field]
+        return {
+            "run": self.site.run,
+            "place": str(self.site.place).rpartition("!")[2],
+            "kind": self.site.event.kind,
+            "change": f"{self.site.field}: {old} -> {self.new}",
+            "verdict": self.judgement.verdict.value,
+            "blamed": self.blamed,
+            "others": self.site.others,
+        }
+
+
+def field_sites(run: str) -> list[FieldSite]:
+    """The facts in the lines that the trace clause reads, those of a line once for each field."""
+    spoken = {rule.event for plan in spec().kernel.traces for rule in plan.rules} - {k.GAP}
+    catalogue = reading(run).catalogue
+    lines: dict[Place, list[Event]] = defaultdict(list)
+    for event in retrial(run).parts.all:
+        lines[event.record.place].append(event)
+    stated: Counter[tuple[object, ...]] = Counter()
+    found: dict[tuple[Place, str], tuple[Event, str]] = {}
+    for place, events in lines.items():
+        for event in events:
+            for field in FACTS & event.fields.keys() & catalogue.shape(event.shape).fields.keys():
+                if event.kind in spoken and printed(catalogue, event, field) is not None:
+                    found.setdefault((place, field), (event, field))
+    for event, field in found.values():
+        stated[_fact(event, field)] += 1
+    return [
+        FieldSite(run, tuple(lines[place]), event, field, stated[_fact(event, field)] - 1)
+        for (place, _), (event, field) in sorted(found.items(), key=lambda each: (str(each[0][0]), each[0][1]))
+    ]
+
+
+def _fact(event: Event, field: str) -> tuple[object, ...]:
+    """What several lines state when they agree: the same of the same write, or of the same reign."""
+    fields = event.fields
+    if "version" in fields and "topic" in fields and field not in ("controller", "epoch", "broker"):
+        return fields["topic"], fields["partition"], fields["version"], field, str(fields[field])
+    if field in ("controller", "epoch", "winner") and "epoch" in fields:
+        return "reign", fields.get("controller", fields.get("winner")), fields["epoch"]
+    return event.record.place, field
+
+
+def other_value(field: str, value: Field, brokers: Sequence[int], random: Random) -> Field:
+    """What the field might say instead: a number nearby or one digit off, another broker, one member more, less or other."""
+    if isinstance(value, tuple):
+        members = [each for each in value if isinstance(each, int)]
+        absent = [each for each in brokers if each not in members]
+        choices = [tuple(m for m in members if m != gone) for gone in members] if len(members) > 1 else []
+        choices += [(*members, new) for new in absent]
+        choices += [tuple(new if m == gone else m for m in members) for gone in members for new in absent]
+        return random.choice(choices)
+    if isinstance(value, Mapping):
+        key = random.choice(sorted(value, key=str))
+        return {**value, key: _other_number(int(str(value[key])), random)}
+    if value is None:
+        return random.choice(brokers)
+    number = int(str(value))
+    return random.choice([b for b in brokers if b != number]) if field in BROKERS else _other_number(number, random)
+
+
+def _other_number(number: int, random: Random) -> int:
+    digits = str(number)
+    at = random.randrange(len(digits))
+    digit = int(digits[:at] + random.choice([d for d in "0123456789" if d != digits[at]]) + digits[at + 1 :])
+    return random.choice([number + 1, digit] + ([number - 1] if number else []))
+
+
+def field_mutants(run: str, count: int, seed: int) -> Iterator[FieldMutant]:
+    """So many one-field mutants of a run, each at another site; the same for the same seed."""
+    random = Random(f"{run} {seed}")
+    every = field_sites(run)
+    asked: Retrial = retrial(run)
+    brokers = sorted({broker for node in reading(run).nodes for broker in node.brokers})
+    for site in random.sample(every, min(count, len(every))):
+        old = site.event.fields[site.field]
+        new = other_value(site.field, old, brokers, random)
+        change = edited(reading(run).catalogue, site.events, site.event, site.field, new)
+        if change is not None:
+            yield FieldMutant(site, new, asked.judge(change, explained=True))
+
+
+def summary(mutants: Sequence[FieldMutant]) -> dict[str, Any]:
+    """The figures of the table."""
+    rejected = [each for each in mutants if each.judgement.rejected]
+    several = [each for each in rejected if each.site.others >= 2]
+    single = [each for each in rejected if each.site.others < 2]
+    verdicts = Counter(each.judgement.verdict for each in mutants if not each.judgement.rejected)
+    return {
+        "mutants": len(mutants),
+        "rejected": len(rejected),
+        "inconclusive": verdicts[TraceVerdict.INCONCLUSIVE],
+        "accepted": verdicts[TraceVerdict.CONSISTENT],
+        "stated_by_others": len(several),
+        "of_these_blamed_first": sum(each.blamed == 1 for each in several),
+        "stated_once": len(single),
+        "of_these_blamed_first_or_second": sum(each.blamed in (1, 2) for each in single),
+    }

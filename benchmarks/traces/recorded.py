@@ -1,0 +1,81 @@
+"""The recorded runs in ZooKeeper mode, and what ZooKeeper's transaction logs say of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.cli.settings import load
+from assay.grammar.load import Loaded
+from assay.traces.conduct import DEFAULT_OPTIONS, Options
+from assay.traces.events import Event
+from assay.traces.read import LogReading, read_logs
+from assay.traces.retrial import Retrial
+from assay.traces.samples import sample
+from assay.traces.validate import check
+
+CORPUS = Path(__file__).resolve().parents[2] / "tests" / "corpus"
+SAMPLES = {"A1": "elections", "A2": "duplicate-broker"}
+RUNS = ("A0", "A1", "A2", "A3", "A4", "A6", "A9", "B1", "B3")
+VERSIONS = {"A6": "2.4.1", "B1": "3.9.1", "B3": "3.9.1"}
+ZOOKEEPER = "zookeeper"
+SPEC = "kafka/cluster"
+
+
+class StateWrite(NamedTuple):
+    """A write of a partition's state, as ZooKeeper stored it; ``leader`` is -1 for none."""
+
+    partition: str
+    version: int
+    leader: int
+    isr: frozenset[int]
+    leader_epoch: int
+
+
+def archive(run: str) -> Path:
+    """The archive of a run: the logs of its nodes, and nothing else."""
+    return sample(SAMPLES[run]) if run in SAMPLES else CORPUS / "recordings" / f"{run}.tar.xz"
+
+
+@cache
+def reading(run: str) -> LogReading:
+    """The logs of a run."""
+    return read_logs([archive(run)])
+
+
+@cache
+def spec() -> Loaded:
+    """The spec that the logs are validated against."""
+    return load(SPEC, None, {})
+
+
+def events_of(run: str, *, zookeeper: bool = True) -> list[Event]:
+    """The events of a run, with or without those of ZooKeeper's own log."""
+    return [event for event in reading(run).events if zookeeper or event.run.node != ZOOKEEPER]
+
+
+@cache
+def retrial(run: str) -> Retrial:
+    """A run that was validated, to be asked about with changes."""
+    return retrial_of(spec(), run)
+
+
+def retrial_of(loaded: Loaded, run: str, options: Options = DEFAULT_OPTIONS) -> Retrial:
+    """The same against another spec; raises ValueError where no execution explains what partitions share."""
+    found = check(loaded, events_of(run), options=options).retrial(options)
+    if found is None:
+        raise ValueError(f"{run} has no execution under {loaded.kernel.name}: {options}")
+    return found
+
+
+@cache
+def state_writes() -> dict[str, frozenset[StateWrite]]:
+    """Every write of each run."""
+    found: dict[str, set[StateWrite]] = defaultdict(set)
+    for line in (CORPUS / "state_writes.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        run, partition, version, leader, isr, epoch = line.split("\t")
+        members = frozenset(map(int, isr.split(",")))
+        found[run].add(StateWrite(partition, int(version), int(leader), members, int(epoch)))
+    return {run: frozenset(writes) for run, writes in found.items()}

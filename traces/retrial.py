@@ -1,0 +1,130 @@
+"""A validated log asked again with some of its events changed: only what a change touches is checked anew.
+
+What slices share does not depend on them. So a change of one slice's events alone is answered by that slice over the execution that was
+found for the log as it is; and where shared events change, slices are asked again only if they see the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assay.traces.atoms import Writer
+from assay.traces.binding import Bound, Observation, bind
+from assay.traces.conduct import Accepted, Conclusion, Options, Rejected, conclude
+from assay.traces.events import Event
+from assay.traces.join import Joiner, Joint, joint
+from assay.traces.mismatch import proceed, violation_of
+from assay.traces.order import Item, order
+from assay.traces.replay import broken_properties, execution
+from assay.traces.search.explore import Search
+from assay.traces.search.path import Path
+from assay.traces.slices import SlicedEvents
+from assay.traces.validation import BrokenProperty, TraceVerdict, Violation
+
+Change = Mapping[int, Sequence[Event]]
+"""What stands in the place of events, by their identities (``id``): nothing, if they are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The answer about a changed log. The first violation of what is shared is explained on demand only."""
+
+    verdict: TraceVerdict
+    violations: tuple[Violation, ...] = ()
+    properties: tuple[BrokenProperty, ...] = ()
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the change is noticed: no execution explains the log, or what explains it breaks a property."""
+        return self.verdict is TraceVerdict.INCONSISTENT or bool(self.properties)
+
+
+class Retrial:
+    """A log that an execution explains. ``joined`` is None where the clause has no slices."""
+
+    def __init__(
+        self, search: Search, joined: Joint | None, parts: SlicedEvents, writer: Writer, options: Options
+    ) -> None:
+        self.search = search
+        self.joiner = None if joined is None else Joiner(joined)
+        self.parts = parts
+        self.writer = writer
+        self.options = options
+        self._items: dict[int, list[Item]] = {}
+        for item in search.frontier.order.items:
+            self._items.setdefault(id(item.observation.event), []).append(item)
+        self._owner = {id(event): name for name, events in parts.slices.items() for event in events}
+
+    def judge(self, change: Change, *, explained: bool = False) -> Judgement:
+        """The answer about the log with a change; where ``explained``, with the blame for what is shared."""
+        shared = {key: new for key, new in change.items() if key not in self._owner}
+        touched = dict.fromkeys(name for key in change if (name := self._owner.get(key)) is not None)
+        joiner = self.joiner
+        broken: tuple[BrokenProperty, ...] = ()
+        if shared:
+            search, misfits = self._changed_search(shared)
+            if misfits:
+                return Judgement(TraceVerdict.INCONSISTENT, tuple(misfits))
+            conclusion = conclude(search, search.begin(search.frontier.start), self.options)
+            if not isinstance(conclusion, Accepted):
+                return self._refused(search, conclusion, explained=explained)
+            broken = broken_properties(search.model, execution(search.model, conclusion.path))
+            joiner = None if joiner is None else joiner.on(self._joint_on(joiner.joint, conclusion.path))
+        if joiner is None:
+            return Judgement(TraceVerdict.CONSISTENT, (), broken)
+        names = list(touched) if joiner is self.joiner else list(self.parts.slices)
+        found = self._of_slices(joiner, names, change)
+        return replace(found, properties=(*broken, *found.properties))
+
+    def _joint_on(self, known: Joint, path: Path) -> Joint:
+        return joint(known.split, known.plan, self.search.model, path, self.writer)
+
+    def _refused(self, search: Search, conclusion: Conclusion, *, explained: bool) -> Judgement:
+        if not isinstance(conclusion, Rejected):
+            return Judgement(TraceVerdict.INCONCLUSIVE)
+        found = proceed(search, self.writer, replace(self.options, mismatches=1)).violations if explained else ()
+        return Judgement(TraceVerdict.INCONSISTENT, tuple(found))
+
+    def _of_slices(self, joiner: Joiner, names: Sequence[str], change: Change) -> Judgement:
+        violations: list[Violation] = []
+        properties: list[BrokenProperty] = []
+        verdicts = {TraceVerdict.CONSISTENT}
+        for name in names:
+            events = [new for event in self.parts.slices[name] for new in change.get(id(event), (event,))]
+            found = joiner.of_slice(name, events)
+            violations += [violation_of(misfit) for misfit in found.tally.misfits]
+            violations += found.result.violations
+            properties += found.result.properties
+            verdicts.add(found.result.verdict)
+        if violations:
+            return Judgement(TraceVerdict.INCONSISTENT, tuple(violations), tuple(properties))
+        open_ = TraceVerdict.INCONCLUSIVE in verdicts
+        return Judgement(TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT, (), tuple(properties))
+
+    def _changed_search(self, change: Change) -> tuple[Search, list[Violation]]:
+        """A search over the changed shared events; what it learnt of the others is kept where none is added or left out."""
+        found = {key: self._bound(new) for key, new in change.items()}
+        misfits = [violation_of(misfit) for bound in found.values() for misfit in bound.misfits]
+        if any(len(bound.observations) != len(self._items.get(key, ())) for key, bound in found.items()):
+            return self._rebuilt(change), misfits
+        search = self.search
+        for key, bound in found.items():
+            for item, observation in zip(self._items.get(key, ()), bound.observations, strict=True):
+                search = _with_item(search, replace(item, observation=observation))
+        return search, misfits
+
+    def _bound(self, events: Sequence[Event]) -> Bound:
+        return bind(self.search.model.plan, events, self.search.model.applies)
+
+    def _rebuilt(self, change: Change) -> Search:
+        events = [new for event in self.parts.shared for new in change.get(id(event), (event,))]
+        seen: Sequence[Observation] = self._bound(events).observations
+        return self.search.with_order(order(seen, self.search.model.plan.ordering))
+
+
+def _with_item(search: Search, item: Item) -> Search:
+    whole = search.frontier.order
+    items = whole.streams[item.stream].items
+    changed = (*items[: item.position], item, *items[item.position + 1 :])
+    return search.with_change(whole.with_items(item.stream, changed), item)
