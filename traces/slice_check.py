@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 
 from assay.grammar import kernel as k
 from assay.traces.binding import Observation, changed, observe
-from assay.traces.history import Deed, Entry, Frontier, History, Trail, Write, at_field, entries, number_of
+from assay.traces.history import Deed, Entry, Frontier, History, Trail, Write, announcing, at_field, entries, number_of
 from assay.traces.order import Item
 from assay.traces.slice_blame import Attempt, Blamer, disagreeing, states
 from assay.traces.validation import Violation
 
-ATTEMPTS_TRIED = 8
+ATTEMPTS_TRIED = 6
 """How many explanations of a mismatch are tried on what follows."""
 
-AHEAD = 10
+AHEAD = 6
 """How many entries after a mismatch decide between its explanations."""
 
 MOVES_TRIED = 8
@@ -191,7 +191,7 @@ class SliceCheck:
         frontier: Frontier = (trail,)
         failed = 0
         for entry in ahead:
-            onward = self.history.advance(frontier, entry)
+            onward = self.history.advance(frontier, entry, 0)
             frontier = onward or frontier
             failed += not onward
             if not onward and isinstance(entry, Write):
@@ -199,9 +199,9 @@ class SliceCheck:
         return failed
 
     def _without_one(self, write: Write) -> list[Attempt]:
-        """The ways on without one of several lines."""
+        """The ways on without one of several lines: of those that tell when it was, for without one of them it may have been at another time."""
         found: list[Attempt] = []
-        for line in write.lines if len(write.lines) > 1 else ():
+        for line in announcing(write.lines) if len(write.lines) > 1 else ():
             others = Write(write.number, tuple(other for other in write.lines if other is not line))
             found += [Attempt(trail, trail, 0, (line,)) for trail in self.history.advance(self.frontier, others)]
         return found

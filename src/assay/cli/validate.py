@@ -90,6 +90,11 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
     help="Findings that are accepted: the id of one on each line.",
 )
 @click.option(
+    "--strict",
+    is_flag=True,
+    help="Allow for nothing that versions of the product are known to do against the protocol.",
+)
+@click.option(
     "--redact", is_flag=True, help="Replace names of hosts, topics, clusters and directories in every output."
 )
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
@@ -110,6 +115,7 @@ def validate(
     until: int | None,
     topics: tuple[str, ...],
     known: Path | None,
+    strict: bool,
     redact: bool,
     as_json: bool,
     junit: Path | None,
@@ -126,7 +132,7 @@ def validate(
         reading = read_logs(paths, ReadOptions(shape_files=shapes))
         reading = redacted(reading) if redact else reading
         show(f"validating {sum(reading.kinds.values()):,} events")
-        limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew)
+        limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict)
         accepted = known_ids(known.read_text(encoding="utf-8", errors="replace")) if known is not None else None
         scope = Scope(since, until, topics, accepted)
         validation = validated(loaded, reading, limits, clause, scope)
