@@ -175,7 +175,12 @@ class SliceCheck:
         A write that broke a rule is one obstacle, however many guards say so; so is each line that says something else than was done. If all
         lines agree on a write that no rule allows, what follows agrees with it too, and the rule is blamed; else the odd line is.
         """
-        choices = [*self._without_one(write), *self._without_latest(write)]
+        without_one = self._without_one(write)
+        alone = next((each for each in without_one if not self._failures(each.trail, ahead[:AHEAD])), None)
+        if alone is not None:
+            self._note_odd(alone.odd, alone.noticed)
+            return (alone.trail,)
+        choices = [*without_one, *self._without_latest(write)]
         choices += _distinct(self.blamer.attempts(self.history, self.frontier, write))[:ATTEMPTS_TRIED]
         if not choices:
             self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
