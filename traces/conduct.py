@@ -13,7 +13,7 @@ from assay.traces.search.path import Path
 class Options:
     """``nodes`` is the most nodes that one search may visit; ``mismatches`` the most that are reported; ``mutants`` how many are tried.
 
-    ``skew`` (milliseconds) goes before the clause's own.
+    ``skew`` (milliseconds) goes before the clause's own. Where ``strict``, what the clause reports as known behaviour is not allowed for.
     """
 
     nodes: int = 200_000
@@ -21,6 +21,7 @@ class Options:
     mutants: int = 0
     seed: int = 0
     skew: int | None = None
+    strict: bool = False
 
 
 NEAR = (100.0, 1_000.0)

@@ -105,9 +105,9 @@ class History:
                 low, high = max(low, first), min(high, last)
         return low, max(low, high)
 
-    def advance(self, frontier: Frontier, entry: Entry) -> Frontier:
-        """The ways on with an entry; hidden steps only where there is none without."""
-        for hidden in range(HIDDEN_TRIED + 1):
+    def advance(self, frontier: Frontier, entry: Entry, most: int = HIDDEN_TRIED) -> Frontier:
+        """The ways on with an entry; hidden steps, at most so many, only where there is none without."""
+        for hidden in range(most + 1):
             best: dict[Own, Trail] = {}
             for trail in frontier:
                 for onward in self._onward(trail, entry, hidden):

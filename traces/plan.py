@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
@@ -48,6 +48,26 @@ def sized_kernel(loaded: Loaded, events: Sequence[Event], clause: str | None) ->
     plan = trace_plan(kernel, clause)
     _check_wildcards(kernel, plan)
     return kernel, plan
+
+
+KNOWN = "known"
+"""The severity of an action that is no rule of the protocol: what some version of the product is known to do."""
+
+
+def strict(plan: k.TracePlan) -> k.TracePlan:
+    """The clause where nothing is explained by an action that it reports as known behaviour."""
+    known = {each.action for each in plan.reported if each.severity == KNOWN}
+
+    def without(rule: k.TraceRule) -> k.TraceRule:
+        steps = tuple(tuple(call for call in step if call.action not in known) for step in rule.steps)
+        return replace(rule, steps=steps)
+
+    return replace(
+        plan,
+        rules=tuple(map(without, plan.rules)),
+        hidden=tuple(name for name in plan.hidden if name not in known),
+        numbered=tuple(name for name in plan.numbered if name not in known),
+    )
 
 
 def sizing(kernel: k.Kernel, plan: k.TracePlan, events: Iterable[Event]) -> Sizing:

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 
 from assay.grammar import kernel as k
 from assay.traces.binding import Observation, changed, observe
-from assay.traces.history import Deed, Entry, Frontier, History, Trail, Write, at_field, entries, number_of
+from assay.traces.history import Deed, Entry, Frontier, History, Trail, Write, announcing, at_field, entries, number_of
 from assay.traces.order import Item
 from assay.traces.slice_blame import Attempt, Blamer, disagreeing, odd_lines
 from assay.traces.validation import Violation
 
-ATTEMPTS_TRIED = 8
+ATTEMPTS_TRIED = 6
 """How many explanations of a mismatch are tried on what follows."""
 
-AHEAD = 10
+AHEAD = 6
 """How many entries after a mismatch decide between its explanations."""
 
 MOVES_TRIED = 8
@@ -185,7 +185,12 @@ class SliceCheck:
         A write that broke a rule is one obstacle, however many guards say so; so is each line that says something else than was done. If all
         lines agree on a write that no rule allows, what follows agrees with it too, and the rule is blamed; else the odd line is.
         """
-        choices = [*self._without_one(write), *self._without_latest(write)]
+        without_one = self._without_one(write)
+        alone = next((each for each in without_one if not self._failures(each.trail, ahead[:AHEAD])), None)
+        if alone is not None:
+            self._note_odd(alone.odd, alone.noticed)
+            return (alone.trail,)
+        choices = [*without_one, *self._without_latest(write)]
         choices += _distinct(self.blamer.attempts(self.history, self.frontier, write))[:ATTEMPTS_TRIED]
         if not choices:
             self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
@@ -201,7 +206,7 @@ class SliceCheck:
         frontier: Frontier = (trail,)
         failed = 0
         for entry in ahead:
-            onward = self.history.advance(frontier, entry)
+            onward = self.history.advance(frontier, entry, 0)
             frontier = onward or frontier
             failed += not onward
             if not onward and isinstance(entry, Write):
@@ -209,9 +214,9 @@ class SliceCheck:
         return failed
 
     def _without_one(self, write: Write) -> list[Attempt]:
-        """The ways on without one of several lines."""
+        """The ways on without one of several lines: of those that tell when it was, for without one of them it may have been at another time."""
         found: list[Attempt] = []
-        for line in write.lines if len(write.lines) > 1 else ():
+        for line in announcing(write.lines) if len(write.lines) > 1 else ():
             others = Write(write.number, tuple(other for other in write.lines if other is not line))
             found += [Attempt(trail, trail, 0, (line,)) for trail in self.history.advance(self.frontier, others)]
         return found

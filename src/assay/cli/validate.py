@@ -94,6 +94,11 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
     help="Findings that are accepted: the id of one on each line.",
 )
 @click.option(
+    "--strict",
+    is_flag=True,
+    help="Allow for nothing that versions of the product are known to do against the protocol.",
+)
+@click.option(
     "--redact", is_flag=True, help="Replace names of hosts, topics, clusters and directories in every output."
 )
 @validation_on_spark
@@ -115,6 +120,7 @@ def validate(
     until: int | None,
     topics: tuple[str, ...],
     known: Path | None,
+    strict: bool,
     redact: bool,
     spark: str | None,
     clusters: str | None,
@@ -130,7 +136,7 @@ def validate(
                3 inconclusive    4 vacuous: nothing was checked
     """
     bound = parse_settings(settings)
-    limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew)
+    limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict)
     accepted = known_ids(known.read_text(encoding="utf-8", errors="replace")) if known is not None else None
     scope = Scope(since, until, topics, accepted)
     if spark is not None:

@@ -11,7 +11,16 @@ from assay.report.text import explanation_lines
 from assay.traces.binding import Unread
 from assay.traces.events import Event, Notice
 from assay.traces.overview import Overview
-from assay.traces.validation import Blame, BrokenProperty, EventMeaning, FailedPart, TraceVerdict, Validation, Violation
+from assay.traces.validation import (
+    Blame,
+    BrokenProperty,
+    EventMeaning,
+    FailedPart,
+    Remark,
+    TraceVerdict,
+    Validation,
+    Violation,
+)
 from assay.traces.window import finding_id
 
 TONES = {
@@ -23,6 +32,7 @@ TONES = {
 SEVERITIES = {"risk": "data at risk", "known": "known behaviour"}
 MOST_NOTICES = 20
 MOST_BLAMED = 3
+NAMES_SHOWN = 6
 WIDTH = 100
 
 
@@ -96,14 +106,23 @@ def _broken(broken: BrokenProperty) -> Iterator[Line]:
 
 
 def _remarks(validation: Validation) -> Iterator[Line]:
-    """What happened by the rules and is worth saying, with its slice and its line."""
-    told = [(remark, result.name) for result in validation.slices for remark in result.remarks]
+    """What happened by the rules, or is known of a version, and is worth saying: each kind with its slices, and its first lines."""
+    told: dict[tuple[str, str], list[tuple[Remark, str]]] = {}
+    for result in validation.slices:
+        for remark in result.remarks:
+            told.setdefault((remark.severity, remark.text), []).append((remark, result.name))
     if told:
         yield Line("")
-    for remark, name in told:
-        place = clean(str(remark.event.record.place))
-        yield Line(f"{SEVERITIES[remark.severity]}: {name}, {remark.text}  ({place})", Tone.WARN)
-        yield Line(f"   {clean(remark.event.record.message.splitlines()[0])}", Tone.FAINT)
+    for (severity, text), group in sorted(told.items(), key=lambda each: list(SEVERITIES).index(each[0][0])):
+        names = list(dict.fromkeys(clean(name) for _, name in group))
+        shown = ", ".join(names[:NAMES_SHOWN]) + (
+            f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+        )
+        times = f" ({len(group):,} times)" if len(group) > 1 else ""
+        yield Line(f"{SEVERITIES[severity]}: {shown}, {text}{times}", Tone.WARN)
+        for remark, _ in group[:MOST_BLAMED]:
+            message = clean(remark.event.record.message.splitlines()[0])
+            yield Line(f"   {clean(str(remark.event.record.place))}: {message}", Tone.FAINT)
 
 
 def _slices(validation: Validation) -> Iterator[Line]:

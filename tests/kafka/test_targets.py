@@ -1,0 +1,85 @@
+"""A small selection of the table that ``python -m benchmarks traces`` prints: changed logs of the recorded runs, and what is said of them.
+
+The slow ones take as many changes as it needs for a figure to mean something; the others keep each mechanism honest.
+"""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks.traces.coherent import KINDS, blames_the_rule, coherent_mutants
+from benchmarks.traces.control import WRONG, wrong_specs
+from benchmarks.traces.fields import field_mutants, summary
+from benchmarks.traces.healthy import healthy_run
+from benchmarks.traces.order import is_accepted, misordered
+from benchmarks.traces.recorded import RUNS, events_of, retrial, spec
+
+from assay.traces.conduct import Options
+from assay.traces.validate import validate
+from assay.traces.validation import TraceVerdict
+
+SEED = 7
+
+
+def test_a_log_without_change_is_judged_as_it_was_validated() -> None:
+    judgement = retrial("A1").judge({})
+    assert (judgement.verdict, judgement.rejected) == (TraceVerdict.CONSISTENT, False)
+
+
+@pytest.mark.slow
+def test_most_one_field_mutants_are_rejected_and_blamed() -> None:
+    sums = summary(list(field_mutants("A1", 12, SEED)))
+    assert sums["mutants"] >= 10
+    assert sums["rejected"] >= 0.8 * sums["mutants"]
+    blamed = sums["of_these_blamed_first"] + sums["of_these_blamed_first_or_second"]
+    assert blamed >= 0.9 * sums["rejected"]
+
+
+@pytest.mark.slow
+def test_false_histories_of_each_kind_are_rejected_and_the_broken_rule_is_named() -> None:
+    mutants = coherent_mutants(("B3",), 16, SEED)
+    assert len({mutant.kind for mutant in mutants}) >= len(KINDS) - 1
+    judged = [(mutant, retrial(mutant.run).judge(mutant.change)) for mutant in mutants]
+    rejected = [(mutant, judgement) for mutant, judgement in judged if judgement.rejected]
+    assert len(rejected) >= 0.9 * len(judged)
+    assert sum(blames_the_rule(*each) for each in rejected) >= 0.7 * len(rejected)
+
+
+def test_dropped_doubled_and_exchanged_lines_have_the_answer_that_the_ground_truth_lets_expect() -> None:
+    found = list(misordered("A1", 12, SEED))
+    assert {each.kind for each in found} == {"dropped", "doubled", "exchanged"}
+    assert sum(each.is_right for each in found) >= 10
+
+
+def test_what_a_version_is_known_to_do_is_a_remark_and_explains_nothing_where_that_is_asked() -> None:
+    """In run A2 the controller wrote an ISR with a broker that its own log says is gone; ZooKeeper's log holds that write.
+
+    Steps that left no line came before it, so that the write is no violation for certain; but it is explained no more.
+    """
+    told = validate(spec(), events_of("A2"))
+    remarks = [remark for result in told.slices for remark in result.remarks]
+    assert (told.verdict, [remark.severity for remark in remarks]) == (TraceVerdict.CONSISTENT, ["known"])
+    assert "Kafka 2.7 to 3.2" in remarks[0].text
+    strictly = validate(spec(), events_of("A2"), options=Options(strict=True))
+    assert strictly.verdict is TraceVerdict.INCONCLUSIVE
+    assert str(remarks[0].event.record.place) in str(strictly.reason)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", RUNS)
+def test_a_recorded_run_is_no_false_alarm_and_holds_every_stored_write(run: str) -> None:
+    for zookeeper in (True, False):
+        found = healthy_run(run, zookeeper=zookeeper)
+        assert (found["false_alarms"], found["inconclusive"], found["unmapped"]) == (0, 0, 0)
+        assert found["contained"] == found["state_writes"] > 0
+
+
+@pytest.mark.slow
+def test_six_wrong_specs_are_refuted_by_a_healthy_run() -> None:
+    found = list(wrong_specs("A1"))
+    assert [each["verdict"] for each in found] == ["inconsistent"] * len(WRONG)
+
+
+@pytest.mark.slow
+def test_a_clock_that_is_off_is_accepted_as_far_as_the_skew_allows() -> None:
+    assert is_accepted("A1", "broker-3", 0, 0)
+    assert not is_accepted("A1", "broker-3", 60_000, 5)
