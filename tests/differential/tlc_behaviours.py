@@ -104,7 +104,8 @@ def _joined(asked: Sequence[Asked]) -> Iterator[str]:
     variables = sorted({name for module in modules for name in module.variables})
     everything = f"<<which, {', '.join(variables)}>>"
     yield from ("---- MODULE Asked ----", "EXTENDS Integers")
-    yield f"CONSTANTS {', '.join(constants)}"
+    if constants:
+        yield f"CONSTANTS {', '.join(constants)}"
     yield f"VARIABLES which, {', '.join(variables)}"
     for at, each in enumerate(asked):
         yield instance(at, each.kernel)
