@@ -72,7 +72,7 @@ def advance(node: Any, place: Any, part: Any, index: Any, product: Any, stopping
         if index[to] == 0:
             return place, to
         index[node] = min(index[node], index[to])
-    return place, np.int64(-1)
+    return place, -1
 
 
 @compiled
