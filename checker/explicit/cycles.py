@@ -46,7 +46,38 @@ def look_up(prints: Any, numbers: Any, marks: Any, found: Any) -> None:
 
 
 @ArrayFunction
-def sweep(  # noqa: PLR0913, PLR0915, PLR0917 - one loop over arrays
+def advance(node: Any, place: Any, part: Any, index: Any, product: Any, stopping: bool) -> tuple[int, int]:
+    """Look at the edges of a node from a place on, up to one that leads to a node never seen: the place after it and that node, else -1.
+
+    On the way the index of the node is lowered to those of the nodes that it leads to.
+    """
+    starts, targets, labels, kinds, first, dest, admits, passes = product
+    states = len(first) - 1
+    state = node // states
+    q = node - state * states
+    kind, begin = kinds[state], np.int64(starts[state])
+    edges = np.int64(1) if stopping else np.int64(starts[state + 1]) - begin + 1
+    last = (first[q + 1] - first[q]) * edges
+    while place < last:
+        way = first[q] + place // edges
+        edge = place % edges
+        if edge == 0 and not admits[kind, way]:
+            place += edges
+            continue
+        place += 1
+        target = state if edge == 0 else np.int64(targets[begin + edge - 1])
+        label = np.int64(0) if edge == 0 else np.int64(labels[begin + edge - 1])
+        to = target * states + dest[way]
+        if not passes[label, way] or part[to] != part[node]:
+            continue
+        if index[to] == 0:
+            return place, to
+        index[node] = min(index[node], index[to])
+    return place, -1
+
+
+@ArrayFunction
+def sweep(  # noqa: PLR0913, PLR0917 - one loop over arrays
     roots: Any, part: Any, index: Any, work: Any, numbers: Any, met: Any, product: Any, marks: Any, stopping: bool
 ) -> int:  # fmt: skip
     """Find the components of all regions that the roots are in, and what becomes of each; how many nodes are to be looked at again.
@@ -56,8 +87,6 @@ def sweep(  # noqa: PLR0913, PLR0915, PLR0917 - one loop over arrays
     are the last ones used for components and regions; ``met`` is room for the marks of a component. This is D. J. Pearce's algorithm (2016) with its stacks in arrays.
     """
     todo, stack, calls, places, rooted = work
-    starts, targets, labels, kinds, first, dest, admits, passes = product
-    states = len(first) - 1
     next_index, component, top, waiting = 1, len(part) + 1, 0, 0
     for r in range(len(roots)):
         if index[roots[r]] != 0 or part[roots[r]] <= 0:
@@ -68,38 +97,16 @@ def sweep(  # noqa: PLR0913, PLR0915, PLR0917 - one loop over arrays
         next_index += 1
         while depth > 0:
             node = np.int64(calls[depth - 1])
-            state = node // states
-            q = node - state * states
-            kind, begin = kinds[state], np.int64(starts[state])
-            edges = np.int64(1) if stopping else np.int64(starts[state + 1]) - begin + 1
-            place, last = np.int64(places[depth - 1]), (first[q + 1] - first[q]) * edges
-            descends = False
-            while place < last:
-                way = first[q] + place // edges
-                edge = place % edges
-                if edge == 0 and not admits[kind, way]:
-                    place += edges
-                    continue
-                place += 1
-                target = state if edge == 0 else np.int64(targets[begin + edge - 1])
-                label = np.int64(0) if edge == 0 else np.int64(labels[begin + edge - 1])
-                if not passes[label, way]:
-                    continue
-                to = target * states + dest[way]
-                if part[to] != part[node]:
-                    continue
-                if index[to] == 0:
-                    descends = True
-                    places[depth - 1] = place
-                    calls[depth], places[depth], rooted[depth] = to, 0, 1
-                    index[to] = next_index
-                    next_index += 1
-                    depth += 1
-                    break
-                if index[to] < index[node]:
-                    index[node] = index[to]
-                    rooted[depth - 1] = 0
-            if descends:
+            own = index[node]
+            place, to = advance(node, np.int64(places[depth - 1]), part, index, product, stopping)
+            if index[node] < own:
+                rooted[depth - 1] = 0
+            if to >= 0:
+                places[depth - 1] = place
+                calls[depth], places[depth], rooted[depth] = to, 0, 1
+                index[to] = next_index
+                next_index += 1
+                depth += 1
                 continue
             depth -= 1
             if rooted[depth]:
@@ -111,19 +118,10 @@ def sweep(  # noqa: PLR0913, PLR0915, PLR0917 - one loop over arrays
                 next_index -= top - bottom + 1
                 for at in range(bottom, top + 1):
                     index[stack[at]] = component
+                members = stack[bottom : top + 1]
                 waiting = judge(
-                    stack[bottom : top + 1],
-                    component,
-                    part,
-                    index,
-                    todo,
-                    waiting,
-                    numbers,
-                    met,
-                    product,
-                    marks,
-                    stopping,
-                )
+                    members, component, part, index, todo, waiting, numbers, met, product, marks, stopping
+                )  # fmt: skip
                 top = bottom
             else:
                 stack[top] = node
