@@ -27,7 +27,8 @@ def lengths(report: Report) -> dict[str, tuple[Outcome, int | None]]:
     return {
         p.name: (p.outcome, len(p.trace) if p.trace else None)
         for p in report.properties
-        if p.outcome is Outcome.VIOLATED or (p.kind == "reachable" and p.outcome is Outcome.HOLDS)
+        if p.kind != "temporal"  # bounded search does not decide them
+        and (p.outcome is Outcome.VIOLATED or (p.kind == "reachable" and p.outcome is Outcome.HOLDS))
     }
 
 

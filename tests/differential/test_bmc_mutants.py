@@ -32,7 +32,8 @@ def changed(name: str) -> list[Kernel]:
 
 def broken(kernel: Kernel) -> frozenset[str]:
     """The sorts whose elements are used in their order only."""
-    return interchangeable(kernel, kernel.properties, initial_states(Model(kernel))[0])
+    safety = [each for each in kernel.properties if each.kind != "temporal"]
+    return interchangeable(kernel, safety, initial_states(Model(kernel))[0])
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ SIZES = [
     Size("kafka/controller", 181_168, 1_894_757, 26, ("own_ids", "zxids")),
     Size("kafka/controller_cache", 975, 3_198, 15, ("versions",)),
     Size("kafka/isr_in_zookeeper", 2_070, 6_331, 11, ("versions",)),
-    Size("kafka/leadership", 283_684, 2_171_449, 10, ("assignments", "leader_epochs", "versions")),
+    Size("kafka/leadership", 283_684, 2_389_785, 10, ("assignments", "leader_epochs", "versions")),
     Size("kafka/leadership_abstract", 3_401, 27_097, 8, ("epochs",)),
     Size("kafka/membership", 27_451, 218_001, 24, ("zxids",)),
     Size("kafka/own_node", 2_720, 17_989, 20),

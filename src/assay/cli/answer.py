@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ class Destination:
 
 
 def result_options(found: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """The options of a command that fill a ``Destination``; ``found`` is what the command calls a counterexample."""
+    """The options of a command that become its ``destination``; ``found`` is what the command calls a counterexample."""
     file = click.Path(path_type=Path)
     options = (
         click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output."),
@@ -51,9 +52,16 @@ def result_options(found: str) -> Callable[[Callable[..., int]], Callable[..., i
     )
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        @wraps(command)
+        def gathered(
+            spec: str, as_json: bool, junit: Path | None, trace_out: Path | None, itf: Path | None, **others: Any
+        ) -> int:
+            return command(spec=spec, destination=Destination(spec, as_json, junit, trace_out, itf), **others)
+
+        decorated: Callable[..., int] = gathered
         for option in reversed(options):
-            command = option(command)
-        return command
+            decorated = option(decorated)
+        return decorated
 
     return decorate
 

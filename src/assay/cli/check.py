@@ -125,10 +125,7 @@ def check(
     keep_going: bool,
     violations: int,
     symmetry: str,
-    as_json: bool,
-    junit: Path | None,
-    trace_out: Path | None,
-    itf: Path | None,
+    destination: Destination,
 ) -> int:
     """Check all properties of SPEC: a file, or the name of a bundled spec such as `kafka/controller`.
 
@@ -162,7 +159,6 @@ def check(
     else:
         answer = search_on_spark(loaded, limits, cluster)
     report = answer.report
-    destination = Destination(spec, as_json, junit, trace_out, itf)
     return tell(
         loaded, report, destination, partial(report_object, report), partial(report_lines, report), answer.declined
     )

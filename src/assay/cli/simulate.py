@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import click
 
@@ -60,10 +59,7 @@ def simulate(
     timeout: float | None,
     no_deadlock: bool,
     keep_going: bool,
-    as_json: bool,
-    junit: Path | None,
-    trace_out: Path | None,
-    itf: Path | None,
+    destination: Destination,
 ) -> int:
     """Walk through SPEC at random, for models whose states are too many to be searched.
 
@@ -81,6 +77,5 @@ def simulate(
     with stoppable() as asked, search_progress() as show:
         options = replace(limits, progress=show, interrupted=asked)
         simulated = walk(loaded.kernel, Walks(walks, depth, seed), options, loaded.sources, engine)
-    destination = Destination(spec, as_json, junit, trace_out, itf)
     as_object, as_lines = partial(simulation_object, simulated), partial(simulation_lines, simulated)
     return tell(loaded, simulated.report, destination, as_object, as_lines, simulated.declined)

@@ -43,7 +43,7 @@ def script_data(
     numbers = {id(event): number for number, event in enumerate(events)}
     lane_of = {lane.name: number for number, lane in enumerate(line.lanes) if lane.group == "node"}
     blamed = {each.place for each in validation.violations}
-    used = {id(step.event) for each in past for step in each.steps if step.event is not None}
+    used = {_statement(step.event) for each in past for step in each.steps if step.event is not None}
     names = _short({name for lane in line.lanes for name in lane.bands})
     return {
         "begin": line.begin,
@@ -70,7 +70,7 @@ def script_data(
             "line": [e.record.place.line for e in events],
             "text": [text(e.record.message.partition("\n")[0]) for e in events],
             "read": [text(event_text(e)) for e in events],
-            "state": [_status(e.record.place, id(e) in used, blamed) for e in events],
+            "state": [_status(e.record.place, _statement(e) in used, blamed) for e in events],
         },
         "histories": [
             {
@@ -88,6 +88,11 @@ def _short(names: Iterable[str]) -> dict[str, str]:
     """Each variable's name without its modules, where that names no other."""
     ends = Counter(name.rpartition(".")[2] for name in names)
     return {name: end if ends[end := name.rpartition(".")[2]] == 1 else name for name in names}
+
+
+def _statement(event: Event) -> tuple[str, str, str]:
+    """What is the same of a line and of one that only says it again, which is not compared with the model (``traces.restatement``)."""
+    return event.record.place.file, event.kind, event_text(event)
 
 
 def _status(place: Place, used: bool, blamed: Iterable[Place]) -> int:
