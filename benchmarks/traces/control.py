@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -70,9 +70,10 @@ def _without(split: Split, dropped: frozenset[Rule]) -> Split:
     return replace(split, kernel=replace(split.kernel, actions=tuple(map(kept, split.kernel.actions))))
 
 
-def wrong_specs(run: str) -> Iterator[dict[str, Any]]:
-    """The answer of each wrong spec about a healthy run."""
-    for name, (old, new) in WRONG.items():
+def wrong_specs(run: str, names: Iterable[str] = tuple(WRONG)) -> Iterator[dict[str, Any]]:
+    """The answer of each wrong spec of these names about a healthy run."""
+    for name in names:
+        old, new = WRONG[name]
         with TemporaryDirectory() as folder:
             shutil.copytree(SPECS, folder, dirs_exist_ok=True)
             path = Path(folder, "kafka", "leadership.assay")

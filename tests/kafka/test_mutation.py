@@ -42,7 +42,7 @@ QUICK = [
     Strength("kafka/claim", 32, 29, 3, 0),
     Strength("kafka/controller_cache", 32, 31, 1, 0),
     Strength("kafka/kraft/brokers", 14, 13, 1, 0),
-    Strength("kafka/leadership_abstract", 46, 45, 1, 0),
+    Strength("kafka/leadership_abstract", 47, 46, 1, 0),
     Strength("kafka/stop_replica", 39, 35, 4, 0),
     Strength("kafka/topics", 54, 52, 2, 0),
     Strength("kafka/transaction_coordinator", 30, 29, 1, 0),

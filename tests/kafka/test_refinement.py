@@ -55,7 +55,14 @@ LONG = [
 ]
 WITHOUT = [
     Departs("kafka/cluster_refinement", "two_brokers", "EpochPerElection", LEADERSHIP, 12, "cluster.elect_leader"),
-    Departs("kafka/cluster_refinement", "two_brokers", "ConditionalWrites", LEADERSHIP, 11, "cluster.change_isr_with_the_dead"),
+    Departs(
+        "kafka/cluster_refinement",
+        "two_brokers",
+        "ConditionalWrites",
+        LEADERSHIP,
+        11,
+        "cluster.change_isr_with_the_dead",
+    ),
     Departs("kafka/cluster_refinement", "two_brokers", "FenceByLeaderEpoch", LEADERSHIP, 12, "cluster.leadership.obey"),
 ]
 LONG_WITHOUT = [
