@@ -1,4 +1,4 @@
-"""One small session for all tests of this folder."""
+"""One small session for each module of this folder: a process has one at a time, and some modules start clusters of their own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SMALL = {
 """Settings under which Spark takes little."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
     """Two tasks at once, in one process of Java and two of Python."""
     with session("local[2]", SMALL) as made:
