@@ -46,6 +46,7 @@ class Process:
 
     popen: subprocess.Popen[str]
     ready: re.Match[str]
+    reader: threading.Thread
 
     @property
     def alive(self) -> bool:
@@ -64,6 +65,7 @@ class Process:
             except subprocess.TimeoutExpired:
                 continue
         self.popen.wait()
+        self.reader.join(5)
 
 
 @dataclass(slots=True)
@@ -141,18 +143,20 @@ def _started(name: str, arguments: tuple[str, ...], ready: re.Pattern[str]) -> P
 
     def read() -> None:
         assert popen.stdout is not None
-        for line in popen.stdout:
-            match = None if found else ready.search(line)
-            if match is not None:
-                found.append(match)
-                known.set()
-            elif not found:
-                written.append(line)
+        with popen.stdout as lines:
+            for line in lines:
+                match = None if found else ready.search(line)
+                if match is not None:
+                    found.append(match)
+                    known.set()
+                elif not found:
+                    written.append(line)
         known.set()
 
-    threading.Thread(target=read, daemon=True).start()
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
     known.wait(SECONDS)
     if not found:
         popen.kill()
         raise NotStartedError(f"{name} did not start:\n{''.join(written[-20:])}")
-    return Process(popen, found[0])
+    return Process(popen, found[0], reader)
