@@ -15,9 +15,12 @@ from assay.checker import portfolio
 from assay.checker.options import SearchOptions
 from assay.checker.portfolio import Engine
 from assay.checker.verdict import ExitCode, Outcome, Report, Step, Trace
+from assay.cli.bundled import SPECS as FOLDER
 from assay.cli.bundled import bundled_specs
 from assay.cli.main import invoke
 from assay.cli.settings import load
+from assay.grammar.parse import parse
+from assay.grammar.printer import format_module
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,12 @@ def test_the_index_names_every_spec_with_its_states_and_safeguards(checkout: Pat
             assert [cell.strip() for cell in rows[size.spec][3:5]] == [f"{size.distinct:,}", str(size.depth)]
     for safeguard in SAFEGUARDS:
         assert f"`{safeguard.parameter}`" in rows[safeguard.spec][5]
+
+
+@pytest.mark.parametrize("spec", bundled_specs())
+def test_a_bundled_spec_is_in_its_canonical_form(spec: str) -> None:
+    text = (FOLDER / f"{spec}.assay").read_text(encoding="utf-8")
+    assert format_module(parse(text, spec).module) == text
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: size.spec)
