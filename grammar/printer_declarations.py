@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.grammar.printer_expressions import POSTFIX, RANGE, expression, field, fields, names, type_text
 from assay.grammar.printer_break import INDENT
+from assay.grammar.printer_expressions import POSTFIX, RANGE, expression, field, fields, names, type_text
 from assay.grammar.printer_items import WIDTH, Item, documentation, line, listed, opening, with_expression
 from assay.grammar.printer_runs import accept, model, refines, scenario, trace
 from assay.grammar.printer_statements import body
