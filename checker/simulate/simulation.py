@@ -17,7 +17,7 @@ from assay.checker.evaluate.outcome import Cut, Outcome, Picks, Stuck, Successor
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.store import Link
-from assay.checker.reference.watch import DEADLOCK, Finding
+from assay.checker.reference.watch import DEADLOCK
 from assay.checker.simulate.crowd import B, Crowd, Notice, Positions
 from assay.checker.verdict import EnginesDisagreeError, State, Step, Trace
 
@@ -103,8 +103,8 @@ class Simulation(Search, Generic[B]):
         found: list[Outcome] = list(islice(self.model.init.outcomes(), MOST_INITIAL))
         for outcome in found:
             match outcome:
-                case Stuck(_, message, span):
-                    self.watch.note_undefined(Finding(-1, undefined=message, span=span, subject="the initial state"))
+                case Stuck():
+                    self._stuck_initial(outcome)
                 case Cut(_, label):
                     self.bounds[label] += 1
                 case Successor():
