@@ -189,12 +189,12 @@ def _titled(head: str, own: tuple[Field, ...], between: str, text: str, conditio
     """A head with fields and a text, and the condition on the same line where that fits, otherwise in a block."""
     *more, last = _with_fields(head, own)
     first, *rest = string_lines(text)
-    *lines, last = [*more, f"{last}{between}{first}", *rest]
-    flat = f"{last}: {expression(condition)}"
+    lines = (*more, f"{last}{between}{first}", *rest)
+    flat = f"{lines[-1]}: {expression(condition)}"
     if len(flat) + 4 <= WIDTH:
-        return Item(1, (*lines, flat), node.span)
-    block = [INDENT + each for each in broken(condition, WIDTH - 2 * len(INDENT))]
-    return Item(1, tuple([*lines, f"{last}:", *block]), node.span)
+        return Item(1, (*lines[:-1], flat), node.span)
+    block = tuple(INDENT + each for each in broken(condition, WIDTH - 2 * len(INDENT)))
+    return Item(1, (*lines[:-1], f"{lines[-1]}:", *block), node.span)
 
 
 def _on(node: On) -> list[Item]:
