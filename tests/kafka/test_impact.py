@@ -52,7 +52,9 @@ def test_the_time_from_a_kill_to_the_next_election_lies_between_the_bounds(
 def test_what_the_unclean_election_cost_is_told_by_the_truncation(validation: Validation) -> None:
     ledger = next(each for each in validation.slices if each.name == "ledger-0")
     cut = [each for each in ledger.remarks if each.event.kind == "Truncating"]
-    assert [(each.severity, each.event.fields["broker"], each.event.fields["offset"]) for each in cut] == [("risk", 1, 0)]
+    assert [(each.severity, each.event.fields["broker"], each.event.fields["offset"]) for each in cut] == [
+        ("risk", 1, 0)
+    ]
     others = [each for result in validation.slices if result.name != "ledger-0" for each in result.remarks]
     assert [each for each in others if each.event.kind == "Truncating"] == []
 

@@ -41,6 +41,11 @@ COMMAND_LINE = (
         "topic of that name. There is none of a slice whose lines were not used, or where no execution was found.",
     ),
     Code(
+        "E907",
+        "coverage that cannot be added up",
+        "`assay coverage` adds up files that it has written itself (`--into`), all of one spec. The message says what this file is instead.",
+    ),
+    Code(
         "E860",
         "graph too large to draw",
         "A picture of so many nodes shows nothing. Collapse the states by `--view`, or choose a smaller model; GraphML, DOT and JSON have no limit.",
