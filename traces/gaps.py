@@ -21,7 +21,15 @@ WITNESSES = 2
 UNREAD = frozenset(
     {
         *("unreadable", "damaged file", "expansion limit", "unsupported compression", "nested archive", "binary file"),
-        *("record too long", "zero bytes", "beginning cut off", "lines left out", "no such time", "not an event"),
+        *(
+            "record too long",
+            "zero bytes",
+            "beginning cut off",
+            "lines left out",
+            "no such time",
+            "no logger",
+            "not an event",
+        ),
         *("interleaved nodes", "node unknown"),
     }
 )
