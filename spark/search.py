@@ -115,6 +115,7 @@ class ClusterSearch(BlockSearch):
 
     def _go_on(self, manifest: Manifest) -> None:
         """Take over what an earlier job came to."""
+        self.refines = False
         self.shared.restart(manifest.levels)
         saved = manifest.saved
         for name in COUNTED:
@@ -164,6 +165,7 @@ class ClusterSearch(BlockSearch):
             self._within_budget(self.seen.fill)
 
     def _level_outside(self) -> bool:
+        self.refines = False  # tasks do not have the modules that are refined
         if self.seen.filled:
             self.shared.leave()
         if self.seen.keys is not self._keys():  # tasks that hold states under other keys are of no use
