@@ -6,12 +6,14 @@ Spark makes of it.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import Any
 
 from assay.checker.explicit.level_file import Chunk, DamagedError, Parent
@@ -86,6 +88,14 @@ def _found(found: dict[str, Any]) -> Found:
     return Found(**(found | {"state": tuple(found["state"]), "row": tuple(found["row"])}))
 
 
+@cache
+def settle() -> None:
+    """Let what a worker of Spark has loaded be no matter of garbage collection any more: it looks for garbage after each task, among everything."""
+    if "SPARK_REUSE_WORKER" in os.environ:
+        gc.collect()
+        gc.freeze()
+
+
 @contextmanager
 def told() -> Iterator[None]:
     """Inside, what goes wrong with files and memory becomes a ``TaskProblem``."""
@@ -110,6 +120,7 @@ class Work:
         self.storage = Storage(job.workdir)
         self.manifest = unpack(self.storage.read(name))
         self.compiled: Compiled = load(job.workdir, self.manifest.kernel)
+        settle()
         self.stretch = stretches(job.parts)[part]
         self.keys = Keys(self.manifest.saved.keys)
         self.tally = new_tally(self.compiled)
