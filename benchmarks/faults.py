@@ -182,8 +182,8 @@ class Range:
     kernel: Kernel
     expected: dict[str, Any]
 
-    def survives(self, fault: Fault) -> bool:
-        """Whether the answer is exact in spite of a fault."""
+    def wrong(self, fault: Fault) -> dict[str, Any]:
+        """What of the answer is not as it must be, in spite of a fault."""
         self.cluster.heal(2)
         with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             workdir = Path(folder) / "work"
@@ -191,10 +191,14 @@ class Range:
                 self._lose_driver(fault, workdir)
                 return self._goes_on(fault, workdir)
             if fault.victim == "the work directory":
-                return self._lose_files(fault, workdir) and self._goes_on(fault, workdir)
+                told = self._lose_files(fault, workdir)
+                return self._goes_on(fault, workdir) if told else {"told": False}
             options = struck_options(fault.level, lambda: VICTIMS[fault.victim](self.cluster))
             found = explore(self.spark, self.kernel, options, _cluster(fault.exchange, workdir, resume=False))
-            return facts(found.report) == self.expected
+            return self._compared(found.report)
+
+    def _compared(self, report: Report) -> dict[str, Any]:
+        return {name: value for name, value in facts(report).items() if value != self.expected[name]}
 
     def _lose_driver(self, fault: Fault, workdir: Path) -> None:
         arguments = [self.cluster.url, str(workdir), fault.exchange, str(fault.level)]
@@ -226,9 +230,9 @@ class Range:
         aside.rename(workdir)
         return told
 
-    def _goes_on(self, fault: Fault, workdir: Path) -> bool:
+    def _goes_on(self, fault: Fault, workdir: Path) -> dict[str, Any]:
         found = explore(self.spark, self.kernel, SearchOptions(threads=1), _cluster(fault.then, workdir, resume=True))
-        return facts(found.report) == self.expected
+        return self._compared(found.report)
 
 
 def _cluster(exchange: Any, workdir: Path, *, resume: bool) -> ClusterOptions:
@@ -250,10 +254,10 @@ def lines() -> Iterator[dict[str, object]]:
         field = ready(cluster, spark)
         exact = 0
         for fault in FAULTS:
-            survived = field.survives(fault)
-            exact += survived
+            wrong = field.wrong(fault)
+            exact += not wrong
             yield {
                 "benchmark": "fault", "ended": fault.victim, "level": fault.level, "exchange": fault.exchange,
-                "goes_on_with": fault.then or None, "value": "exact" if survived else "WRONG", "target": "exact",
+                "goes_on_with": fault.then or None, "value": wrong or "exact", "target": "exact",
             }  # fmt: skip
     yield {"benchmark": "faults survived exactly", "value": exact, "target": len(FAULTS)}

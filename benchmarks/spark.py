@@ -18,7 +18,7 @@ from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
 from assay.spark.cluster import Choice, ClusterOptions
 from assay.spark.exploration import explore
-from assay.spark.session import session
+from assay.spark.session import SEARCH, session
 from benchmarks.faults import lines as fault_lines
 from benchmarks.native import KIP320, KNOWN, LARGE, MIDDLE, WORDS
 
@@ -58,7 +58,7 @@ def _search(kernel: Kernel, name: str, states: int | None) -> Iterator[Line]:
     distinct, native = _native(kernel)
     assert distinct == (states or distinct)
     options = SearchOptions(threads=1)
-    with session(f"local[{TASKS}]", {"spark.driver.memory": "2g"}) as spark:
+    with session(f"local[{TASKS}]", {**SEARCH, "spark.driver.memory": "2g"}) as spark:
         exchanges: tuple[Choice, ...] = ("direct", "shuffle")
         for exchange in exchanges:
             cluster = ClusterOptions(TASKS, exchange)

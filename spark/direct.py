@@ -179,7 +179,7 @@ class Server:
         work.begin(self._levels)
         rounds = work.rounds(self._levels)
         self._shard = Shard(work.compiled, rounds, work.tally, work.keys, work.job.budget)
-        self._shard.remember(work.every_row())
+        work.remember(self._shard)
         self._frontier = Frontier(work.compiled, rounds, work.packing(work.at), work.tally)
         longest = ChunkLayout(work.compiled.layout.words, Parent.PRINT).size(CHUNK)
         self.mesh = Mesh(control, longest, self._receive)

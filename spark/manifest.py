@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.checker.explicit.checkpoint import Saved, from_json, signature
 from assay.checker.explicit.kernels import OWNERS
-from assay.checker.explicit.level_file import HEADER, Chunk, ChunkLayout, DamagedError, Parent, map_words, unpack_header
+from assay.checker.explicit.level_file import HEADER, Chunk, ChunkLayout, DamagedError, Parent, unpack_header
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.shard import owned
 from assay.checker.layout.row import Rows
@@ -26,13 +26,28 @@ PREFIX = "manifest-"
 
 @dataclass(frozen=True, slots=True)
 class LevelPart:
-    """A level file: its name, how it names predecessors, whose states it holds, and how many."""
+    """A level file: its name, how it names predecessors, whose states it holds, and how many; ``bits`` is the width of the keys in the key file beside it, 0 if there is none."""
 
     name: str
     parent: Parent = Parent.PLACE
     first_owner: int = 0
     last_owner: int = OWNERS
     count: int = 0
+    bits: int = 0
+
+    @property
+    def keys(self) -> str:
+        """The name of the key file."""
+        return key_name(self.name)
+
+    def within(self, first: int, last: int) -> bool:
+        """Whether it has states of the owners from the first number up to the second."""
+        return self.count > 0 and first < self.last_owner and self.first_owner < last
+
+
+def key_name(name: str) -> str:
+    """The name of the key file beside a level file."""
+    return f"{name}-keys"
 
 
 Level = tuple[LevelPart, ...]
@@ -94,7 +109,7 @@ def newest(storage: Storage) -> Manifest | None:
 
 def chunks(storage: Storage, part: LevelPart, compiled: Compiled, level: int) -> Iterator[Chunk]:
     """The chunks of a level file, every checksum compared; raises ``DamagedError`` or ``OSError``."""
-    words = map_words(storage.here(part.name))
+    words = storage.words(part.name)
     header = unpack_header(words[:HEADER])
     if (header.identity, header.level, header.words) != (compiled.identity, level, compiled.layout.words):
         raise DamagedError(f"`{part.name}` is of another search")
@@ -108,17 +123,12 @@ def chunks(storage: Storage, part: LevelPart, compiled: Compiled, level: int) ->
         raise DamagedError(f"`{part.name}` has another number of states than its manifest says")
 
 
-def rows(
-    storage: Storage, manifest: Manifest, level: int, compiled: Compiled, stretch: tuple[int, int]
-) -> Iterator[Rows]:
-    """The rows of a level whose owners are from the first number up to the second; raises ``DamagedError`` or ``OSError``."""
+def rows(storage: Storage, part: LevelPart, level: int, compiled: Compiled, stretch: tuple[int, int]) -> Iterator[Rows]:
+    """The rows of a level file whose owners are from the first number up to the second; raises ``DamagedError`` or ``OSError``."""
     first, last = stretch
-    for part in manifest.levels[level]:
-        if not part.count or part.last_owner <= first or last <= part.first_owner:
-            continue
-        inside = first <= part.first_owner and part.last_owner <= last
-        for chunk in chunks(storage, part, compiled, level):
-            yield chunk.rows if inside else owned(compiled, chunk.rows, first, last)
+    inside = first <= part.first_owner and part.last_owner <= last
+    for chunk in chunks(storage, part, compiled, level):
+        yield chunk.rows if inside else owned(compiled, chunk.rows, first, last)
 
 
 def prints_of(compiled: Compiled, some: Rows) -> Rows:

@@ -5,8 +5,10 @@ It is the local search with another way to come from one level to the next, so t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Protocol
 
 import numpy as np
@@ -27,7 +29,7 @@ from assay.checker.reference.bfs import Stopped
 from assay.checker.symmetry.reduction import Reduction
 from assay.checker.verdict import Statistics
 from assay.spark.cluster import OUT
-from assay.spark.job import JobFailedError
+from assay.spark.job import SECONDS, JobFailedError
 from assay.spark.levels import SharedLevels
 from assay.spark.manifest import LevelPart, Manifest
 from assay.spark.storage import Storage, new_name
@@ -38,7 +40,11 @@ HOME = 10_000
 HOME_STATES = 30_000_000
 """States that are not remembered here for the sake of small levels."""
 ATTEMPTS = 5
-"""How often a level is begun before the job is given up."""
+"""How often a level is begun at least before the job is given up."""
+PATIENCE = 120.0
+"""Seconds after the first failure in which a level is begun again: a cluster that lost an executor needs some to have another."""
+LONGEST_PAUSE = 8.0
+"""Seconds between two attempts, at most; before the second there is none, and then each is twice as long."""
 
 
 class Exchange(Protocol):
@@ -115,6 +121,7 @@ class ClusterSearch(BlockSearch):
 
     def _go_on(self, manifest: Manifest) -> None:
         """Take over what an earlier job came to."""
+        self.refines = False
         self.shared.restart(manifest.levels)
         saved = manifest.saved
         for name in COUNTED:
@@ -164,6 +171,7 @@ class ClusterSearch(BlockSearch):
             self._within_budget(self.seen.fill)
 
     def _level_outside(self) -> bool:
+        self.refines = False  # tasks do not have the modules that are refined
         if self.seen.filled:
             self.shared.leave()
         if self.seen.keys is not self._keys():  # tasks that hold states under other keys are of no use
@@ -210,13 +218,23 @@ class ClusterSearch(BlockSearch):
 
     def _outcomes(self, manifest: str) -> list[Outcome]:
         """What tasks say of the next level, which is begun again where a job failed for no reason of its own."""
-        for attempt in range(ATTEMPTS):
+        failed: float | None = None
+        for attempt in count(1):
             try:
                 return self._at.exchange.level(manifest, self.findings.known, self._heed_limits)
             except JobFailedError as problem:
-                if problem.code is not None or attempt == ATTEMPTS - 1:
+                failed = failed or time.monotonic()
+                over = attempt >= ATTEMPTS and time.monotonic() - failed > PATIENCE
+                if problem.code is not None or over:
                     raise Stopped(f"the job on Spark failed in level {self.depth}: {problem}") from None
+                self._pause(0.0 if attempt == 1 else min(2.0 ** (attempt - 2), LONGEST_PAUSE))
         raise AssertionError
+
+    def _pause(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(SECONDS)
+            self._heed_limits()
 
     def _count(self, outcome: Outcome) -> None:
         self.generated += outcome.generated

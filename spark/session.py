@@ -44,6 +44,12 @@ STATIC = {
     "spark.log.level": "ERROR",
 }
 """Settings that a session begins with."""
+SEARCH = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # jobs are short: what the second compiler costs, it does not bring in
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.shuffle.compress": "false",  # packed rows and fingerprints do not get smaller
+}
+"""Settings for searches alone."""
 
 
 @contextmanager

@@ -122,7 +122,7 @@ class Keeper:
             self._levels = self._work.levels(self._work.level + 1)
             rounds = self._work.rounds(self._levels)
             self._shard = Shard(self._work.compiled, rounds, self._work.tally, self._work.keys, job.budget)
-            self._shard.remember(self._work.every_row())
+            self._work.remember(self._shard)
         self.expansion: Outcome | None = None
 
     def receive(self, packet: bytes) -> None:
@@ -137,7 +137,7 @@ class Keeper:
         with told():
             count = self._levels.seal()
             found = self._shard.findings(known) if count else []
-            part = work.file(work.level + 1, count)
+            part = work.with_keys(work.file(work.level + 1, count), self._levels.chunks(0))
             self._levels.close()
         counts = work.counts()
         tally = {name: [a + b for a, b in zip(first.tally[name], counts[name], strict=True)] for name in counts}

@@ -6,12 +6,17 @@ are written whole and never changed.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
+from weakref import finalize
+
+from assay.checker.explicit.level_file import map_words
+from assay.checker.layout.row import Rows
 
 
 def new_name() -> str:
@@ -49,7 +54,9 @@ class Storage:
 
     @cached_property
     def _copies(self) -> Path:
-        return Path(tempfile.mkdtemp(prefix="assay-copy-"))
+        folder = Path(tempfile.mkdtemp(prefix="assay-copy-"))
+        finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return folder
 
     def begin(self) -> None:
         """Make the folder."""
@@ -109,6 +116,10 @@ class Storage:
             aside.write_bytes(self.read(name))
             aside.replace(copy)
         return copy
+
+    def words(self, name: str) -> Rows:
+        """The words of a file, read when they are looked at."""
+        return map_words(self.here(name))
 
     def writing(self, name: str) -> Path:
         """A folder of this machine to write into, whose files then go to the folder of that name by ``keep``."""

@@ -6,25 +6,30 @@ Spark makes of it.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import Any
 
-from assay.checker.explicit.level_file import DamagedError, Parent
+from assay.checker.explicit.level_file import Chunk, DamagedError, Parent
 from assay.checker.explicit.levels import Levels, Part, level_name
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.memory import default_budget
 from assay.checker.explicit.packets import Packing, stretches
 from assay.checker.explicit.rounds import Crew, Rounds
-from assay.checker.explicit.shard import Found
+from assay.checker.explicit.shard import Found, Shard
 from assay.checker.explicit.table import Keys, TableFullError
 from assay.checker.explicit.tally import COUNTED, new_tally
 from assay.checker.layout.row import Rows
-from assay.spark.manifest import LevelPart, rows, unpack
+from assay.spark.key_file import owned, sorted_keys
+from assay.spark.key_file import pack as pack_keys
+from assay.spark.key_file import unpack as unpack_keys
+from assay.spark.manifest import LevelPart, key_name, rows, unpack
 from assay.spark.program import load
 from assay.spark.storage import Storage, new_name
 
@@ -83,6 +88,14 @@ def _found(found: dict[str, Any]) -> Found:
     return Found(**(found | {"state": tuple(found["state"]), "row": tuple(found["row"])}))
 
 
+@cache
+def settle() -> None:
+    """Let what a worker of Spark has loaded be no matter of garbage collection any more: it looks for garbage after each task, among everything."""
+    if "SPARK_REUSE_WORKER" in os.environ:
+        gc.collect()
+        gc.freeze()
+
+
 @contextmanager
 def told() -> Iterator[None]:
     """Inside, what goes wrong with files and memory becomes a ``TaskProblem``."""
@@ -107,6 +120,7 @@ class Work:
         self.storage = Storage(job.workdir)
         self.manifest = unpack(self.storage.read(name))
         self.compiled: Compiled = load(job.workdir, self.manifest.kernel)
+        settle()
         self.stretch = stretches(job.parts)[part]
         self.keys = Keys(self.manifest.saved.keys)
         self.tally = new_tally(self.compiled)
@@ -125,7 +139,7 @@ class Work:
 
     def begin(self, levels: Levels) -> None:
         """Load the states of this task in the last finished level as a level to be expanded."""
-        for some in rows(self.storage, self.manifest, self.level, self.compiled, self.stretch):
+        for some in self._rows(self.level, self.manifest.levels[self.level]):
             stage, at = levels.stage(len(some)), levels.staged
             stage.rows[at : at + len(some)] = some
             stage.parents[at : at + len(some)] = 0
@@ -133,10 +147,29 @@ class Work:
             levels.commit(len(some))
         levels.seal()
 
-    def every_row(self) -> Iterator[Rows]:
-        """The rows of all states of this task."""
-        for level in range(self.level + 1):
-            yield from rows(self.storage, self.manifest, level, self.compiled, self.stretch)
+    def remember(self, shard: Shard) -> None:
+        """Have a shard take all states of this task for seen: by their keys, where there are files of them, else by their rows."""
+        first, last = self.stretch
+        known: list[Rows] = []
+        left: list[tuple[int, LevelPart]] = []
+        for level, parts in enumerate(self.manifest.levels):
+            for part in parts:
+                if part.within(first, last) and self._has_keys(part):
+                    known.append(owned(unpack_keys(self.storage.words(part.keys), part.count, self.keys), first, last))
+                elif part.within(first, last):
+                    left.append((level, part))
+        coming = (*(part for _, part in left), *self.manifest.levels[-1])
+        spare = sum(part.count / (part.last_owner - part.first_owner) for part in coming if part.within(first, last))
+        shard.remember((some for level, part in left for some in self._rows(level, [part])), known, int(spare))
+
+    def _has_keys(self, part: LevelPart) -> bool:
+        return part.bits != 0 and part.bits == self.keys.bits
+
+    def _rows(self, level: int, parts: Iterable[LevelPart]) -> Iterator[Rows]:
+        """The rows of the states of this task in some files of a level."""
+        for part in parts:
+            if part.within(*self.stretch):
+                yield from rows(self.storage, part, level, self.compiled, self.stretch)
 
     def levels(self, first: int) -> Levels:
         """Levels that are written into the work directory, from the level of that number on."""
@@ -152,6 +185,16 @@ class Work:
         if count:
             self.storage.keep(name)
         return LevelPart(name, Parent.PRINT, *self.stretch, count)
+
+    def with_keys(self, part: LevelPart, chunks: Iterable[Chunk]) -> LevelPart:
+        """The file of a level with a key file beside it, unless whole rows tell states apart."""
+        if not part.count or not self.keys.bits:
+            return part
+        words = pack_keys(sorted_keys(self.compiled, chunks, self.keys))
+        place = self.storage.writing(self._attempt) / key_name(level_name(self.level + 1))
+        place.write_bytes(words.data)
+        self.storage.keep(part.keys)
+        return replace(part, bits=self.keys.bits)
 
     def counts(self) -> dict[str, list[int]]:
         """What was counted since the last time."""

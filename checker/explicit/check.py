@@ -47,7 +47,7 @@ def answered(search: BlockSearch, texts: Sources, engine: str) -> Report:
     model = search.model
     search.run()
     behaviours = search.compiled.behaviours
-    decided = {} if behaviours is None else decisions_of(search, behaviours, texts)
+    decided = None if behaviours is None else decisions_of(search, behaviours, texts)
     results = [*Answers(search, texts, decided).all(), *scenarios(search, texts)]
     complete = not ended_early(search) and not search.interrupted
     empty = always_empty(model, search.rows, search.options, texts) if complete else ()

@@ -181,6 +181,14 @@ def move(source: Any, start: int, old: int, old_step: int, slots: Any, base: int
 
 
 @ArrayFunction
+def move_all(source: Any, starts: Any, sizes: Any, slots: Any, stride: int, caps: Any, step: int) -> None:
+    """Put keys of ``step`` words, all of which differ from each other and from those that are there, into the parts of their owners."""
+    for owner in range(OWNERS):
+        if sizes[owner]:
+            move(source, starts[owner] * step, sizes[owner], step, slots, owner * stride, caps[owner], step)
+
+
+@ArrayFunction
 def gather(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
     rows: Any, parents: Any, actions: Any, fresh: Any, n: int, first: int, kept: Any,
     out_rows: Any, out_parents: Any, out_actions: Any, at: int, taken: Any, found: Any,

@@ -149,6 +149,7 @@ class ChunkLayout:
 
 def map_words(path: Path) -> Rows:
     """The words of a file, read from it when they are looked at; raises ``DamagedError`` or ``OSError``."""
-    if path.stat().st_size < HEADER * 8:
+    size = path.stat().st_size // 8
+    if not size:
         raise DamagedError("it is cut off")
-    return np.asarray(np.memmap(path, np.uint64, "c", shape=(path.stat().st_size // 8,)))
+    return np.asarray(np.memmap(path, np.uint64, "c", shape=(size,)))

@@ -8,7 +8,7 @@ of finding the one at the state with the smallest fingerprint counts.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,8 +124,13 @@ class Shard:
         """The memory that slots take."""
         return self._table.bytes
 
-    def remember(self, rows: Iterable[Rows]) -> None:
-        """Take states for seen, all of which must be of this shard."""
+    def remember(self, rows: Iterable[Rows], runs: Sequence[Rows] = (), spare: int = 0) -> None:
+        """Take states for seen, all of which must be of this shard; ``runs`` are sorted keys of others, all of which differ.
+
+        ``spare`` is how many more each owner is expected to get besides those in runs.
+        """
+        if runs:
+            self._table.adopt(runs, spare)
         self._rounds.refill(self._table, rows)
 
     def keep(self, expansion: Expansion) -> None:

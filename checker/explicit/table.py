@@ -7,17 +7,20 @@ fingerprint, or the whole row. Each part has its own stretch of one reserved reg
 from __future__ import annotations
 
 import mmap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.checker.explicit.kernels import OWNERS, insert, move
+from assay.checker.explicit.kernels import OWNER_SHIFT, OWNERS, insert, move, move_all
 from assay.checker.layout.row import Rows
 
 Counts = npt.NDArray[np.int64]
 
+STARTS: Rows = np.arange(OWNERS, dtype=np.uint64) << OWNER_SHIFT
+"""The lowest fingerprint of each owner."""
 PAGE_WORDS = 512
 LOAD = 0.75
 """How full a part may be."""
@@ -122,9 +125,10 @@ class Table:
             old, new = int(self.caps[owner]), int(sizes[owner])
             if new > old:
                 base, used = owner * self.stride, old * self.step
-                aside = self.slots[base : base + used].copy()
-                self.slots[base : base + used] = 0
-                move(aside, 0, old, self.step, self.slots, base, new, self.step)
+                if self.counts[owner]:
+                    aside = self.slots[base : base + used].copy()
+                    self.slots[base : base + used] = 0
+                    move(aside, 0, old, self.step, self.slots, base, new, self.step)
                 self.caps[owner] = new
 
     def insert(self, batch: Batch, first: int, last: int, found: Counts) -> None:
@@ -133,6 +137,21 @@ class Table:
             self.slots, self.stride, self.step, self.caps, self.counts, first, last,
             batch.lanes, batch.offsets, batch.order, batch.marks, batch.more, batch.fresh, found,
         )  # fmt: skip
+
+    def adopt(self, runs: Sequence[Rows], spare: int = 0) -> None:
+        """Take in keys, all of which differ and none of which is there; each run of them is sorted by fingerprint. Raises ``TableFullError``.
+
+        Each part gets room for ``spare`` more, if the budget has it.
+        """
+        cuts = [np.searchsorted(run[:, 0], STARTS) for run in runs]
+        sizes = [np.diff(cut, append=len(run)) for cut, run in zip(cuts, runs, strict=True)]
+        incoming: Counts = np.sum(sizes, axis=0, dtype=np.int64)
+        roomy = incoming + spare
+        fits = bool((self.counts + roomy <= LOAD * self._most).all())
+        self.grow(0, OWNERS, self.sizes_for(roomy if fits else incoming))
+        for run, cut, size in zip(runs, cuts, sizes, strict=True):
+            move_all(run.reshape(-1), cut, size, self.slots, self.stride, self.caps, self.step)
+        self.counts += incoming
 
     def narrow(self, table: Table, first: int, last: int, sizes: Counts) -> None:
         """Take over the fingerprints of the parts from ``first`` up to ``last`` of a table with longer keys, into parts of these sizes."""

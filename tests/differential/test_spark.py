@@ -31,7 +31,7 @@ from assay.checker.portfolio import compile_kernel
 from assay.checker.verdict import ExitCode, Report
 from assay.checker.verdict import Outcome as Verdict
 from assay.grammar.kernel import Kernel
-from assay.grammar.load import load_text
+from assay.grammar.load import load_spec, load_text
 from assay.spark.direct import Direct
 from assay.spark.exploration import publish, searched
 from assay.spark.job import failure
@@ -279,3 +279,54 @@ def test_a_full_disk_is_told_and_the_search_can_go_on(folder: Path, name: str, m
     assert found.report.exit_code == ExitCode.INCONCLUSIVE
     place = Place(exchange(name, job, Random(4)), storage, program, newest(storage), out=1)
     assert essence(searched(kernel, compiled, options, place).report) == essence(explicit(kernel, compiled, options))
+
+
+COUNTER = """\
+module counter
+type Count = 0 .. 12
+state:
+    x: Count = 0
+action up:
+    when x < 12
+    x := x + 1
+"""
+JUMPING = """\
+module jumping
+type Count = 0 .. 12
+state:
+    x: Count = 0
+action up:
+    when x < 12
+    x := x + 1
+action jump:
+    when x == 9
+    x := 12
+refines counter with:
+    x = x
+    action up = up
+    action jump = up
+property ends: eventually x == 12
+terminal: true
+"""
+
+
+@pytest.mark.parametrize("name", ["shuffle", "direct"])
+@pytest.mark.parametrize(("out", "expected"), [(1, Verdict.UNKNOWN), (2, Verdict.VIOLATED)])
+def test_what_tasks_do_not_follow_is_never_said_to_hold(
+    folder: Path, name: str, out: int, expected: Verdict, tmp_path: Path
+) -> None:
+    """The step that no module allows is in a level of one state: tasks do not see it, and the driver does if it expands the level."""
+    (tmp_path / "counter.assay").write_text(COUNTER)
+    (tmp_path / "jumping.assay").write_text(JUMPING)
+    kernel = load_spec(tmp_path / "jumping.assay").kernel
+    options = SearchOptions(threads=1)
+    compiled = compile_kernel(kernel, options, folder)
+    workdir = tmp_path / "work"
+    workdir.mkdir()
+    storage, job = Storage(str(workdir)), Job(str(workdir), 2, MEMORY)
+    place = Place(exchange(name, job, Random(5)), storage, publish(storage, compiled), out=out)
+    report = searched(kernel, compiled, options, place).report
+    found = {p.name: p for p in report.properties}
+    assert found["refines counter"].outcome is expected
+    assert found["ends"].outcome is Verdict.UNKNOWN
+    assert "not decided in this way of searching" in (found["ends"].reason or "")

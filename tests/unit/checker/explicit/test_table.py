@@ -92,3 +92,22 @@ def test_a_table_does_not_outgrow_its_budget() -> None:
     assert table.bytes <= 2 << 20
     with pytest.raises(TableFullError):
         table.sizes_for(np.full(OWNERS, 200, np.int64))
+
+
+@settings(deadline=None)
+@given(KEYS, KEYS, KEYS, st.sampled_from([Keys.PRINTS, Keys.WIDE_PRINTS]))
+def test_sorted_keys_are_taken_in_as_if_they_had_been_inserted(
+    first: list[int], second: list[int], later: list[int], kind: Keys
+) -> None:
+    """Of a run each key is a fingerprint, and with 128 bits the key that ``insert`` names it by."""
+    table, arena = Table(kind.words(1), 1 << 24), Arena(1, 1, kind)
+    runs = [set(first), set(second) - set(first)]
+    table.adopt(
+        [
+            np.array(sorted((spread(key), key) for key in run), np.uint64).reshape(-1, 2)[:, : table.step].copy()
+            for run in runs
+        ]
+    )
+    assert len(table) == len(runs[0] | runs[1])
+    new = insert(table, arena, later, list(map(spread, later)))
+    assert new == [key for key in dict.fromkeys(later) if key not in runs[0] | runs[1]]
