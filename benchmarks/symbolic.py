@@ -14,8 +14,9 @@ from assay.checker.options import SearchOptions
 from assay.checker.portfolio import prove
 from assay.checker.symbolic import bmc
 from assay.checker.symbolic.any_size import prove_any
-from assay.checker.symbolic.ic3 import Ic3, Safe
+from assay.checker.symbolic.ic3 import Ic3
 from assay.checker.symbolic.initial import initial_states
+from assay.checker.symbolic.invariant import Safe
 from assay.checker.symbolic.system import encode_kernel
 from assay.checker.verdict import Outcome, Report
 from assay.grammar.kernel import Kernel

@@ -202,13 +202,9 @@ class BoundedSearch(Search):
 
     def _states(self, unrolling: Unrolling, model: set[int]) -> list[State]:
         """The states of a run, from the values that the solver gave the inputs."""
-        given = {}
-        for node in self._gates.cone([literal for frame in unrolling.frames for literal in frame]):
-            if self._gates.is_input(node):
-                given[node] = -1 if self._clauses.variables.get(node, 0) in model else 0
-        bits = len(self._system.state)
-        flat = self._gates.evaluate([literal for frame in unrolling.frames for literal in frame], given)
-        return [self._system.values([b & 1 for b in flat[at : at + bits]]) for at in range(0, len(flat), bits)]
+        known = self._clauses.variables
+        rows = unrolling.rows(lambda inputs: [known.get(each >> 1, 0) in model for each in inputs])
+        return [self._system.values(row) for row in rows]
 
     def judge(self, states: Sequence[State], *, in_step: bool) -> None:
         """Follow the run in the reference evaluator, which says what is decided at its end."""

@@ -112,7 +112,5 @@ class Induction:
 
     def _state(self, frame: int) -> State:
         """The state of a frame in the last model; what the solver did not need to know of the inputs is zero."""
-        inputs = [*self._frames.frames[0], *self._frames.choice(0)]
-        values = self._solver.values([self._solver.literal(each) for each in inputs])
-        given = {each >> 1: -1 if value else 0 for each, value in zip(inputs, values, strict=True)}
-        return self.system.values([bit & 1 for bit in self._gates.evaluate(self._frames.frames[frame], given)])
+        rows = self._frames.rows(lambda inputs: self._solver.values([self._solver.literal(each) for each in inputs]))
+        return self.system.values(rows[frame])
