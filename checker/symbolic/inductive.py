@@ -102,6 +102,18 @@ class Induction:
             new = set().union(*(self._used([self._holds[at], self._fails_after[at]]) for at in new)) - kept
         return sorted(kept)
 
+    def helpers(self, at: int) -> list[int]:
+        """Other statements without which a statement would not be kept by every step; all together have to be inductive.
+
+        They are few, not the fewest: none can be left out of them.
+        """
+        kept = sorted(self._used([self._holds[at], self._fails_after[at]]) - {at})
+        for each in list(kept):
+            fewer = [self._holds[other] for other in kept if other != each]
+            if not self._solver.solve([self._canonical, *fewer, self._holds[at], self._fails_after[at]]):
+                kept.remove(each)
+        return kept
+
     def _used(self, denied: Sequence[int]) -> set[int]:
         """The statements without which what is denied would be possible."""
         names = {literal: at for at, literal in enumerate(self._holds)}
