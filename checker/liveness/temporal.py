@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay.checker.liveness.decide import Decider, Decision, Decisions, WithoutValue
+from assay.checker.liveness.confirm import WithoutValue
+from assay.checker.liveness.decide import Decider, Decision, Decisions
 from assay.checker.liveness.plan import Plan
 from assay.checker.reference.bfs import Search
 from assay.checker.reference.watch import DEFINED, Finding
@@ -29,7 +30,7 @@ def decisions(search: Search, plan: Plan, make: Callable[[], Decider]) -> Decisi
                 break
             made[claim.node.name] = decision = decider.decide(claim)
             if isinstance(decision, WithoutValue):
-                _note(search, claim.node.name, decision)
+                note_no_value(search, claim.node.name, decision)
     except KeyboardInterrupt:
         search.interrupted = True
     return made
@@ -44,7 +45,8 @@ def _late(search: Search) -> bool:
     return search.options.timeout is not None and search.seconds >= search.options.timeout
 
 
-def _note(search: Search, name: str, decision: WithoutValue) -> None:
+def note_no_value(search: Search, name: str, decision: WithoutValue) -> None:
+    """Note with a search that a property has no value in one of its states."""
     subject = f"property `{name}`"
     finding = Finding(decision.state, undefined=decision.message, span=decision.span, subject=subject)
     search.watch.undefined.setdefault(name, finding)

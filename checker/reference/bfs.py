@@ -140,7 +140,7 @@ class Search:
 
     def _decide_to_stop(self) -> None:
         self._refuse_undefined()
-        if self.watch.violated and not self.options.keep_going:
+        if self.violated and not self.options.keep_going:
             raise Stopped(self._violation())
         most_levels, most_states = self.options.max_depth, self.options.max_states
         if most_levels is not None and self.depth >= most_levels:
@@ -148,8 +148,13 @@ class Search:
         if most_states is not None and len(self.store) >= most_states:
             raise Stopped(f"the limit of {most_states:,} states was reached in level {self.depth}")
 
+    @property
+    def violated(self) -> set[str]:
+        """The names of what was found to be violated: everything that was decided, but for what was to be reached."""
+        return self.watch.found.keys() - {watched.node.name for watched in self.watch.reachables}
+
     def _violation(self) -> str:
-        names = sorted(self.watch.found.keys() - {watched.node.name for watched in self.watch.reachables})
+        names = sorted(self.violated)
         return f"the search ended in level {self.depth}, where {_enumerate(names)} {'is' if len(names) == 1 else 'are'} violated"
 
     @property

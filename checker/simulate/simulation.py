@@ -153,7 +153,7 @@ class Simulation(Search, Generic[B]):
             self._arrive(batch, actions[chosen])
 
     def _stop_if_violated(self) -> None:
-        if self.watch.violated and not self.options.keep_going:
+        if self.violated and not self.options.keep_going:
             raise Stopped(f"{self._what_was_done()}, the last of which violates something")
 
     def _arrive(self, batch: B, actions: Positions | None) -> None:
