@@ -9,7 +9,7 @@ from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.scope import Frame
 from assay.checker.evaluate.undefined import Undefined
 from assay.checker.liveness.confirm import Counterexample, WithoutValue, confirmed
-from assay.checker.liveness.formula import TRUE, Formula, conjuncts, negation
+from assay.checker.liveness.formula import TRUE
 from assay.checker.liveness.graph import Graph
 from assay.checker.liveness.lasso import find_lasso
 from assay.checker.liveness.plan import Claim, Plan
@@ -52,19 +52,19 @@ class Decider:
 
     def decide(self, claim: Claim) -> Decision:
         """The decision about a property of the plan."""
-        for formula in claim.formulas:
-            for part in conjuncts(formula):
-                found = self._refute(claim, part)
-                if found is not None:
-                    return found
+        for negated in claim.negated():
+            found = self.refute(claim, negated)
+            if found is not None:
+                return found
         empty = not self.whole and find_lasso(self._product(automaton(TRUE, claim.node.span))) is None
         return NotViolated(premises_never_true(claim, self.graph, self.plan, self.sources), empty)
 
     def _product(self, of: Automaton) -> Product:
         return self.make(self.graph, Tables(self.graph, of, self.plan))
 
-    def _refute(self, claim: Claim, part: Formula) -> Counterexample | WithoutValue | None:
-        product = self._product(automaton(negation(part), claim.node.span))
+    def refute(self, claim: Claim, negated: Automaton) -> Counterexample | WithoutValue | None:
+        """A run that a part of the claim, negated, accepts; or where it asks for what has no value."""
+        product = self._product(negated)
         trouble = product.trouble()
         if trouble is not None:
             return self._without_value(product, *trouble)
