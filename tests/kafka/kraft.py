@@ -41,7 +41,7 @@ SIZES = [
     Size("kafka/assignment", None, 128, 589, 7),
     Size("kafka/assignment", "five_brokers", 1_632, 15_521, 9),
     Size("kafka/client_metadata", None, 15_109, 85_389, 14, ("epochs", "topics")),
-    Size("kafka/isr", None, 210_850, 859_127, 27, ("records", "versions")),
+    Size("kafka/isr", None, 678_661, 3_105_343, 29, ("records", "versions")),
     Size("kafka/isr", "r2v4", 6_754, 19_365, 22, ("records", "versions")),
     Size("kafka/kraft/brokers", None, 36, 109, 9, ("broker_epochs",)),
     Size("kafka/kraft/brokers", "one_broker", 6, 10, 5, ("broker_epochs",)),
@@ -57,7 +57,7 @@ SIZES = [
 LARGE = [
     Size("kafka/client_metadata", "three_brokers", 1_038_127, 7_591_107, 17, ("epochs", "topics")),
     Size("kafka/client_metadata", "longer", 964_065, 6_176_907, 24, ("epochs", "topics")),
-    Size("kafka/isr", "r3v4", 678_661, 3_105_343, 29, ("records", "versions")),
+    Size("kafka/isr", "r3v3", 210_850, 859_127, 27, ("records", "versions")),
     Size("kafka/isr", "r3v3m2", 1_122_050, 4_618_511, 32, ("records", "versions")),
     Size("kafka/kraft/partition", "r2m2e4", 950_899, 5_876_443, 27, PARTITION_BOUNDS),
     Size("kafka/kraft/partition", "r3e2", 566_554, 3_393_294, 21, PARTITION_BOUNDS),
@@ -128,7 +128,7 @@ CONFIGURATIONS = {
 IDLE = {
     "kafka/assignment": {"rebalance.automatic"},
     "kafka/client_metadata": {"grow_old.timer", "serve.asked", "serve.leads"},
-    "kafka/isr": {"acknowledge.leading", "produce.leading"},
+    "kafka/isr": {"acknowledge.leading", "notice_start.versions", "produce.leading"},
     "kafka/kraft/partition": {
         "commit.leading",
         "fence_batch.partition_epochs",
