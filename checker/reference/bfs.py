@@ -152,16 +152,19 @@ class Search:
         names = sorted(self.watch.found.keys() - {watched.node.name for watched in self.watch.reachables})
         return f"the search ended in level {self.depth}, where {_enumerate(names)} {'is' if len(names) == 1 else 'are'} violated"
 
-    @property
-    def _late(self) -> bool:
+    def _is_late(self) -> bool:
         return self.options.timeout is not None and self.seconds >= self.options.timeout
+
+    def _is_due(self) -> bool:
+        """Whether the search is to end now."""
+        return self._is_late() or self.options.interrupted()
 
     def _heed_limits(self) -> None:
         if self.options.interrupted():
             self.interrupted = True
             raise Stopped(f"interrupted in level {self.depth}")
-        if self._late:
-            raise Stopped(f"the time limit of {self.options.timeout:g} s was reached in level {self.depth}")
+        if self._is_late():
+            raise Stopped(f"the time limit of {self.options.timeout or 0:g} s was reached in level {self.depth}")
         if self._frontier % TELL_EVERY == 1:
             self._tell()
 
