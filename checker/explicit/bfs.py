@@ -274,7 +274,7 @@ class BlockSearch(Search):
             raise Stopped(self._no_room()) from None
 
     def _no_room(self) -> str:
-        return f"the memory budget of {self.seen.budget / 1e6:,.0f} MB was used up in level {self.depth}"
+        return f"the memory budget of {self.seen.budget / 1e6:,.0f} MB was used up {self._here}"
 
     def _undefined(self, number: int, state: State) -> None:
         self._stuck(number, *self.rows.stuck(state))
