@@ -34,6 +34,9 @@ class Size:
 SIZES = [
     Size("classics/die_hard", 16, 97, 8),
     Size("classics/transaction_commit", 34, 94, 7),
+    Size("classics/german", 28_593, 114_805, 27),
+    Size("classics/paxos", 3_921, 16_007, 17),
+    Size("classics/token_ring", 256, 896, 1),
     Size("classics/two_phase", 288, 1_146, 11),
     Size("kafka/alter_partition", 23_594, 89_340, 12, ("capacity of requests", "versions")),
     Size("kafka/become_follower", 108, 367, 9, ("epochs",)),
@@ -84,6 +87,8 @@ class Safeguard:
 
 
 SAFEGUARDS = [
+    Safeguard("classics/paxos", "AdoptVotes", ("agreement",), 13, "vote("),
+    Safeguard("classics/paxos", "KeepPromises", ("agreement",), 13, "vote("),
     Safeguard("classics/two_phase", "WaitForAll", ("consistent",), 4, "obey_commit(r2)"),
     Safeguard(
         "kafka/membership",
@@ -123,7 +128,7 @@ SAFEGUARDS = [
     Safeguard("kafka/topics", "CheckTopicId", ("replica_as_created", "obeys_the_same_topic"), 14, "handle_late"),
     Safeguard("kafka/topics", "LateOnlyToReplicas", ("nothing_left",), 10, "handle_late"),
 ]
-QUICK_BY_REFERENCE = [each for each in SAFEGUARDS if each.spec != "kafka/controller"]
+QUICK_BY_REFERENCE = [each for each in SAFEGUARDS if each.spec != "kafka/controller" and each.parameter != "KeepPromises"]
 
 
 def searched(spec: str, settings: dict[str, str], engine: Engine) -> Report:
