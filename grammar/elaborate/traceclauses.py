@@ -173,7 +173,7 @@ class ClausePlan:
             entity = action_named(line.action, unit.scope, self.diagnostics)
             severity = self._severity(line.severity)
             if entity is not None and severity is not None:
-                yield kernel.Reported(entity.name, severity, line.text, span=line.span)
+                yield kernel.Reported(entity.name, severity, line.text, line.since, line.before, span=line.span)
 
     def _severity(self, name: syntax.Name) -> Literal["risk", "known"] | None:
         severity = next((each for each in SEVERITIES if each == name.text), None)

@@ -68,7 +68,7 @@ def merge(files: tuple[Path, ...], spec: str | None, into: Path | None, as_json:
     return _tell(found, loaded, into, as_json=as_json)
 
 
-def _tell(found: LogCoverage, loaded: Loaded, into: Path | None, *, as_json: bool) -> int:
+def _tell(found: LogCoverage, loaded: Loaded, into: Path | None, *, as_json: bool) -> ExitCode:
     problems = [] if into is None else write_result(into, as_text(found))
     complain_about(problems, loaded.sources)
     if as_json:
