@@ -30,10 +30,7 @@ WRONG = {
     "the leader epoch rises by two": ("if raised then s.epoch + 1", "if raised then s.epoch + 2"),
     "the version rises by two": ("    s.version + 1\n)", "    s.version + 2\n)"),
     "a removed leader goes on leading": ("if s.leader == b then none else s.leader", "s.leader"),
-    "an election keeps the dead in the ISR": (
-        "after(s, b, s.isr & live, EpochPerElection, by)",
-        "after(s, b, s.isr, true, by)",
-    ),
+    "a removed replica stays in the ISR": ("else s.isr - {b}, true, by)", "else s.isr, true, by)"),
     "a removal leaves the leader epoch": ("else s.isr - {b}, true, by)", "else s.isr - {b}, false, by)"),
 }
 """Specs that are wrong in one place of ``leadership``: the text and what stands in its place."""
