@@ -218,6 +218,9 @@ PROPERTIES = (
         "An action is mapped to a step of the abstract module: one of its `next:` list, or by default any action of its file.",
     ),
     Code(
-        "E516", "what is reported", "`report` names an action and says whether its occurrence is a `risk` or `known`."
+        "E516",
+        "what is reported",
+        "`report` names an action, `note` an event, and each says whether it is a `risk` or `known`. An action that `ends` a process run has one parameter: "
+        "the run.",
     ),
 )

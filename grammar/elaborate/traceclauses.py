@@ -184,7 +184,16 @@ class ClausePlan:
 
     def _ends(self) -> tuple[str, ...]:
         found = self._once(syntax.Ends, "ends")
-        return () if found is None else self._listed(found[0], found[1].actions)
+        if found is None:
+            return ()
+        unit, line = found
+        for path in line.actions:
+            entity = action_named(path, unit.scope, self.diagnostics)
+            if entity is not None and len(entity.parameters) != 1:
+                self.diagnostics.error(
+                    "E516", path.span, f"`{path}` cannot end a process run: its one parameter would be the run"
+                )
+        return self._listed(unit, line.actions)
 
     def _measures(self) -> Iterator[kernel.Measure]:
         lines = self._of(syntax.Measure)
