@@ -221,6 +221,7 @@ PROPERTIES = (
         "E516",
         "what is reported",
         "`report` names an action, `note` an event, and each says whether it is a `risk` or `known`. An action that `ends` a process run has one parameter: "
-        "the run.",
+        "the run. "
+        "A `note`, and a `measure` with fields, is said of a slice; the text of a note may name its fields in braces.",
     ),
 )

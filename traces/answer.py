@@ -60,6 +60,9 @@ def validated(
     begun = perf_counter()
     shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
     found = answer(shared, answer_slices(shared, slices), beside, scope, perf_counter() - begun)
+    if beside.missing:
+        unmeasured = Notice("impact", None, "for how long what held is not measured, because logs are missing")
+        return replace(found, notices=(*found.notices, unmeasured))
     return with_impact(found, reading.events, slices, configured(reading), scope.since)
 
 

@@ -23,6 +23,7 @@ action swap(l: Lamp, m: Lamp):
 
 trace log:
     from toy
+    slice Lamp by lamp
     on Broken(node: Lamp): break_down(node)
     LINE
     order: file
@@ -35,7 +36,11 @@ trace log:
         ("ends swap", "`swap` cannot end a process run: its one parameter would be the run"),
         ("ends explode", "unknown name `explode`"),
         ('measure dark "it is dark": lit', "expected bool"),
-        ('note Flash(node: Lamp) as bad "a flash": lit[node]', "what is reported is a `risk` or `known`"),
+        ('note Flash(slice: Lamp) as bad "a flash": lit[slice]', "what is reported is a `risk` or `known`"),
+        ('note Flash(node: Lamp) as risk "a flash": lit[node]', "one of them is `slice`"),
+        ('measure dark(node: Lamp) "it is dark": lit[node]', "one of them is `slice`"),
+        ('note Flash(slice: Lamp) as risk "{times} flashes": lit[slice]', "no field of the note: `{times}`"),
+        ('note Flash(slice: Lamp) as risk "a { flash": lit[slice]', "no field of the note: `{}`"),
         ('measure a "one": lit == {}\n    measure a "two": lit == {}', "there is already a measure `a`"),
     ],
 )
