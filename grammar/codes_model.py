@@ -218,6 +218,10 @@ PROPERTIES = (
         "An action is mapped to a step of the abstract module: one of its `next:` list, or by default any action of its file.",
     ),
     Code(
-        "E516", "what is reported", "`report` names an action and says whether its occurrence is a `risk` or `known`."
+        "E516",
+        "what is reported",
+        "`report` names an action, `note` an event, and each says whether it is a `risk` or `known`. An action that `ends` a process run has one parameter: "
+        "the run. "
+        "A `note`, and a `measure` with fields, is said of a slice; the text of a note may name its fields in braces.",
     ),
 )

@@ -132,8 +132,9 @@ class SpecBuilder(DeclarationBuilder):
         return Together(events, documentation(children) or "", span=span)
 
     def report(self, span: Span, children: list[Any]) -> Report:
-        action, severity, _ = children
-        return Report(action, severity, documentation(children) or "", span=span)
+        action, severity, since, before, text = children
+        first, last = (None if each is None else documentation([each]) for each in (since, before))
+        return Report(action, severity, first, last, documentation([text]) or "", span=span)
 
     def ends(self, span: Span, children: list[Any]) -> Ends:
         return Ends(tuple(children), span=span)

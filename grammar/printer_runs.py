@@ -156,9 +156,11 @@ def trace_line(node: TraceLine) -> list[Item]:
         case Slice(of, slicing, since):
             begins = "" if since is None else f" since {since.text}"
             return [line(1, f"slice {of.text} by {', '.join(field.text for field in slicing)}{begins}", node)]
-        case Report(reported, severity, text):
+        case Report(reported, severity, since, before, text):
+            versions = ((word, each) for word, each in (("since", since), ("before", before)) if each is not None)
+            within = "".join(f"{word} {string_lines(each)[0]} " for word, each in versions)
             first, *rest = string_lines(text)
-            return [Item(1, (f"report {reported} as {severity.text} {first}", *rest), node.span)]
+            return [Item(1, (f"report {reported} as {severity.text} {within}{first}", *rest), node.span)]
         case Ends(actions):
             return [listed(1, "ends ", map(str, actions), node)]
         case Measure(name, own, text, condition):

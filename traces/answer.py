@@ -19,7 +19,7 @@ from assay.traces.events import Event, Notice
 from assay.traces.gaps import gaps, with_gaps
 from assay.traces.impact import with_impact
 from assay.traces.join import SliceAnswer
-from assay.traces.overview import configured
+from assay.traces.overview import configured, protocol_versions
 from assay.traces.read import LogReading, UnmappedLines
 from assay.traces.validate import SharedAnswer, answer_slices, conclusion, validate_shared
 from assay.traces.validation import Validation
@@ -60,6 +60,9 @@ def validated(
     begun = perf_counter()
     shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
     found = answer(shared, answer_slices(shared, slices), beside, scope, perf_counter() - begun)
+    if beside.missing:
+        unmeasured = Notice("impact", None, "for how long what held is not measured, because logs are missing")
+        return replace(found, notices=(*found.notices, unmeasured))
     return with_impact(found, reading.events, slices, configured(reading), scope.since)
 
 
@@ -78,7 +81,8 @@ def ask_shared(
         return reading.explain(event) if event.record.level in WORTH_WORDS or not event.record.level else None
 
     events, left = _in_scope(list(reading.events) if supported else [], scope)
-    shared, slices = validate_shared(loaded, events, clause=clause, options=options, explain=explain)
+    known = replace(options, versions=protocol_versions(reading))
+    shared, slices = validate_shared(loaded, events, clause=clause, options=known, explain=explain)
     return shared, slices, Beside((*reading.notices, *left), reading.unmapped, tuple(gaps(reading)))
 
 

@@ -13,7 +13,8 @@ from assay.traces.search.path import Path
 class Options:
     """``nodes`` is the most nodes that one search may visit; ``mismatches`` the most that are reported; ``mutants`` how many are tried.
 
-    ``skew`` (milliseconds) goes before the clause's own. Where ``strict``, what the clause reports as known behaviour is not allowed for.
+    ``skew`` (milliseconds) goes before the clause's own. Where ``strict``, what the clause reports as known behaviour is not allowed for;
+    otherwise what it reports of one of ``versions``, or all of it if none is known.
     """
 
     nodes: int = 200_000
@@ -22,6 +23,7 @@ class Options:
     seed: int = 0
     skew: int | None = None
     strict: bool = False
+    versions: tuple[str, ...] = ()
 
 
 NEAR = (100.0, 1_000.0)

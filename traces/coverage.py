@@ -53,7 +53,7 @@ def coverage_of(validation: Validation) -> LogCoverage:
     guards = {
         (action, label): count
         for action, count in actions.items()
-        for label in _guards(validation.kernel.action(action))
+        for label in guard_labels(validation.kernel.action(action))
     }
     return LogCoverage(validation.kernel.name, 1, actions, guards, pairs)
 
@@ -63,7 +63,7 @@ def _executions(validation: Validation) -> Iterator[Execution]:
     yield from (each for each in every if each is not None)
 
 
-def _guards(action: k.Action) -> list[str]:
+def guard_labels(action: k.Action) -> list[str]:
     """The labels of an action's guards; those of ``bound`` are the model's own limits."""
     parts = (part for statement in action.body for part in (statement, *descendants(statement)))
     return list(dict.fromkeys(part.label for part in parts if isinstance(part, k.Guard) and part.kind == "when"))
@@ -101,7 +101,7 @@ def _scenarios(kernel: k.Kernel, action: str) -> tuple[str, ...]:
 
 def all_guards(kernel: k.Kernel) -> list[tuple[str, str]]:
     """The guards of all actions that a run can take."""
-    return [(name, label) for name in kernel.next for label in _guards(kernel.action(name))]
+    return [(name, label) for name in kernel.next for label in guard_labels(kernel.action(name))]
 
 
 def as_text(coverage: LogCoverage) -> str:

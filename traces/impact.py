@@ -77,6 +77,9 @@ class Meter:
         self.plan = plan
         self.settings = settings
         self.meanings = Meanings(kernel, bounded=False)
+        self._truths = {
+            id(each.condition): self.meanings.meaning(each.condition) for each in (*plan.measures, *plan.noted)
+        }
         self.places = {variable.name: at for at, variable in enumerate(kernel.variables)}
         self.own = () if plan.slicing is None else split(kernel, plan.slicing).own
         read = {self.places[name] for measure in plan.measures for name in variables_of(measure.condition)}
@@ -161,7 +164,7 @@ class Meter:
 
     def _holds(self, condition: k.Expr, state: State, bound: Mapping[str, Value]) -> bool:
         try:
-            return self.meanings.meaning(condition)(Frame(state, (), dict(bound))) is True
+            return self._truths[id(condition)](Frame(state, (), dict(bound))) is True
         except Undefined:
             return False
 

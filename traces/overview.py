@@ -89,6 +89,16 @@ def configured(reading: LogReading) -> dict[str, Field]:
     return found
 
 
+def protocol_versions(reading: LogReading) -> tuple[str, ...]:
+    """The versions that the nodes ran, and those that their configurations make them speak."""
+    names = _worth_saying()["versions"]
+    found = set(reading.versions)
+    for event in reading.recognised:
+        if reading.role(event) == "configuration":
+            found |= set(_settings(event.record.message, names).values())
+    return tuple(sorted(found))
+
+
 def _worth_saying() -> dict[str, Any]:
     return tomllib.loads((files("assay.traces.shapes") / "settings.toml").read_text(encoding="utf-8"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from assay.grammar import kernel as k
@@ -56,17 +56,35 @@ KNOWN = "known"
 
 def strict(plan: k.TracePlan) -> k.TracePlan:
     """The clause where nothing is explained by an action that it reports as known behaviour."""
-    known = {each.action for each in plan.reported if each.severity == KNOWN}
+    return _without(plan, {each.action for each in plan.reported if each.severity == KNOWN})
 
-    def without(rule: k.TraceRule) -> k.TraceRule:
-        steps = tuple(tuple(call for call in step if call.action not in known) for step in rule.steps)
+
+def of_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePlan:
+    """The clause without the known behaviours of other versions than these; with all of them if no version is known."""
+    found = [_version(each) for each in versions]
+
+    def can_be(each: k.Reported) -> bool:
+        low, high = _version(each.since or ""), None if each.before is None else _version(each.before)
+        return not found or any(low <= version and (high is None or version < high) for version in found)
+
+    return _without(plan, {each.action for each in plan.reported if each.severity == KNOWN and not can_be(each)})
+
+
+def _version(text: str) -> tuple[int, ...]:
+    """``3.9.1`` and ``2.8-IV1`` as numbers that compare as versions do."""
+    return tuple(int(part) for part in re.findall(r"\d+", text.partition("-")[0]))
+
+
+def _without(plan: k.TracePlan, actions: Set[str]) -> k.TracePlan:
+    def kept(rule: k.TraceRule) -> k.TraceRule:
+        steps = tuple(tuple(call for call in step if call.action not in actions) for step in rule.steps)
         return replace(rule, steps=steps)
 
     return replace(
         plan,
-        rules=tuple(map(without, plan.rules)),
-        hidden=tuple(name for name in plan.hidden if name not in known),
-        numbered=tuple(name for name in plan.numbered if name not in known),
+        rules=tuple(map(kept, plan.rules)),
+        hidden=tuple(name for name in plan.hidden if name not in actions),
+        numbered=tuple(name for name in plan.numbered if name not in actions),
     )
 
 

@@ -65,7 +65,7 @@ def is_repeatable(kernel: k.Kernel, rule: k.TraceRule) -> bool:
     """Whether a second event right after an equal one asks for nothing and changes nothing that the first did not."""
     if not rule.steps:
         return True
-    if len(rule.steps) > 1 or len(rule.steps[0]) > 1 or rule.then is not None:
+    if len(rule.steps) > 1 or len(rule.steps[0]) != 1 or rule.then is not None:
         return False
     (call,) = rule.steps[0]
     written = [(each, variables_of(each.value)) for each in assignments(kernel.action(call.action).body)]

@@ -21,7 +21,7 @@ from assay.traces.join import Joiner, Joint, SliceAnswer, joint
 from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
 from assay.traces.order import order, stream_key
-from assay.traces.plan import sized_kernel, strict, trace_plan
+from assay.traces.plan import of_versions, sized_kernel, strict, trace_plan
 from assay.traces.replay import broken_properties, execution, hidden_steps, reordering
 from assay.traces.restatement import without_restatements
 from assay.traces.retrial import Retrial
@@ -166,8 +166,7 @@ def check(
     kernel, plan = sized_kernel(loaded, parts.all, clause)
     if options.skew is not None:
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
-    if options.strict:
-        plan = strict(plan)
+    plan = strict(plan) if options.strict else of_versions(plan, options.versions)
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
     bound = bind(model.plan, parts.shared, model.applies)

@@ -66,10 +66,31 @@ def _before(event: Event, begin: int) -> bool:
 
 def finding_id(violation: Violation) -> str:
     """A name for a mismatch that is the same whenever the like happens: of its event, its action and what fails, whatever the numbers."""
+    message = _NUMBER.sub("#", violation.event.record.message.partition("\n")[0])
+    kind, action, *parts = _broken(violation)
+    return _name(kind, action, message, *parts)
+
+
+def cause_id(violation: Violation) -> str:
+    """A name for what several mismatches have in common: the kind of event, the action, and the rules that stand in the way."""
+    return _name(*_broken(violation))
+
+
+def by_cause(violations: Iterable[Violation]) -> list[list[Violation]]:
+    """The mismatches in groups of one cause, each group at the place of its first."""
+    found: dict[str, list[Violation]] = {}
+    for each in violations:
+        found.setdefault(cause_id(each), []).append(each)
+    return list(found.values())
+
+
+def _broken(violation: Violation) -> list[str]:
     first = violation.blame[0] if violation.blame else None
     parts = [(part.kind, part.label.rpartition("/")[2], part.text) for part in first.parts] if first is not None else []
-    message = _NUMBER.sub("#", violation.event.record.message.partition("\n")[0])
-    what = (violation.event.kind, first.action if first is not None else violation.action, message, *map(str, parts))
+    return [violation.event.kind, first.action if first is not None else violation.action, *map(str, parts)]
+
+
+def _name(*what: str) -> str:
     return hashlib.blake2b("\n".join(what).encode(), digest_size=5).hexdigest()
 
 

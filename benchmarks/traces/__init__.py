@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .coherent import blames_the_rule, coherent_mutants
-from .control import EVERY, accepted_without, wrong_specs
+from .control import EVERY, accepted_without, exercised, wrong_specs
 from .fields import field_mutants, summary
 from .healthy import healthy_run
 from .order import is_accepted, misordered, needed_shift
@@ -110,7 +110,11 @@ def control(count: int) -> Iterator[Line]:
     yield from ({"guard": " ".join(rule), "witness": witness} for rule, witness in sorted(rules.items()))
     yield _row("control: rejected without guards", _share(unguarded, len(mutants)), "beside")
     yield _row("control: rejected without guards and invariants", _share(bare, len(mutants)), "beside")
-    yield _row("guards with a log that they alone reject", len(rules), "each that logs exercise")
+    own = exercised(RUNS)
+    yield {"guards_without_such_a_log": sorted(" ".join(rule) for rule in own - rules.keys())}
+    yield _row(
+        "guards with a log that they alone reject", _share(len(own & rules.keys()), len(own)), "each that logs exercise"
+    )
 
 
 def wrong(_: int) -> Iterator[Line]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from string import Formatter
 from typing import Literal, TypeVar
 
 from assay.grammar import kernel, syntax
@@ -25,6 +26,9 @@ from assay.grammar.scope import ModuleEntity, Scope, SortEntity
 LineT = TypeVar("LineT", bound=syntax.TraceLine)
 Placed = tuple[Unit, syntax.TraceLine]
 """A line of a trace clause, with the module whose names it uses."""
+
+SLICE = "slice"
+"""The field that is the element of a slice."""
 
 REPEATED = {syntax.On, syntax.Ignore, syntax.Together, syntax.Report, syntax.Measure, syntax.Noted}
 SEVERITIES: tuple[Literal["risk", "known"], ...] = ("risk", "known")
@@ -173,7 +177,7 @@ class ClausePlan:
             entity = action_named(line.action, unit.scope, self.diagnostics)
             severity = self._severity(line.severity)
             if entity is not None and severity is not None:
-                yield kernel.Reported(entity.name, severity, line.text, span=line.span)
+                yield kernel.Reported(entity.name, severity, line.text, line.since, line.before, span=line.span)
 
     def _severity(self, name: syntax.Name) -> Literal["risk", "known"] | None:
         severity = next((each for each in SEVERITIES if each == name.text), None)
@@ -184,7 +188,16 @@ class ClausePlan:
 
     def _ends(self) -> tuple[str, ...]:
         found = self._once(syntax.Ends, "ends")
-        return () if found is None else self._listed(found[0], found[1].actions)
+        if found is None:
+            return ()
+        unit, line = found
+        for path in line.actions:
+            entity = action_named(path, unit.scope, self.diagnostics)
+            if entity is not None and len(entity.parameters) != 1:
+                self.diagnostics.error(
+                    "E516", path.span, f"`{path}` cannot end a process run: its one parameter would be the run"
+                )
+        return self._listed(unit, line.actions)
 
     def _measures(self) -> Iterator[kernel.Measure]:
         lines = self._of(syntax.Measure)
@@ -193,6 +206,8 @@ class ClausePlan:
             fresh = Fresh()
             scope, fields = self._fields(unit.scope, line.fields, fresh)
             condition = elaborate_condition(line.condition, scope, self.diagnostics, fresh).expr
+            if fields:
+                self._of_slices(line)
             yield kernel.Measure(line.name.text, line.text, fields, condition, span=line.span)
 
     def _noted(self) -> Iterator[kernel.Noted]:
@@ -201,8 +216,26 @@ class ClausePlan:
             scope, fields = self._fields(unit.scope, line.fields, fresh)
             condition = elaborate_condition(line.condition, scope, self.diagnostics, fresh).expr
             severity = self._severity(line.severity)
+            self._of_slices(line)
+            self._check_text(line)
             if severity is not None:
                 yield kernel.Noted(line.event.text, fields, severity, line.text, condition, span=line.span)
+
+    def _of_slices(self, line: syntax.Measure | syntax.Noted) -> None:
+        """What has fields is said of a slice: its lines state them."""
+        if all(field.name.text != SLICE for field in line.fields) or not self._of(syntax.Slice):
+            self.diagnostics.error("E516", line.span, "fields are what lines of a slice state: one of them is `slice`")
+
+    def _check_text(self, line: syntax.Noted) -> None:
+        """A text names fields in braces."""
+        try:
+            named = {name for _, name, _, _ in Formatter().parse(line.text) if name is not None}
+        except ValueError:
+            named = {""}
+        unknown = sorted(named - {field.name.text for field in line.fields})
+        if unknown:
+            listed = ", ".join(f"`{{{name}}}`" for name in unknown)
+            self.diagnostics.error("E516", line.span, f"the text names what is no field of the note: {listed}")
 
     def _rules(self) -> Iterator[kernel.TraceRule]:
         taken: set[str] = set()

@@ -197,11 +197,13 @@ class Slicing(Node):
 
 @dataclass(frozen=True, slots=True)
 class Reported(Node):
-    """An action whose occurrence is worth saying, and how grave it is."""
+    """An action whose occurrence is worth saying, how grave it is, and in which versions of the product it can occur."""
 
     action: str
     severity: Literal["risk", "known"]
     text: str
+    since: str | None = None
+    before: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,10 +76,12 @@ class Together(TraceLine):
 
 @dataclass(frozen=True, slots=True)
 class Report(TraceLine):
-    """``report action as risk "text"``: that the action occurs is worth saying."""
+    """``report action as risk since "2.7" before "3.3" "text"``: that the action occurs is worth saying, and in which versions it can."""
 
     action: Path
     severity: Name
+    since: str | None
+    before: str | None
     text: str
 
 

@@ -165,6 +165,7 @@ def _properties() -> SearchStrategy[s.Declaration]:
     )
 
 
+versions = st.none() | st.from_regex(r"[0-9]{1,2}(\.[0-9]{1,2}){0,2}", fullmatch=True)
 trace_lines: SearchStrategy[s.TraceLine] = (
     paths.map(s.From)
     | st.builds(
@@ -182,7 +183,7 @@ trace_lines: SearchStrategy[s.TraceLine] = (
     )
     | st.builds(s.Slice, names, tuples(names, 1, 2), st.none() | names)
     | st.builds(s.Together, tuples(names, 1, 3), doc_texts.map(without_indentation))
-    | st.builds(s.Report, paths, names, doc_texts.map(without_indentation))
+    | st.builds(s.Report, paths, names, versions, versions, doc_texts.map(without_indentation))
     | st.builds(s.Ends, tuples(paths, 1, 2))
     | st.builds(s.Measure, names, tuples(fields), doc_texts.map(without_indentation), expressions)
     | st.builds(s.Noted, names, tuples(fields), names, doc_texts.map(without_indentation), expressions)

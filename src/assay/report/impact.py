@@ -25,7 +25,7 @@ def impact_lines(validation: Validation) -> Iterator[Line]:
         held = longest_first([each for each in own if each.spells])
         yield from (Line(f"    {_one(each)}", Tone.WARN) for each in held[:SLICES_SHOWN])
         if len(held) > SLICES_SHOWN:
-            yield Line(f"    and {plural(len(held) - SLICES_SHOWN, 'slice')} less", Tone.FAINT)
+            yield Line(f"    and {plural(len(held) - SLICES_SHOWN, 'more slice')} for less time", Tone.FAINT)
         yield from _unstated([each for each in own if each.unstated])
 
 

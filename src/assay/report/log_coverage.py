@@ -30,7 +30,11 @@ def log_coverage_lines(coverage: LogCoverage, kernel: Kernel) -> Iterator[Line]:
         yield Line("")
         yield Line("seen in no log", Tone.HEADING)
     for each in missing:
-        shown = f"scenario {', '.join(each.scenarios)}" if each.scenarios else "no scenario shows it either"
+        shown = (
+            f"scenario {', '.join(each.scenarios)}"
+            if each.scenarios
+            else "none of this spec's scenarios shows it either"
+        )
         yield Line(f"  {each.action}: {shown}", Tone.WARN)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 from assay.report.html.history import Change, HistoryStep, histories
@@ -12,6 +13,7 @@ from assay.report.lines import Line, Tone, clean
 from assay.traces.events import Event
 from assay.traces.validation import Impact, Validation
 
+WIDTH = 100
 LONGEST_VALUE = 60
 """Values that print longer are no news to a person: what they hold was told when it was put there."""
 
@@ -51,7 +53,8 @@ def story_lines(validation: Validation, name: str, explain: Explain) -> Iterator
     yield Line(f"the story of {clean(name)}", Tone.HEADING)
     verdict = next(each for each in validation.slices if each.name == name)
     yield Line(f"  {verdict.verdict.value}" + (f": {clean(verdict.reason)}" if verdict.reason else ""))
-    marks = sorted(_marks(validation.impact, name), key=lambda mark: mark[0])
+    begin = next((each.time for each in found if each.time is not None), 0)
+    marks = sorted((mark for mark in _marks(validation.impact, name) if mark[0] >= begin), key=lambda mark: mark[0])
     for chapter in found:
         while marks and chapter.time is not None and marks[0][0] <= chapter.time:
             yield marks.pop(0)[1]
@@ -67,9 +70,13 @@ def _told(chapter: Chapter, explain: Explain) -> Iterator[Line]:
     else:
         yield Line(f"  {when}  {clean(str(event.run))}: {clean(explain(event))}")
         yield Line(f"  {'':12}    {action or 'read'}, {clean(str(event.record.place))}", Tone.FAINT)
-    for change in chapter.changes:
-        cell = clean(change.cell.name.rpartition("[")[0] or change.cell.name)
-        yield Line(f"  {'':12}    {cell}: {clean(change.before)} → {clean(change.after)}")
+    news = ", ".join(f"{_short(each)} {clean(each.before)} → {clean(each.after)}" for each in chapter.changes)
+    yield from (Line(f"  {'':12}    {text}") for text in wrap(news, WIDTH))
+
+
+def _short(change: Change) -> str:
+    """The name of what changed, without its modules."""
+    return change.cell.field or change.cell.variable.rpartition(".")[2]
 
 
 def _marks(impacts: Sequence[Impact], name: str) -> Iterator[tuple[float, Line]]:

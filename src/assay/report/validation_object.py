@@ -26,7 +26,7 @@ from assay.traces.validation import (
     Validation,
     Violation,
 )
-from assay.traces.window import finding_id
+from assay.traces.window import cause_id, finding_id
 
 EXIT_CODES = {
     TraceVerdict.CONSISTENT: ExitCode.OK,
@@ -147,6 +147,7 @@ def _undecided(result: SliceResult) -> dict[str, Any]:
 def _violation(violation: Violation, name: str | None) -> dict[str, Any]:
     return {
         "id": finding_id(violation),
+        "cause": cause_id(violation),
         **_place(violation.place),
         "event": event_text(violation.event),
         "action": violation.action,

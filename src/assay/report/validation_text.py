@@ -22,7 +22,7 @@ from assay.traces.validation import (
     Validation,
     Violation,
 )
-from assay.traces.window import finding_id
+from assay.traces.window import by_cause, finding_id
 
 TONES = {
     TraceVerdict.CONSISTENT: Tone.GOOD,
@@ -33,6 +33,7 @@ TONES = {
 SEVERITIES = {"risk": "data at risk", "known": "known behaviour"}
 MOST_NOTICES = 20
 MOST_BLAMED = 3
+MOST_ALIKE = 8
 NAMES_SHOWN = 6
 WIDTH = 100
 
@@ -40,8 +41,8 @@ WIDTH = 100
 def validation_lines(validation: Validation, input_: Overview | None = None) -> list[Line]:
     """The whole answer, and what the input is if that is given."""
     lines = [_verdict(validation)]
-    for number, violation in enumerate(validation.violations, start=1):
-        lines += [Line(""), *_violation(number, violation)]
+    for number, group in enumerate(by_cause(validation.violations), start=1):
+        lines += [Line(""), *_violation(number, group[0]), *_alike(group[1:])]
     for broken in validation.properties:
         lines += [Line(""), *_broken(broken)]
     lines += _remarks(validation)
@@ -83,6 +84,16 @@ def _violation(number: int, violation: Violation) -> Iterator[Line]:
     if violation.repair.kind != "none":
         yield Line(f"   smallest repair: {clean(violation.repair.text)}")
     yield Line(f"   id {finding_id(violation)}", Tone.FAINT)
+
+
+def _alike(others: Sequence[Violation]) -> Iterator[Line]:
+    """The other mismatches of the same cause, by their places."""
+    if others:
+        yield Line(f"   the same rule in {plural(len(others), 'more line')}, listed here by place and id", Tone.BAD)
+    for each in others[:MOST_ALIKE]:
+        yield Line(f"     {clean(str(each.place))}  {finding_id(each)}", Tone.FAINT)
+    if len(others) > MOST_ALIKE:
+        yield Line(f"     and {len(others) - MOST_ALIKE:,} more, all of them in the JSON answer", Tone.FAINT)
 
 
 def _blame(blame: Blame, violation: Violation, *, most_likely: bool) -> Iterator[Line]:

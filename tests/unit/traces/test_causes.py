@@ -1,0 +1,31 @@
+"""Mismatches of one cause are told together, whatever lines they stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay.grammar.load import Loaded
+from assay.report.validation_text import validation_lines
+from assay.traces.events import Event
+from assay.traces.validate import validate
+from assay.traces.window import by_cause, cause_id, finding_id
+
+Line = Callable[..., Event]
+
+
+def test_mismatches_of_one_rule_are_one_group_and_keep_their_ids(election: Callable[..., Loaded], line: Line) -> None:
+    events = [
+        line("n1", 1, 100, "Joined"),
+        line("n1", 2, 20_000, "Elected", number=1),
+        line("n1", 3, 40_000, "Leading", number=3),
+        line("n1", 4, 60_000, "Leading", number=3),
+        line("n1", 5, 80_000, "Full"),
+    ]
+    found = validate(election(limit=0, window=10), events)
+    groups = by_cause(found.violations)
+    assert [[each.event.kind for each in group] for group in groups] == [["Leading", "Leading"], ["Full"]]
+    assert len({cause_id(each) for each in groups[0]}) == len({finding_id(each) for each in groups[0]}) == 1
+    text = [each.text for each in validation_lines(found)]
+    assert "   the same rule in 1 more line, listed here by place and id" in text
+    assert f"     n1/a.log:4  {finding_id(groups[0][1])}" in text
+    assert sum("id " in each and each.startswith("   id") for each in text) == 2

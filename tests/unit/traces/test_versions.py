@@ -1,0 +1,63 @@
+"""What a version of a product is known to do explains nothing in the logs of another version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from assay.grammar.load import load_text
+from assay.traces.conduct import Options
+from assay.traces.events import Event
+from assay.traces.validate import validate
+from assay.traces.validation import TraceVerdict
+
+LAMP = """\
+module lamp
+
+state:
+    lit: bool = false
+
+action switch():
+    lit := not lit
+
+action flicker():
+    lit := not lit
+
+trace log:
+    from toy
+    on Switched: switch() or flicker() then lit
+    on Flickered: flicker()
+    report flicker as known WITHIN "the switch of these versions bounces"
+    order: file
+""".replace("()", "")
+
+Line = Callable[..., Event]
+
+
+@pytest.mark.parametrize(
+    ("within", "versions", "consistent"),
+    [
+        ('since "2.7" before "3.3"', ("2.8.2",), True),
+        ('since "2.7" before "3.3"', ("3.2.3",), True),
+        ('since "2.7" before "3.3"', ("3.3.0",), False),
+        ('since "2.7" before "3.3"', ("2.6-IV0",), False),
+        ('since "2.7" before "3.3"', ("2.6.1", "2.10"), True),
+        ('since "2.7" before "3.3"', (), True),
+        ('before "2.7"', ("3.9.1", "2.4-IV1"), True),
+        ('since "4.0"', ("10.0",), True),
+        ("", ("0.1",), True),
+    ],
+)
+def test_known_behaviour_is_that_of_its_versions(
+    line: Line, within: str, versions: tuple[str, ...], *, consistent: bool
+) -> None:
+    loaded = load_text(LAMP.replace("WITHIN ", f"{within} " if within else ""))
+    found = validate(loaded, [line("n", 1, 0, "Flickered")], options=Options(versions=versions))
+    assert (found.verdict is TraceVerdict.CONSISTENT) == consistent
+
+
+def test_what_a_rule_of_the_protocol_explains_needs_no_version(line: Line) -> None:
+    loaded = load_text(LAMP.replace("WITHIN", 'before "1.0"'))
+    found = validate(loaded, [line("n", 1, 0, "Switched")], options=Options(versions=("4.0",)))
+    assert found.verdict is TraceVerdict.CONSISTENT
