@@ -77,9 +77,8 @@ class Meter:
         self.plan = plan
         self.settings = settings
         self.meanings = Meanings(kernel, bounded=False)
-        self._truths = {
-            id(each.condition): self.meanings.meaning(each.condition) for each in (*plan.measures, *plan.noted)
-        }
+        conditions = [*(each.condition for each in plan.measures), *(each.condition for each in plan.noted)]
+        self._truths = {id(each): self.meanings.meaning(each) for each in conditions}
         self.places = {variable.name: at for at, variable in enumerate(kernel.variables)}
         self.own = () if plan.slicing is None else split(kernel, plan.slicing).own
         read = {self.places[name] for measure in plan.measures for name in variables_of(measure.condition)}
