@@ -31,8 +31,9 @@ def said(answer: ClusterAnswer) -> Any:
 
 def said_locally(logs: Path) -> Any:
     reading = read_logs([logs])
-    validation = validated(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
-    return said(ClusterAnswer("", validation, overview(reading)))
+    loaded = load("kafka/cluster", None, {})
+    validation = validated(loaded, reading, DEFAULT_OPTIONS)
+    return said(ClusterAnswer("", loaded, validation, overview(reading)))
 
 
 class Told:
