@@ -9,7 +9,7 @@ import json
 import sys
 from importlib import import_module
 
-NAMES = ("liveness", "native", "readers", "spark", "spark_logs", "symbolic", "synthetic", "tlc", "traces")
+NAMES = ("agreement", "liveness", "native", "readers", "spark", "spark_logs", "symbolic", "synthetic", "tlc", "traces")
 
 
 def run(arguments: list[str]) -> None:

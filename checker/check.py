@@ -13,7 +13,7 @@ from assay.checker.liveness.graph import reference_graph
 from assay.checker.liveness.plan import Plan
 from assay.checker.liveness.plan import plan as temporal_plan
 from assay.checker.liveness.product import Product
-from assay.checker.liveness.temporal import decisions, is_whole
+from assay.checker.liveness.temporal import Decide, decisions, is_whole
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search
@@ -82,13 +82,12 @@ def searched_model(kernel: Kernel, reduction: Reduction | None) -> Model:
 def reference_decisions(search: Search, plan: Plan, sources: Sources) -> Decisions:
     """The decisions about temporal properties on the states of a search, by the reference evaluator."""
 
-    def decider() -> Decider:
+    def decide() -> Decide:
         graph = reference_graph(search.model, plan, search.store, search.initial)
-        return Decider(
-            search.model, plan, graph, search.store.states.__getitem__, sources, Product, whole=is_whole(search)
-        )
+        state = search.store.states.__getitem__
+        return Decider(search.model, plan, graph, state, sources, Product, whole=is_whole(search)).decide
 
-    return decisions(search, plan, decider)
+    return decisions(search, plan, decide)
 
 
 def scenarios(search: Search, sources: Sources) -> Iterator[PropertyResult]:

@@ -143,7 +143,11 @@ def _refuse_options(
 
 
 def prove(
-    kernel: Kernel, options: SearchOptions | None = None, sources: Sources | None = None, cache: Path | None = None
+    kernel: Kernel,
+    options: SearchOptions | None = None,
+    sources: Sources | None = None,
+    cache: Path | None = None,
+    by: symbolic.Method = "ic3",
 ) -> Proofs:
     """Prove every selected property; what the second encoding cannot confirm, an exhaustive search does if it comes to its end.
 
@@ -156,7 +160,7 @@ def prove(
         limits = replace(wanted, max_depth=None, max_states=CONFIRMING_STATES, keep_going=True)
         return check(kernel, replace(limits, progress=lambda _: None), sources, cache=cache).report
 
-    return symbolic.prove(kernel, chosen, sources, exhaustive)
+    return symbolic.prove(kernel, chosen, sources, exhaustive, by)
 
 
 def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:

@@ -13,12 +13,15 @@ from assay.grammar.syntax import (
     ActionMapping,
     Binding,
     Do,
+    Ends,
     Expect,
     Expr,
     From,
     Hidden,
     Ignore,
+    Measure,
     Name,
+    Noted,
     Numbered,
     On,
     Order,
@@ -131,6 +134,17 @@ class SpecBuilder(DeclarationBuilder):
     def report(self, span: Span, children: list[Any]) -> Report:
         action, severity, _ = children
         return Report(action, severity, documentation(children) or "", span=span)
+
+    def ends(self, span: Span, children: list[Any]) -> Ends:
+        return Ends(tuple(children), span=span)
+
+    def measure(self, span: Span, children: list[Any]) -> Measure:
+        name, fields, _, condition = children
+        return Measure(name, fields or (), documentation(children) or "", condition, span=span)
+
+    def note(self, span: Span, children: list[Any]) -> Noted:
+        event, fields, severity, _, condition = children
+        return Noted(event, fields or (), severity, documentation(children) or "", condition, span=span)
 
     def order(self, span: Span, children: list[Any]) -> Order:
         clauses: dict[str, Any] = {}

@@ -59,17 +59,32 @@ def _bare(expr: Expr, room: int, may_end_open: bool) -> list[str]:
             return _joined(f"{op} ", broken(operand, room - len(op) - 1, operand_strength(operand), may_end_open))
         case Quantified() | LetIn():
             return [binding_head(expr), *_indented(broken(expr.body, room - len(INDENT)))]
-        case IfThenElse(condition, then, otherwise):
-            parts = (("if ", condition), ("then ", then), ("else ", otherwise))
-            return [line for word, part in parts for line in _joined(word, broken(part, room - len(word)))]
+        case IfThenElse():
+            return _choice(expr, room)
         case Call(function, arguments):
-            return _bracketed(expression(function, POSTFIX, False) + "(", [argument(a) for a in arguments], ")")
+            return _bracketed(expression(function, POSTFIX, False) + "(", [argument(a) for a in arguments], ")", room)
         case With(base, updates):
-            return _bracketed(expression(base, POSTFIX, False) + " with {", [update(u) for u in updates], "}")
+            return _bracketed(expression(base, POSTFIX, False) + " with {", [update(u) for u in updates], "}", room)
         case SetDisplay() | SeqDisplay() | BagDisplay() | MapDisplay():
-            return _bracketed(*display(expr))
+            return _bracketed(*display(expr), room)
         case _:
             return [expression(expr, OPEN, may_end_open)]
+
+
+def _choice(expr: IfThenElse, room: int) -> list[str]:
+    """A line for each condition with what is chosen then, or two where that is too long."""
+    lines: list[str] = []
+    rest: Expr = expr
+    while isinstance(rest, IfThenElse):
+        word = "else if " if lines else "if "
+        together = f"{word}{expression(rest.condition)} then {expression(rest.then)}"
+        if len(together) <= room:
+            lines.append(together)
+        else:
+            lines += _joined(word, broken(rest.condition, room - len(word)))
+            lines += _joined("then ", broken(rest.then, room - len("then ")))
+        rest = rest.otherwise
+    return lines + _joined("else ", broken(rest, room - len("else ")))
 
 
 def _binary(expr: Binary, room: int, may_end_open: bool) -> list[str]:
@@ -101,12 +116,14 @@ def _hanging(expr: Binary, room: int) -> list[str]:
     return [*left[:-1], f"{left[-1]} {expr.op} {right[0]}", *right[1:]]
 
 
-def _bracketed(opener: str, parts: list[str], closer: str) -> list[str]:
-    return (
-        [opener, *_indented(f"{part}," for part in parts[:-1]), *_indented(parts[-1:]), closer]
-        if parts
-        else [opener + closer]
-    )
+def _bracketed(opener: str, parts: list[str], closer: str, room: int) -> list[str]:
+    """The parts on a line of their own, or each on one where they do not fit together."""
+    if not parts:
+        return [opener + closer]
+    together = ", ".join(parts)
+    if len(INDENT) + len(together) <= room:
+        return [opener, INDENT + together, closer]
+    return [opener, *_indented(f"{part}," for part in parts[:-1]), *_indented(parts[-1:]), closer]
 
 
 def _joined(before: str, lines: list[str], after: str = "") -> list[str]:

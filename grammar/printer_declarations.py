@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from assay.grammar.printer_break import INDENT
 from assay.grammar.printer_expressions import POSTFIX, RANGE, expression, field, fields, names, type_text
 from assay.grammar.printer_items import WIDTH, Item, documentation, line, listed, opening, with_expression
 from assay.grammar.printer_runs import accept, model, refines, scenario, trace
@@ -67,8 +68,8 @@ def declaration(node: Declaration) -> list[Item]:
         case Action():
             return _action(node)
         case JointAction(name, parameters, fairness, parts):
-            start = f"action {name.text}{_signature(parameters, fairness)} = "
-            return [line(0, start + " & ".join(expression(p, POSTFIX, False) for p in parts), node)]
+            start = f"action {name.text}{_signature(parameters, fairness)} ="
+            return [_joint(start, [expression(p, POSTFIX, False) for p in parts], node)]
         case Next(actions):
             return [listed(0, "next: ", map(str, actions), node)]
         case Property():
@@ -133,6 +134,16 @@ def _variable(node: StateVariable) -> Item:
 def _action(node: Action) -> list[Item]:
     text = f"action {node.name.text}{_signature(node.parameters, node.fairness)}:"
     return [opening(0, text, node, *node.parameters, node.fairness), *documentation(1, node.doc), *body(node.body, 1)]
+
+
+def _joint(start: str, parts: list[str], node: JointAction) -> Item:
+    """The parts beside the ``=``, below it, or each on a line: the first of these that fits."""
+    together = " & ".join(parts)
+    if len(start) + 1 + len(together) <= WIDTH:
+        return line(0, f"{start} {together}", node)
+    if len(INDENT) + len(together) <= WIDTH:
+        return Item(0, (start, INDENT + together), node.span)
+    return Item(0, (start, INDENT + parts[0], *(f"{INDENT}& {part}" for part in parts[1:])), node.span)
 
 
 def _signature(parameters: Iterable[ActionParameter], fairness: Fairness | None) -> str:

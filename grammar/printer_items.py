@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.grammar.diagnostics import NOWHERE, Span
 from assay.grammar.printer_break import INDENT, broken
-from assay.grammar.syntax import Expr, Node
+from assay.grammar.syntax import Expr, IfThenElse, Node
 
 WIDTH = 120
 
@@ -44,13 +44,23 @@ def opening(depth: int, text: str, block: Node, *parts: Node | None) -> Item:
 def with_expression(depth: int, before: str, expr: Expr, after: str, *places: Node | None) -> Item:
     """An item that ends in an expression, broken where it is too long.
 
-    The lines after the first are indented once more unless the first opens a bracket or is the head of a quantifier.
+    It stands below a ``=`` or ``:=`` if it is a choice, so that its branches are aligned, or if that takes no more lines.
     """
-    lines = broken(expr, WIDTH - len(INDENT) * depth - len(before) - len(after))
-    further = "" if not before or lines[0].endswith((":", "(", "[", "{")) else INDENT
-    lines = [before + lines[0], *(further + rest for rest in lines[1:])]
-    lines[-1] += after
-    return Item(depth, tuple(lines), around(places))
+    room = WIDTH - len(INDENT) * depth - len(after)
+    lines = _beside(before, expr, room)
+    if before.endswith("= ") and (len(lines) > 1 or len(lines[0]) > room):
+        below = [before.rstrip(), *(INDENT + each for each in broken(expr, room - len(INDENT)))]
+        if isinstance(expr, IfThenElse) or len(below) <= len(lines) or len(lines[0]) > room:
+            lines = below
+    return Item(depth, (*lines[:-1], lines[-1] + after), around(places))
+
+
+def _beside(before: str, expr: Expr, room: int) -> list[str]:
+    """The lines after the first are indented once more unless the first opens a bracket or is the head of a quantifier."""
+    lines = broken(expr, room - len(before))
+    opens = lines[0].endswith((":", "(", "[", "{")) and not isinstance(expr, IfThenElse)
+    further = "" if not before or opens else INDENT
+    return [before + lines[0], *(further + rest for rest in lines[1:])]
 
 
 def listed(depth: int, before: str, parts: Iterable[str], *places: Node | None) -> Item:

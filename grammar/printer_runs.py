@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from assay.grammar.printer_break import INDENT, broken
 from assay.grammar.printer_expressions import POSTFIX, SUM, expression, fields
 from assay.grammar.printer_items import WIDTH, Item, documentation, line, listed, opening, string_lines, with_expression
 from assay.grammar.syntax import (
@@ -12,14 +13,17 @@ from assay.grammar.syntax import (
     ActionMapping,
     Binding,
     Do,
+    Ends,
     Expect,
     Expr,
     Field,
     From,
     Hidden,
     Ignore,
+    Measure,
     Model,
     Name,
+    Noted,
     Numbered,
     On,
     Order,
@@ -155,6 +159,12 @@ def trace_line(node: TraceLine) -> list[Item]:
         case Report(reported, severity, text):
             first, *rest = string_lines(text)
             return [Item(1, (f"report {reported} as {severity.text} {first}", *rest), node.span)]
+        case Ends(actions):
+            return [listed(1, "ends ", map(str, actions), node)]
+        case Measure(name, own, text, condition):
+            return [_titled(f"measure {name.text}", own, " ", text, condition, node)]
+        case Noted(event, own, severity, text, condition):
+            return [_titled(f"note {event.text}", own, f" as {severity.text} ", text, condition, node)]
         case Hidden(actions, limit):
             ending = f"; at most {expression(limit, SUM, False)} between two pinned events"
             listing = listed(1, "hidden ", map(str, actions), node)
@@ -173,6 +183,18 @@ def _with_reason(head: str, events: tuple[Name, ...], reason: str, node: TraceLi
     listing = listed(1, head, (event.text for event in events), node)
     first, *rest = string_lines(reason)
     return Item(1, (*listing.lines[:-1], f"{listing.lines[-1]} {first}", *rest), node.span)
+
+
+def _titled(head: str, own: tuple[Field, ...], between: str, text: str, condition: Expr, node: TraceLine) -> Item:
+    """A head with fields and a text, and the condition on the same line where that fits, otherwise in a block."""
+    *more, last = _with_fields(head, own)
+    first, *rest = string_lines(text)
+    lines = (*more, f"{last}{between}{first}", *rest)
+    flat = f"{lines[-1]}: {expression(condition)}"
+    if len(flat) + 4 <= WIDTH:
+        return Item(1, (*lines[:-1], flat), node.span)
+    block = tuple(INDENT + each for each in broken(condition, WIDTH - 2 * len(INDENT)))
+    return Item(1, (*lines[:-1], f"{lines[-1]}:", *block), node.span)
 
 
 def _on(node: On) -> list[Item]:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from assay.checker.check import refuse_unknown_names, searched_model
 from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.explicit.check import answered, ended_early
+from assay.checker.explicit.behaviour import decisions_of
+from assay.checker.explicit.bfs import BlockSearch
+from assay.checker.explicit.check import Decide, answered, ended_early
 from assay.checker.explicit.kernels import OWNERS
 from assay.checker.explicit.level_file import ChunkLayout, DamagedError, Parent
-from assay.checker.explicit.machine import Compiled
+from assay.checker.explicit.machine import Behaviours, Compiled
 from assay.checker.explicit.packets import RECORDS
+from assay.checker.liveness.decide import Decisions
 from assay.checker.native.build import Machine
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel
+from assay.checker.portfolio import compile_kernel, with_behaviours
 from assay.checker.print_kernel import Sources
 from assay.checker.symmetry.reduction import reduction_of
 from assay.checker.verdict import Report
@@ -28,10 +32,14 @@ from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
 from assay.spark.cluster import ClusterOptions
 from assay.spark.direct import Direct
+from assay.spark.fair_runs import Rounds, decided_by_tasks, fits_here
 from assay.spark.fallback import Fallback
 from assay.spark.fit import no_direct, require_fit, slots
+from assay.spark.job import JobFailedError
 from assay.spark.manifest import Manifest, newest
+from assay.spark.product import Graph, bare
 from assay.spark.program import pack
+from assay.spark.rounds import rounds
 from assay.spark.search import ClusterSearch, Exchange, Place
 from assay.spark.session import configured
 from assay.spark.shuffle import Shuffle
@@ -81,19 +89,32 @@ def explore(
         exchange, remarks = _exchange(spark, spread, Job(storage.uri, parts, chosen.memory))
         resumed = _resumed(storage, spread, compiled, chosen)
         place = Place(exchange, storage, publish(storage, compiled), resumed, spread.out)
-        found = searched(spec, compiled, chosen, place, sources)
+        deciding = _deciding(storage, parts, partial(rounds, spark, parts))
+        found = searched(spec, compiled, chosen, place, sources, deciding)
     kept = found.report.checkpoint if spread.workdir is not None else None
     return replace(found, report=replace(found.report, checkpoint=kept), remarks=tuple(remarks))
 
 
+Deciding = Callable[[ClusterSearch], Decide]
+
+
 def searched(
-    kernel: Kernel, compiled: Compiled, options: SearchOptions, place: Place, sources: Sources | None = None
+    kernel: Kernel,
+    compiled: Compiled,
+    options: SearchOptions,
+    place: Place,
+    sources: Sources | None = None,
+    deciding: Deciding | None = None,
 ) -> Exploration:
-    """Search in a place; raises ``SpecError`` where a file is not there any more that a counterexample leads through."""
+    """Search in a place; ``deciding`` gives what decides temporal properties, by default the driver alone.
+
+    Raises ``SpecError`` where a file is not there any more that a counterexample leads through.
+    """
     reduction = reduction_of(kernel, options)
     with closing(ClusterSearch(searched_model(kernel, reduction), options, compiled, reduction, place)) as search:
         try:
-            report = answered(search, sources or {}, f"spark ({place.exchange.name})")
+            decide = None if deciding is None else deciding(search)
+            report = answered(search, sources or {}, f"spark ({place.exchange.name})", decide)
         except (OSError, DamagedError) as error:
             text = f"the work directory `{place.storage.uri}` is not what it was: {error}"
             raise SpecError([Diagnostic(NO_FILES, NOWHERE, text)]) from None
@@ -102,12 +123,32 @@ def searched(
         return Exploration(replace(report, checkpoint=kept), (), search.distributed, search.sent, record)
 
 
+def _deciding(storage: Storage, parts: int, jobs: Callable[[Callable[[], None]], Rounds]) -> Deciding:
+    """Temporal properties are decided by the driver where it has memory for the graph, and by tasks where not."""
+
+    def deciding(search: ClusterSearch) -> Decide:
+        def decide(_: BlockSearch, behaviours: Behaviours, sources: Sources) -> Decisions:
+            manifest = None if fits_here(search) else search.every_state()
+            if manifest is None:
+                return decisions_of(search, behaviours, sources)
+            search.let_go()
+            graph = Graph(storage.uri, manifest, publish(storage, behaviours.code), parts, bare(behaviours.plan))
+            try:
+                return decided_by_tasks(search, behaviours, sources, graph, jobs(search.heed))
+            except JobFailedError:  # the driver is slower where its arrays lie in files, but it can do it alone
+                return decisions_of(search, behaviours, sources)
+
+        return decide
+
+    return deciding
+
+
 def _compiled(kernel: Kernel, options: SearchOptions) -> Compiled:
     refuse_unknown_names(kernel, options)
     reduction_of(kernel, options)
     try:
         with deep_recursion(kernel):
-            return compile_kernel(kernel, options)
+            return with_behaviours(kernel, compile_kernel(kernel, options), options)
     except UnsupportedError as error:
         raise SpecError([error.diagnostic]) from None
 

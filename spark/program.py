@@ -17,6 +17,7 @@ def pack(compiled: Compiled, text: Program) -> bytes:
     content = {
         "text": text.text,
         "symmetric": text.symmetric,
+        "conditions": text.conditions,
         "words": compiled.layout.words,
         "hits": compiled.hits,
         "guards": compiled.guards,
@@ -33,7 +34,7 @@ def unpack(content: bytes) -> Compiled:
     found = json.loads(content)
     layout = RowLayout(found["words"], ())
     hits, guards = tuple(found["hits"]), tuple((action, label) for action, label in found["guards"])
-    program = Program(found["text"], layout, hits, (), (), (), found["symmetric"])
+    program = Program(found["text"], layout, hits, (), (), (), found["symmetric"], found["conditions"])
     return Compiled(
         Machine(program), layout, hits, guards, tuple(found["states"]), tuple(found["steps"]), found["actions"], bytes.fromhex(found["identity"])
     )  # fmt: skip

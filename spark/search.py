@@ -101,7 +101,7 @@ class ClusterSearch(BlockSearch):
 
     def close(self) -> None:
         """Let go of the cluster, too."""
-        self._at.exchange.close()
+        self.let_go()
         super().close()
 
     def statistics(self) -> Statistics:
@@ -200,17 +200,36 @@ class ClusterSearch(BlockSearch):
             return Keys(self.options.fingerprints)
         return Keys.WIDE_PRINTS if len(self.levels) > NARROW_LIMIT else Keys.PRINTS
 
+    def heed(self) -> None:
+        """Raise ``Stopped`` where somebody wants the search to end, or its time is over."""
+        self._heed_limits()
+
+    def let_go(self) -> None:
+        """Let go of the cluster, so that other jobs can run there."""
+        self._at.exchange.close()
+
+    def every_state(self) -> str | None:
+        """The name of a manifest, not one to go on from, of all states; None where the search ended inside a level, whose states tasks cannot read."""
+        if not self.levels.counts or (self.stopped is not None and self._place):
+            return None
+        name = f"states-{new_name()}.json"
+        self._at.storage.write(name, self._manifest().pack())
+        return name
+
     def _publish(self) -> str:
         """Let tasks, and a later job, know how far this search came; the manifest's name."""
+        manifest = self._manifest()
+        self._at.storage.write(manifest.name, manifest.pack())
+        self.published = True
+        return manifest.name
+
+    def _manifest(self) -> Manifest:
         for level in range(len(self.levels.counts)):
             if level not in self._files:
                 self._files[level] = self.shared.parts.get(level) or (self._own(level),)
         levels = tuple(self._files[level] for level in range(len(self.levels.counts)))
         saved = replace(self._progress_made(), keys=self.seen.keys.value)
-        manifest = Manifest(self.compiled.identity.hex(), self._at.program, levels, saved)
-        self._at.storage.write(manifest.name, manifest.pack())
-        self.published = True
-        return manifest.name
+        return Manifest(self.compiled.identity.hex(), self._at.program, levels, saved)
 
     def _own(self, level: int) -> LevelPart:
         """The file of a level that was expanded here."""

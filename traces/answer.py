@@ -17,7 +17,9 @@ from assay.traces.binding import Unread
 from assay.traces.conduct import Options
 from assay.traces.events import Event, Notice
 from assay.traces.gaps import gaps, with_gaps
+from assay.traces.impact import with_impact
 from assay.traces.join import SliceAnswer
+from assay.traces.overview import configured
 from assay.traces.read import LogReading, UnmappedLines
 from assay.traces.validate import SharedAnswer, answer_slices, conclusion, validate_shared
 from assay.traces.validation import Validation
@@ -57,7 +59,8 @@ def validated(
     """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated."""
     begun = perf_counter()
     shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
-    return answer(shared, answer_slices(shared, slices), beside, scope, perf_counter() - begun)
+    found = answer(shared, answer_slices(shared, slices), beside, scope, perf_counter() - begun)
+    return with_impact(found, reading.events, slices, configured(reading), scope.since)
 
 
 def ask_shared(

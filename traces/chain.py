@@ -7,10 +7,11 @@ line reports lies between the shared lines of the same thread before and after i
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from assay.checker.verdict import State
 from assay.grammar.kernel import TracePlan
@@ -24,7 +25,7 @@ Thread = tuple[ProcessRun, int]
 
 @dataclass(frozen=True, slots=True)
 class Mate:
-    """A shared line of a thread: its time, and the positions before and after what it reports."""
+    """A shared line of a thread: its time, the lowest position before what it or a later line reports, and the highest after what it or an earlier one does."""
 
     time: float
     before: int
@@ -47,8 +48,10 @@ class Chain:
     def between(self, thread: Thread, time: float) -> tuple[int, int]:
         """The positions between the lines of a thread before and after a time."""
         mates = self.mates.get(thread, [])
-        low = max((mate.after for mate in mates if mate.time < time), default=0)
-        high = min((mate.before for mate in mates if mate.time > time), default=len(self.states) - 1)
+        first = bisect_left(mates, time, key=_time)
+        end = bisect_right(mates, time, first, key=_time)
+        low = mates[first - 1].after if first else 0
+        high = mates[end].before if end < len(mates) else len(self.states) - 1
         return low, max(low, high)
 
 
@@ -77,7 +80,21 @@ def chain(model: Model, path: Path, plan: TracePlan, seen: Iterable[int]) -> Cha
         thread = None if move.item is None else thread_of(move.item.observation.event, plan)
         if move.item is not None and thread is not None:
             mates[thread].append(Mate(move.item.time, before, len(states) - 1))
-    return Chain(tuple(states), tuple(earliest), dict(mates), plan.ordering.skew)
+    return Chain(
+        tuple(states), tuple(earliest), {thread: _by_time(own) for thread, own in mates.items()}, plan.ordering.skew
+    )
+
+
+def _time(mate: Mate) -> float:
+    return mate.time
+
+
+def _by_time(mates: Iterable[Mate]) -> list[Mate]:
+    """The lines of a thread by time, each with what those before and after it say of the positions."""
+    ordered = sorted(mates, key=_time)
+    after = accumulate((mate.after for mate in ordered), max)
+    before = list(accumulate((mate.before for mate in reversed(ordered)), min))[::-1]
+    return [Mate(mate.time, low, high) for mate, low, high in zip(ordered, before, after, strict=True)]
 
 
 def _extend(states: list[State], earliest: list[float], state: State, time: float) -> None:

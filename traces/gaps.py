@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeVar
 
-from assay.traces.events import Event, Notice, Place, ProcessRun
+from assay.traces.events import Event, Field, Notice, Place, ProcessRun
 from assay.traces.read import LogReading
 from assay.traces.validation import TraceVerdict, Validation
 
@@ -15,13 +18,18 @@ Key = TypeVar("Key")
 KIND = "missing logs"
 # One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
 WITNESSES = 2
-ELECTION = "ControllerElected"
-MEMBERS = frozenset({"voter", "member"})
-"""Fields that only lines about a quorum have."""
 UNREAD = frozenset(
     {
         *("unreadable", "damaged file", "expansion limit", "unsupported compression", "nested archive", "binary file"),
-        *("record too long", "zero bytes", "beginning cut off", "lines left out", "no such time", "not an event"),
+        *(
+            "record too long",
+            "zero bytes",
+            "beginning cut off",
+            "lines left out",
+            "no such time",
+            "no logger",
+            "not an event",
+        ),
         *("interleaved nodes", "node unknown"),
     }
 )
@@ -30,7 +38,7 @@ UNREAD = frozenset(
 
 def gaps(reading: LogReading) -> list[Notice]:
     """What the logs speak of and do not hold: starts of processes, whole brokers, elections; each with the place that shows it."""
-    return [*_lost_starts(reading), *_silent_brokers(reading), *_lost_elections(reading)]
+    return [*_lost_starts(reading), *_silent_brokers(reading), *_lost_installations(reading)]
 
 
 def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
@@ -61,7 +69,7 @@ def _lost_starts(reading: LogReading) -> Iterator[Notice]:
 
 
 def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
-    """Brokers that were controller or were registered in the eyes of others, and of which nothing was read."""
+    """Nodes that lines of others name as part of the cluster (``gaps.toml``), and of which nothing was read."""
     known = _known(reading)
     named = _witnesses((broker, event) for event in reading.recognised for broker in _named(event))
     for broker, places in sorted(named.items()):
@@ -69,23 +77,21 @@ def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
             yield Notice(KIND, places[0], f"broker {broker} is spoken of, and none of its logs was read")
 
 
-def _lost_elections(reading: LogReading) -> Iterator[Notice]:
-    """Brokers that acted as controller with more epochs than their logs hold elections."""
+def _lost_installations(reading: LogReading) -> Iterator[Notice]:
+    """Nodes that acted in more terms than their logs hold events that install them."""
+    known = _data()["installed"]
+    actor, term = known["actor"], known["term"]
     acting = _witnesses(
-        ((event.fields["controller"], event.fields["epoch"]), event)
+        ((event.fields[actor], event.fields[term]), event)
         for event in reading.recognised
-        if "controller" in event.fields and isinstance(event.fields.get("epoch"), int)
+        if actor in event.fields and isinstance(event.fields.get(term), int)
     )
-    elected = Counter(event.fields["winner"] for event in reading.recognised if event.kind == ELECTION)
-    terms = Counter(controller for (controller, _), places in acting.items() if len(places) >= WITNESSES)
+    held = Counter(event.fields[known["winner"]] for event in reading.recognised if event.kind == known["event"])
+    terms = Counter(who for (who, _), places in acting.items() if len(places) >= WITNESSES)
     for broker in _known(reading):
-        if elected[broker] < terms[broker]:
-            place = next(places[0] for (controller, _), places in acting.items() if controller == broker)
-            yield Notice(
-                KIND,
-                place,
-                f"broker {broker} acted as controller in {terms[broker]} epochs, and the logs hold {elected[broker]} of its elections",
-            )
+        if held[broker] < terms[broker]:
+            place = next(places[0] for (who, _), places in acting.items() if who == broker)
+            yield Notice(KIND, place, known["text"].format(broker=broker, terms=terms[broker], held=held[broker]))
 
 
 def _known(reading: LogReading) -> list[int]:
@@ -94,14 +100,20 @@ def _known(reading: LogReading) -> list[int]:
 
 
 def _named(event: Event) -> set[int]:
-    """The nodes that a line names as controllers or as registered; of a line of a quorum's member, all that it names."""
-    found = [event.fields.get("winner"), event.fields.get("controller")]
-    if not MEMBERS.isdisjoint(event.fields):
-        found += [event.fields.get(name) for name in ("leader", "candidate", "broker")]
-    epochs = event.fields.get("epochs")
-    if isinstance(epochs, Mapping):
-        found += epochs
+    """The nodes of which a line says that they are, or were, part of the cluster."""
+    found: list[Field] = []
+    for known in _data()["named"]:
+        if "among" not in known or not event.fields.keys().isdisjoint(known["among"]):
+            found += [event.fields.get(name) for name in known["fields"]]
+            for name in known["maps"]:
+                held = event.fields.get(name)
+                found += held if isinstance(held, Mapping) else ()
     return {broker for broker in found if isinstance(broker, int)}
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return tomllib.loads((files("assay.traces.shapes") / "gaps.toml").read_text(encoding="utf-8"))
 
 
 def _witnesses(said: Iterable[tuple[Key, Event]]) -> dict[Key, list[Place]]:

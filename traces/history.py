@@ -20,6 +20,7 @@ from assay.traces.chain import Chain, thread_of
 from assay.traces.order import Item
 from assay.traces.search.model import ANY, Model, Taken
 from assay.traces.slicing import Split
+from assay.traces.views import View, Views
 
 Own = tuple[Value, ...]
 """The values of a slice's own variables."""
@@ -74,10 +75,11 @@ Frontier = tuple[Trail, ...]
 class History:
     """The steps of one slice over a shared execution; ``visited`` counts the states at which an entry was tried."""
 
-    def __init__(self, model: Model, split: Split, chain: Chain) -> None:
+    def __init__(self, model: Model, split: Split, chain: Chain, views: Views) -> None:
         self.model = model
         self.split = split
         self.chain = chain
+        self.views = views
         self.visited = 0
         blank = model.states[model.initial[0]]
         self.begin: Frontier = (Trail(tuple(blank[i] for i in split.own), 0),)
@@ -107,29 +109,34 @@ class History:
 
     def advance(self, frontier: Frontier, entry: Entry, most: int = HIDDEN_TRIED) -> Frontier:
         """The ways on with an entry; hidden steps, at most so many, only where there is none without."""
-        for hidden in range(most + 1):
-            best: dict[Own, Trail] = {}
-            for trail in frontier:
-                for onward in self._onward(trail, entry, hidden):
-                    known = best.get(onward.own)
-                    if known is None or onward.position < known.position:
-                        best[onward.own] = onward
+        for hidden in range((most if self.view(entry).hidden_matters else 0) + 1):
+            best = _earliest(onward for trail in frontier for onward in self._onward(trail, entry, hidden))
             if best:
-                return tuple(best.values())
+                return best
         return ()
 
     def unseen(self, frontier: Frontier, number: int) -> Frontier:
         """The ways on with a write of which no line tells: one of the numbered actions that may be hidden."""
         write = Write(number, ())
         actions = [name for name in self.model.plan.numbered if name in self.model.plan.hidden]
-        best: dict[Own, Trail] = {}
-        for trail in frontier:
-            for position, state in self.places(trail, write):
-                for taken in self.numbered(state, actions):
-                    own = self.own(taken.state)
-                    if own not in best or position < best[own].position:
-                        best[own] = Trail(own, position, trail, write, state, (taken,))
-        return tuple(best.values())
+        found = (
+            Trail(self.own(taken.state), position, trail, write, state, (taken,))
+            for trail in frontier
+            for position, state in self.places(trail, write)
+            for taken in self.numbered(state, actions)
+        )
+        return _earliest(found)
+
+    def unstated(self, frontier: Frontier, write: Write) -> Frontier:
+        """The ways on with any numbered action in place of a write, at the time of its lines, whatever else these say."""
+        silent = Write(write.number, ())
+        found = (
+            Trail(self.own(taken.state), position, trail, silent, state, (), (taken,))
+            for trail in frontier
+            for position, state in self.places(trail, write)
+            for taken in self.numbered(state, self.model.plan.numbered)
+        )
+        return _earliest(found)
 
     def _onward(self, trail: Trail, entry: Entry, hidden: int) -> Iterator[Trail]:
         for position, start in self.places(trail, entry):
@@ -140,13 +147,21 @@ class History:
     def places(self, trail: Trail, entry: Entry) -> Iterator[tuple[int, int]]:
         """The positions for an entry after a trail, with the state there; those that look alike once."""
         low, high = self.window(entry)
+        view = self.view(entry)
         seen: set[int] = set()
-        for position in range(max(trail.position, low), max(trail.position, high) + 1):
-            state = self.number(trail.own, position)
-            if state not in seen:
-                seen.add(state)
+        position, last = max(trail.position, low), max(trail.position, high)
+        while position <= last:
+            if view.classes[position] not in seen:
+                seen.add(view.classes[position])
                 self.visited += 1
-                yield position, state
+                yield position, self.number(trail.own, position)
+            position = view.changes[position]
+
+    def view(self, entry: Entry) -> View:
+        """What an entry can tell of the shared execution. A write may be any numbered action where a line of it does not say which."""
+        lines = entry.lines if isinstance(entry, Write) else (entry.line,)
+        silent = isinstance(entry, Write) and (not lines or not all(line.observation.pinned for line in lines))
+        return self.views.of((line.observation.rule for line in lines), numbered=silent)
 
     def _after_hidden(self, state: int, count: int) -> Iterator[tuple[tuple[Taken, ...], int]]:
         if count == 0:
@@ -186,6 +201,16 @@ class History:
         if line.observation.pinned:
             return any(end == after for end, _ in self.model.consume(line, start))
         return bool(self.model.consume(line, after))
+
+
+def _earliest(trails: Iterable[Trail]) -> Frontier:
+    """The earliest trail to each state (see the note on the earliest position)."""
+    best: dict[Own, Trail] = {}
+    for trail in trails:
+        known = best.get(trail.own)
+        if known is None or trail.position < known.position:
+            best[trail.own] = trail
+    return tuple(best.values())
 
 
 def _different(lines: Iterable[Item]) -> list[Item]:

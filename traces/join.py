@@ -23,9 +23,13 @@ from assay.traces.slice_blame import Blamer
 from assay.traces.slice_check import Findings, SliceCheck, check_slice
 from assay.traces.slicing import Split, without_guards_on
 from assay.traces.validation import ExecutedStep, Execution, Remark, SliceResult, TraceVerdict, Violation
+from assay.traces.views import Views
 
 NUMBERS_SHOWN = 5
 """How many of the numbers that no line states are listed."""
+
+STATES_KEPT = 10_000
+"""How many states are remembered from one slice to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ class Joiner:
         result = self._slice(name, observations, events)
         if result.verdict is not TraceVerdict.INCONSISTENT or not self.joint.assumed:
             return result
-        again = self._freed._slice(name, observations, events)
+        again = self._freed._slice(name, observations, events, one_is_enough=True)
         if again.verdict is TraceVerdict.INCONSISTENT:
             return result
         names = ", ".join(f"`{action}`" for action in self.joint.assumed)
@@ -106,22 +110,33 @@ class Joiner:
             return self
         found = copy(self)
         found.__dict__.pop("_freed", None)
+        found.__dict__.pop("_views", None)
         found.joint = other
         return found
+
+    @cached_property
+    def _views(self) -> Views:
+        """What the entries of slices can tell of the execution of what is shared."""
+        return Views(self.joint.split, self.model.plan, self.joint.chain)
 
     @cached_property
     def _freed(self) -> Joiner:
         """The slices where they may act whatever hidden shared steps have changed."""
         return Joiner(self.joint.freed())
 
-    def _slice(self, name: str, observations: Sequence[Observation], events: Sequence[Event]) -> SliceResult:
+    def _slice(
+        self, name: str, observations: Sequence[Observation], events: Sequence[Event], *, one_is_enough: bool = False
+    ) -> SliceResult:
+        if len(self.model.states) > STATES_KEPT:
+            self.model.forget()
         lines = [_item(number, seen) for number, seen in enumerate(observations)]
         if not lines:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
-        history = History(self.model, self.joint.split, self.joint.chain)
+        history = History(self.model, self.joint.split, self.joint.chain, self._views)
         since = self.joint.split.slicing.since
         started = since is None or any(event.kind == since for event in events)
-        found = check_slice(partial(SliceCheck, history, self.blamer, started=started), lines)
+        check = partial(SliceCheck, history, self.blamer, started=started, one_is_enough=one_is_enough)
+        found = check_slice(check, lines)
         self.visited += history.visited
         run = self._execution(history, found.trail)
         properties = () if found.violations or found.missing else broken_properties(self.model, run, self.properties)

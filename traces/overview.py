@@ -11,7 +11,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
-from assay.traces.events import Event, Notice, Place
+from assay.traces.events import Event, Field, Notice, Place
 from assay.traces.identity import Node
 from assay.traces.read import LogReading
 
@@ -77,6 +77,16 @@ def overview(reading: LogReading) -> Overview:
     clusters = {str(e.fields["cluster"]) for e in reading.recognised if "cluster" in e.fields}
     every = tuple(nodes.values())
     return Overview(every, tuple(sorted(clusters)), tuple(_lacking(reading, every, times, worth, clusters)))
+
+
+def configured(reading: LogReading) -> dict[str, Field]:
+    """The values that configurations give to fields where no line states them, as ``settings.toml`` says."""
+    stated = {entry["setting"]: entry["field"] for entry in _worth_saying()["stated"]}
+    found: dict[str, Field] = {}
+    for event in reading.recognised:
+        if reading.role(event) == "configuration":
+            found |= {stated[name]: value for name, value in _settings(event.record.message, stated).items()}
+    return found
 
 
 def _worth_saying() -> dict[str, Any]:

@@ -15,7 +15,7 @@ from assay.traces.identity import Node
 from assay.traces.readers.reading import FileReading
 from assay.traces.readers.records import RecordReader, may_be_pasted
 from assay.traces.readers.scan import ScanLimits
-from assay.traces.series import drop_copies, find_years, missing_parts
+from assay.traces.series import drop_copies, find_years, missing_parts, turn_around
 from assay.traces.shapes.catalogue import Catalogue, ShapeText, load_catalogue
 from assay.traces.shapes.recognise import Recogniser
 from assay.traces.sources import ExpansionLimit, Source, check_paths, walk
@@ -125,6 +125,7 @@ def log_reading(readings: Sequence[FileReading], notices: list[Notice], catalogu
     ``notices`` are what was noticed up to here. The readings are changed.
     """
     find_years(readings, notices)
+    turn_around(readings, notices)
     drop_copies(readings, notices)
     notices += missing_parts(readings)
     streams, nodes = attribute(readings, notices)

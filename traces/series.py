@@ -24,6 +24,8 @@ _NUMBER = re.compile(r"(?<=\.[A-Za-z]{3})\.(\d{1,4})$")
 _TOLERANCE = 5_000
 _SHARED = 3
 _SHARED_COARSE = 20
+_BACKWARDS = 10
+"""So many times must go back, and four times as many as go ahead, before a file is taken for one that was turned around."""
 
 
 def series_name(base: str) -> str:
@@ -63,6 +65,18 @@ def _span(reading: FileReading) -> tuple[int, int]:
     """The first and the last time in a file; the beginning of time if it states none."""
     times = [match.record.time for match in reading.matches if match.record.time is not None]
     return (min(times), max(times)) if times else (0, 0)
+
+
+def turn_around(readings: Sequence[FileReading], notices: list[Notice]) -> None:
+    """Put files that begin with their newest line, as what is exported from a search often does, into the order of their writing."""
+    for reading in readings:
+        times = [match.record.time for match in reading.matches if match.record.time is not None]
+        steps = Counter((one > other) - (one < other) for one, other in pairwise(times))
+        if steps[1] >= _BACKWARDS and steps[1] > 4 * steps[-1]:
+            reading.matches.reverse()
+            reading.tally.notices[:] = [each for each in reading.tally.notices if each.kind != "clock went back"]
+            text = "the newest line comes first; the lines were read from the last to the first"
+            notices.append(Notice("newest first", Place(reading.file, 1, 0), text))
 
 
 def missing_parts(readings: Sequence[FileReading]) -> list[Notice]:

@@ -7,7 +7,7 @@ guard that is false, and each line that disagrees with the outcome, is one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -55,31 +55,50 @@ class Blamer:
         self.unguarded = Meanings(replace(kernel, actions=tuple(free)), bounded=False)
         self.writer = writer
 
-    def attempts(self, history: History, frontier: Frontier, write: Write) -> list[Attempt]:
-        """Everything that comes close to being the write, the closest first."""
-        found: list[Attempt] = []
-        for trail in frontier:
-            for position, start in islice(history.places(trail, write), POSITIONS_TRIED):
-                for action, wanted in _candidates(history, write):
-                    found += self._of_action(history, trail, write, position, start, action, wanted)
-        return sorted(found, key=lambda attempt: (attempt.cost, attempt.guards))
+    def attempts(self, history: History, frontier: Frontier, write: Write, most: int, *, named: bool) -> list[Attempt]:
+        """What comes closest to being the write, the closest first; of attempts that lead to the same the first.
+
+        Where ``named``, of the actions as its lines name them, else of all others that it may be.
+        """
+        choices = _candidates(history, write, named=named)
+        ways = [
+            way
+            for trail in frontier
+            for position, start in islice(history.places(trail, write), POSITIONS_TRIED)
+            for action, wanted in choices
+            for way in self._of_action(history, write, Trail(trail.own, position, trail, write, start), action, wanted)
+        ]
+        found: dict[tuple[object, ...], Attempt] = {}
+        for lines in range(len(write.lines) + 1):
+            if sum(attempt.cost < lines for attempt in found.values()) >= most:
+                break
+            for onward, odd in (way for way in ways if len(way[1]) == lines):
+                attempt = Attempt(onward, onward, self._false_guards(history, onward), odd)
+                key = onward.own, onward.taken[-1].action, odd
+                known = found.get(key)
+                if known is None or attempt.guards < known.guards:
+                    found[key] = attempt
+        return sorted(found.values(), key=lambda attempt: (attempt.cost, attempt.guards))[:most]
 
     def _of_action(
-        self, history: History, trail: Trail, write: Write, position: int, start: int, action: str, wanted: Wanted
-    ) -> Iterator[Attempt]:
-        model = history.model
-        for arguments in islice(model.each_instance(action, wanted), INSTANCES_TRIED):
-            for outcome in self.unguarded.actions[action].outcomes(model.states[start], arguments):
-                if not isinstance(outcome, Successor):
-                    continue
-                after = model.number(outcome.state)
-                names = model.meanings.actions[action].names
-                taken = Taken(action, tuple(zip(names, arguments, strict=True)), outcome.picks, after)
-                false = model.meanings.actions[action].false_guards(model.states[start], arguments)
-                guards = min((sum(not each.is_bound for each in way) for way in false), default=0)
-                odd = odd_lines(history, write, start, after)
-                onward = Trail(history.own(after), position, trail, write, start, (), (taken,))
-                yield Attempt(onward, onward, guards, odd)
+        self, history: History, write: Write, before: Trail, action: str, wanted: Wanted
+    ) -> Iterator[tuple[Trail, tuple[Item, ...]]]:
+        """Where an action without its guards leads, and the lines of the write that say something else."""
+        model, start = history.model, before.start
+        meaning, choices = self.unguarded.actions[action], model.choices_of(action, wanted)
+        for arguments, result in islice(meaning.results(model.states[start], choices), INSTANCES_TRIED):
+            if isinstance(result, Successor):
+                after = model.number(result.state)
+                taken = Taken(action, tuple(zip(meaning.names, arguments, strict=True)), result.picks, after)
+                onward = Trail(history.own(after), before.position, before.before, write, start, (), (taken,))
+                yield onward, odd_lines(history, write, start, after)
+
+    def _false_guards(self, history: History, onward: Trail) -> int:
+        """How many guards stand in the way of the step of a trail."""
+        taken = onward.taken[-1]
+        arguments = tuple(value for _, value in taken.arguments)
+        false = history.model.meanings.actions[taken.action].false_guards(history.model.states[onward.start], arguments)
+        return min((sum(not each.is_bound for each in way) for way in false), default=0)
 
     def broken_guards(self, history: History, attempt: Attempt, write: Write) -> list[Violation]:
         """The violation that an attempt whose guards are false is, at the line that says what was done."""
@@ -127,24 +146,26 @@ def _repair(line: Item, parts: Sequence[FailedPart]) -> Repair:
     return Repair("none", "no single field explains it", None)
 
 
-def _candidates(history: History, write: Write) -> Iterable[tuple[str, Wanted]]:
-    """The actions that may be a write: those that its lines name, also with other arguments, and any that a number can stand for."""
+def _candidates(history: History, write: Write, *, named: bool) -> list[tuple[str, Wanted]]:
+    """The actions that may be a write: those that its lines name, or else these with other arguments, and any that a number can stand for."""
     model = history.model
-    found: dict[tuple[str, Wanted], None] = {}
-    for line in write.lines:
-        for call in (call for steps in line.observation.rule.steps for call in steps):
-            wanted = model.wanted_or_none(call, line.observation.bound)
+    stated: dict[tuple[str, Wanted], None] = {}
+    for rule, bound in ((line.observation.rule, line.observation.bound) for line in write.lines):
+        for call in (call for steps in rule.steps for call in steps):
+            wanted = model.wanted_or_none(call, bound)
             if wanted is not None:
-                found[call.action, wanted] = None
-    for action, wanted in tuple(found):
+                stated[call.action, wanted] = None
+    others: dict[tuple[str, Wanted], None] = {}
+    for action, wanted in stated:
         parameters = model.meanings.actions[action].node.parameters
         open_ = tuple(
             ANY if isinstance(p.binder.type, t.AtomType) else w for p, w in zip(parameters, wanted, strict=True)
         )
-        found[action, open_] = None
+        others[action, open_] = None
     if len(write.lines) > sum(line.observation.pinned for line in write.lines):
         for action in model.plan.numbered:
-            found[action, (ANY,) * len(model.meanings.actions[action].names)] = None
+            others[action, (ANY,) * len(model.meanings.actions[action].names)] = None
+    found = stated if named else [each for each in others if each not in stated]
     return [(action, wanted) for action, wanted in found if model.is_listable(action, wanted)]
 
 

@@ -8,7 +8,19 @@ from dataclasses import dataclass, field, replace
 
 from assay.grammar import kernel as k
 from assay.traces.binding import Observation, changed, observe
-from assay.traces.history import Deed, Entry, Frontier, History, Trail, Write, announcing, at_field, entries, number_of
+from assay.traces.history import (
+    HIDDEN_TRIED,
+    Deed,
+    Entry,
+    Frontier,
+    History,
+    Trail,
+    Write,
+    announcing,
+    at_field,
+    entries,
+    number_of,
+)
 from assay.traces.order import Item
 from assay.traces.slice_blame import Attempt, Blamer, disagreeing, odd_lines
 from assay.traces.validation import Violation
@@ -21,6 +33,12 @@ AHEAD = 6
 
 MOVES_TRIED = 8
 """How often a slice is checked again to find the number that a line should have."""
+
+_ONE_LINE = 1, 1, 0
+_SEVERAL_OBSTACLES = 2, 0, 0
+"""Ranks of explanations. Below the first are writes that broke a rule, with which all lines agree: to doubt the write before ranks no lower. Where what
+the lines name has one obstacle, no action that they do not name is looked for.
+"""
 
 LATE = 10_000.0
 """How much older, in milliseconds, something may be than its line where the clause sets no bound."""
@@ -50,13 +68,16 @@ class Findings:
 
 
 class SliceCheck:
-    """The check of one slice. ``started`` says whether a line tells of its beginning."""
+    """The check of one slice. ``started`` says whether a line tells of its beginning; ``one_is_enough``, that it may end with the first mismatch."""
 
-    def __init__(self, history: History, blamer: Blamer, lines: Sequence[Item], *, started: bool) -> None:
+    def __init__(
+        self, history: History, blamer: Blamer, lines: Sequence[Item], *, started: bool, one_is_enough: bool = False
+    ) -> None:
         bound = history.model.plan.ordering.commit_before_line
         self.history = history
         self.blamer = blamer
         self.started = started
+        self.one_is_enough = one_is_enough
         self.late = LATE if bound is None else float(bound)
         self.lines = tuple(lines)
         self.frontier: Frontier = history.begin
@@ -72,6 +93,8 @@ class SliceCheck:
         kept = [line for line in self.lines if line not in misplaced]
         todo = entries(self.history.model, kept, self.late)
         for at, entry in enumerate(todo):
+            if self.one_is_enough and (misplaced or self.found.violations):
+                break
             match entry:
                 case Deed():
                     self._deed(entry)
@@ -190,16 +213,26 @@ class SliceCheck:
         if alone is not None:
             self._note_odd(alone.odd, alone.noticed)
             return (alone.trail,)
-        choices = [*without_one, *self._without_latest(write)]
-        choices += _distinct(self.blamer.attempts(self.history, self.frontier, write))[:ATTEMPTS_TRIED]
-        if not choices:
+        ranked = [(self._rank(each, ahead), each) for each in (*without_one, *self._attempts(write, named=True))]
+        least = min((rank for rank, _ in ranked), default=_SEVERAL_OBSTACLES)
+        if least >= _ONE_LINE:
+            ranked += [(self._rank(each, ahead), each) for each in self._without_latest(write)]
+        if least >= _SEVERAL_OBSTACLES:
+            ranked += [(self._rank(each, ahead), each) for each in self._attempts(write, named=False)]
+        if not ranked:
             self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
             return self._adopt(write) or self.frontier
-        costs = {id(each): each.cost + self._failures(each.trail, ahead[:AHEAD]) for each in choices}
-        best = min(choices, key=lambda each: (costs[id(each)], len(each.odd), each.guards))
+        _, best = min(ranked, key=lambda each: each[0])
         self.found.violations += self.blamer.broken_guards(self.history, best, write)
         self._note_odd(best.odd, best.noticed)
         return (best.trail,)
+
+    def _attempts(self, write: Write, *, named: bool) -> list[Attempt]:
+        return self.blamer.attempts(self.history, self.frontier, write, ATTEMPTS_TRIED, named=named)
+
+    def _rank(self, attempt: Attempt, ahead: Sequence[Entry]) -> tuple[int, int, int]:
+        """How much has to be assumed for an explanation, in all, of lines that disagree, and of guards that are false."""
+        return attempt.cost + self._failures(attempt.trail, ahead[:AHEAD]), len(attempt.odd), attempt.guards
 
     def _failures(self, trail: Trail, ahead: Sequence[Entry]) -> int:
         """How many of the entries that follow have no way on; none is asked for after a write that has none."""
@@ -225,15 +258,13 @@ class SliceCheck:
         """The way on if the write before was another than its lines say: a mistake is often noticed one write late."""
         if self.latest is None or len(self.latest.lines) >= len(write.lines):
             return []
-        free = self.history.advance(self.before_last, Write(self.latest.number, ()))
-        for trail in self.history.advance(free, write) if free else ():
-            middle = trail.before
-            if middle is None:
-                continue
-            after = self.history.number(middle.own, middle.position)
-            odd = odd_lines(self.history, self.latest, middle.start, after)
-            if odd:
-                return [Attempt(trail, middle, 0, odd)]
+        free = self.history.unstated(self.before_last, self.latest)
+        for hidden in range(HIDDEN_TRIED + 1):
+            for middle in free:
+                after = self.history.number(middle.own, middle.position)
+                odd = odd_lines(self.history, self.latest, middle.start, after)
+                for trail in self.history.advance((middle,), write, hidden) if odd else ():
+                    return [Attempt(trail, middle, 0, odd)]
         return []
 
     # ----------------------------------------------------------------------------------- lines with a wrong number
@@ -317,14 +348,6 @@ class SliceCheck:
                 if wrong < least:
                     best, least = (trail.start, after), wrong
         return (*best, least)
-
-
-def _distinct(attempts: Iterable[Attempt]) -> list[Attempt]:
-    """The attempts that differ in what they lead to, the first of each."""
-    found: dict[tuple[object, ...], Attempt] = {}
-    for attempt in attempts:
-        found.setdefault((attempt.trail.own, attempt.trail.taken[-1].action, attempt.odd), attempt)
-    return list(found.values())
 
 
 def with_number(line: Item, number: int) -> Item | None:

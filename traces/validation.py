@@ -164,6 +164,48 @@ class SliceResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Spell:
+    """A time in which a measured condition held, in milliseconds since the epoch by the lines' times.
+
+    It lasted at least and at most so many milliseconds, whatever the lines leave open; ``at_most`` is None where no line tells when it began.
+    ``begun`` and ``ended`` are the events of the steps that began and ended it, if lines tell of them; ``lasting`` says that the log ends first.
+    """
+
+    begin: float
+    end: float
+    at_least: float
+    at_most: float | None
+    begun: Event | None
+    ended: Event | None
+    lasting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """For how long a condition held that the clause measures: in a slice, or (None) in what all share.
+
+    ``unstated`` are the fields that neither a line nor a setting states, without which nothing can be said.
+    """
+
+    measure: str
+    text: str
+    slice: str | None
+    spells: tuple[Spell, ...]
+    unstated: tuple[str, ...] = ()
+
+    @property
+    def at_least(self) -> float:
+        """Milliseconds."""
+        return sum(each.at_least for each in self.spells)
+
+    @property
+    def at_most(self) -> float | None:
+        """Milliseconds; None where no line tells when one of the times began."""
+        known = [each.at_most for each in self.spells if each.at_most is not None]
+        return sum(known) if len(known) == len(self.spells) else None
+
+
+@dataclass(frozen=True, slots=True)
 class Validation:
     """The answer. ``reason`` says why it is inconclusive or vacuous; ``reordering`` is the most, in milliseconds, by which
     the execution departs from the order of the lines' times."""
@@ -188,3 +230,4 @@ class Validation:
     slices: tuple[SliceResult, ...] = ()
     relaxed: tuple[tuple[str, str], ...] = ()
     """Guards, as action and label, that were left out because they read across slices."""
+    impact: tuple[Impact, ...] = ()

@@ -1,14 +1,17 @@
-"""`python -m benchmarks traces [PART…] [COUNT]`: how good verdicts about logs are, measured on the recorded runs in ZooKeeper mode.
+"""`python -m benchmarks traces [PART…] [COUNT] [keep=FOLDER]`: how good verdicts about logs are, measured on the recorded runs in ZooKeeper mode.
 
 Parts are ``healthy``, ``fields``, ``coherent``, ``control``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
 one field (1,000 if none is given); there are three tenths as many coherent ones, and as many changes of whole lines. One line of JSON for each
-measurement, then one for each row of the table, with the target.
+measurement, then one for each row of the table, with the target. All of it takes hours; with ``keep`` each part's lines are written to the folder when the
+part is done, and a part whose lines are there is not measured again.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from .coherent import blames_the_rule, coherent_mutants
@@ -20,17 +23,30 @@ from .recorded import RUNS, retrial
 
 Line = dict[str, Any]
 SEED = 1
+KEEP = "keep="
 MUTANTS = 1_000
 
 
 def lines(arguments: Sequence[str]) -> Iterator[Line]:
     """The measurements; raises ValueError for a part that there is not."""
-    names = [each for each in arguments if not each.isdigit()]
+    folder = next((Path(each.removeprefix(KEEP)) for each in arguments if each.startswith(KEEP)), None)
+    names = [each for each in arguments if not each.isdigit() and not each.startswith(KEEP)]
     if unknown := set(names) - set(PARTS):
         raise ValueError(f"no part {', '.join(sorted(unknown))}; parts: {', '.join(PARTS)}")
     count = next((int(each) for each in arguments if each.isdigit()), MUTANTS)
     for name in names or PARTS:
-        yield from PARTS[name](count)
+        yield from PARTS[name](count) if folder is None else _kept(folder / f"{name}-{count}.jsonl", name, count)
+
+
+def _kept(file: Path, part: str, count: int) -> Iterator[Line]:
+    """A part's lines from the file, or measured and then written there."""
+    if not file.exists():
+        found = list(PARTS[part](count))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        begun = file.with_suffix(".begun")
+        begun.write_text("".join(json.dumps(each) + "\n" for each in found), encoding="utf-8")
+        begun.replace(file)
+    yield from (json.loads(each) for each in file.read_text(encoding="utf-8").splitlines())
 
 
 def _row(what: str, measured: object, target: str) -> Line:

@@ -15,8 +15,9 @@ from assay.checker.evaluate.conform import CapacityExceeded
 from assay.checker.evaluate.listing import listing
 from assay.checker.evaluate.obstacles import FalseGuard, false_guards, rest_holds
 from assay.checker.evaluate.outcome import Cut, Outcome, Picks, Stuck, Successor
-from assay.checker.evaluate.scope import Frame, Scope
-from assay.checker.evaluate.steps import GuardStep, LetStep, prefix_steps
+from assay.checker.evaluate.scope import Frame, Meaning, Scope
+from assay.checker.evaluate.steps import GuardStep, LetStep, PickStep, PrefixStep, prefix_steps
+from assay.checker.evaluate.traverse import locals_of
 from assay.checker.evaluate.undefined import ENUMERATION_LIMIT, Undefined, too_large
 from assay.checker.evaluate.update import Updater, Write, writer
 from assay.grammar import kernel as k
@@ -30,8 +31,10 @@ class ActionMeaning:
 
     __slots__ = (
         "_bounded",
+        "_collections",
         "_early",
         "_instances",
+        "_late",
         "_parameters",
         "_prefix",
         "_updater",
@@ -49,7 +52,8 @@ class ActionMeaning:
         self._bounded = bounded
         self._parameters = [listing(parameter.domain, scope) for parameter in node.parameters]
         self._prefix = prefix_steps(prefix, scope)
-        self._early = self._early_guards()
+        self._early, self._late = self._divided()
+        self._collections = self._collections_of(scope)
         self._updates = writer(updates, scope)
         self._updater = updater
         self._instances: tuple[Arguments, ...] | None = None
@@ -77,50 +81,108 @@ class ActionMeaning:
                   for domain, want, is_given in zip(domains, wanted, given, strict=True)]  # fmt: skip
         return list(product(*chosen))
 
-    def not_refused(self, state: tuple[Value, ...], choices: Sequence[Iterable[Value]]) -> Iterator[Arguments]:
-        """The arguments out of ``choices``, in their order, to which no guard that speaks of the first arguments alone says no.
+    def results(
+        self, state: tuple[Value, ...], choices: Sequence[Iterable[Value]]
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
+        """What the instances with arguments out of ``choices``, in their order, lead to, bounds ignored; none for one that is disabled or stuck.
 
-        All others are disabled or stuck in the state. So an action of a process and a broker need not be tried for each pair, where its first
-        guards allow one process.
+        What a part of the body says of the first parameters alone is asked once for these, and not again for every value of the others: an
+        action of a process and a broker is not tried for each pair, where its guards allow one process, and what a process knows is computed once.
         """
-        return self._not_refused(Frame(state), choices, ())
+        return self._results(Frame(state), choices, ())
 
-    def _not_refused(self, frame: Frame, choices: Sequence[Iterable[Value]], chosen: Arguments) -> Iterator[Arguments]:
-        for step in self._early[len(chosen)]:
-            try:
-                if not step.holds(frame):
-                    return
-            except Undefined:
-                continue
-        if len(chosen) == len(choices):
-            yield chosen
+    def _results(
+        self, frame: Frame, choices: Sequence[Iterable[Value]], chosen: Arguments
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
+        if not self._goes_on(frame, self._early[len(chosen)]):
             return
-        for value in choices[len(chosen)]:
+        if len(chosen) == len(choices):
+            found: list[Outcome] = []
+            self._walk(frame, self._late, 0, (), (), found)
+            yield from ((chosen, each) for each in found if not isinstance(each, Stuck))
+            return
+        for value in self._possible(frame, len(chosen), choices[len(chosen)]):
             frame.locals[self.names[len(chosen)]] = value
-            yield from self._not_refused(frame, choices, (*chosen, value))
+            yield from self._results(frame, choices, (*chosen, value))
 
-    def _early_guards(self) -> list[list[GuardStep]]:
-        """For each number of parameters, the guards that speak of those first ones, and of the last of them: more is not needed to ask them."""
-        early: list[list[GuardStep]] = [[] for _ in range(len(self.names) + 1)]
+    def _possible(self, frame: Frame, at: int, values: Iterable[Value]) -> Iterable[Value]:
+        """The values of a parameter that are in all collections in which guards want it to be."""
+        try:
+            wanted = [collection(frame) for collection in self._collections[at]]
+        except Undefined:
+            return ()
+        return [value for value in values if all(value in each for each in wanted)] if wanted else values
+
+    def _goes_on(self, frame: Frame, steps: Sequence[GuardStep | LetStep]) -> bool:
+        """Whether the guards are true, and everything has a value."""
+        try:
+            for step in steps:
+                if isinstance(step, LetStep):
+                    frame.locals[step.name] = step.value(frame)
+                elif not step.holds(frame):
+                    return False
+        except Undefined:
+            return False
+        return True
+
+    def _divided(self) -> tuple[list[list[GuardStep | LetStep]], list[PrefixStep]]:
+        """The prefix without bounds: for each number of parameters, what speaks of those first ones and of the last of them; and what is left.
+
+        A choice, and what speaks of one, is left. The order of the parts is none of the body's, which makes no difference to whether all of
+        them have values and are true, and to what these are.
+        """
+        early: list[list[GuardStep | LetStep]] = [[] for _ in range(len(self.names) + 1)]
+        late: list[PrefixStep] = []
+        level = {name: number for number, name in enumerate(self.names, 1)}
         for step in self._prefix:
-            if isinstance(step, GuardStep) and not step.is_bound and step.needs <= set(self.names):
-                early[max((self.names.index(name) + 1 for name in step.needs), default=0)].append(step)
-        return [*early[:-1], []]
+            if isinstance(step, GuardStep) and step.is_bound:
+                continue
+            if isinstance(step, PickStep) or not step.needs <= level.keys():
+                late.append(step)
+                continue
+            own = max((level[name] for name in step.needs), default=0)
+            early[own].append(step)
+            if isinstance(step, LetStep):
+                level[step.name] = own
+        return early, late
+
+    def _collections_of(self, scope: Scope) -> list[list[Meaning]]:
+        """For each parameter, the collections that hold it, by guards of the form ``b in c`` where ``c`` is known before ``b`` is chosen."""
+        found: list[list[Meaning]] = [[] for _ in self.names]
+        for at, name in enumerate(self.names):
+            known = {
+                *self.names[:at],
+                *(s.name for steps in self._early[: at + 1] for s in steps if isinstance(s, LetStep)),
+            }
+            for step in self._early[at + 1]:
+                match step.node:
+                    case k.Guard(_, _, k.Member(_, k.Local(_, item), collection, False)) if item == name:
+                        if locals_of(collection) | _own_name(collection) <= known:
+                            found[at].append(scope.meaning(collection))
+        return found
 
     def outcomes(self, state: tuple[Value, ...], arguments: Arguments) -> list[Outcome]:
         """What the instance can do in the state, one outcome for each way to pick; none if it is disabled."""
         found: list[Outcome] = []
-        self._walk(self._frame(state, arguments), 0, (), (), found)
+        self._walk(self._frame(state, arguments), self._prefix, 0, (), (), found)
         return found
 
     def _frame(self, state: tuple[Value, ...], arguments: Arguments) -> Frame:
         return Frame(state, (), dict(zip(self.names, arguments, strict=True)))
 
-    def _walk(self, frame: Frame, start: int, cuts: tuple[str, ...], picks: Picks, found: list[Outcome]) -> None:
+    def _walk(
+        self,
+        frame: Frame,
+        steps: Sequence[PrefixStep],
+        start: int,
+        cuts: tuple[str, ...],
+        picks: Picks,
+        found: list[Outcome],
+    ) -> None:
         at = start
         try:
-            for at in range(start, len(self._prefix)):
-                step = self._prefix[at]
+            for at in range(start, len(steps)):
+                step = steps[at]
                 if isinstance(step, GuardStep):
                     if step.is_bound and not self._bounded:
                         continue
@@ -135,7 +197,7 @@ class ActionMeaning:
                 else:
                     for value in step.elements(frame):
                         frame.locals[step.name] = value
-                        self._walk(frame, at + 1, cuts, (*picks, (step.name, value)), found)
+                        self._walk(frame, steps, at + 1, cuts, (*picks, (step.name, value)), found)
                     return
             found.append(self._cut(cuts, picks) if cuts else self._update(frame, picks))
         except Undefined as undefined:
@@ -173,6 +235,10 @@ class ActionMeaning:
     def false_guards(self, state: tuple[Value, ...], arguments: Arguments) -> list[tuple[FalseGuard, ...]]:
         """For every way to pick, all guards that stand in the way by themselves, evaluated without stopping at the first."""
         return false_guards(self._prefix, self._frame(state, arguments))
+
+
+def _own_name(expr: k.Expr) -> frozenset[str]:
+    return frozenset({expr.name} if isinstance(expr, k.Local) else ())
 
 
 def _split(body: Sequence[k.Statement]) -> tuple[Sequence[k.Statement], Sequence[k.Statement]]:

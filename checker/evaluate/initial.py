@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from assay.checker.evaluate.conform import CapacityExceeded
 from assay.checker.evaluate.listing import Listing, listing
@@ -10,6 +10,7 @@ from assay.checker.evaluate.outcome import Cut, Outcome, Picks, Stuck, Successor
 from assay.checker.evaluate.scope import Frame, Scope
 from assay.checker.evaluate.undefined import ENUMERATION_LIMIT, Undefined, too_large
 from assay.checker.evaluate.update import Updater, Write, Writer, writer
+from assay.checker.verdict import State
 from assay.grammar import kernel as k
 
 
@@ -29,13 +30,29 @@ class InitMeaning:
 
         Raises ``SpecError`` when there are too many to list.
         """
-        for number, outcome in enumerate(self._walk(Frame(()), 0, (), ())):
+        for number, outcome in enumerate(self._walk(Frame(()), 0, (), (), None)):
             if number >= ENUMERATION_LIMIT:
                 raise too_large("the choice of an initial state", number + 1, self._node.span)
             if outcome is not None:
                 yield outcome
 
-    def _walk(self, frame: Frame, start: int, writes: tuple[Write, ...], picks: Picks) -> Iterator[Outcome | None]:
+    def first_stuck(self, heed: Callable[[], None]) -> Stuck | None:
+        """The first of the initial states without a value, however many there are; ``heed`` is called before each."""
+        for outcome in self._walk(Frame(()), 0, (), (), None):
+            heed()
+            if isinstance(outcome, Stuck):
+                return outcome
+        return None
+
+    def reaching(self, state: State) -> Picks | None:
+        """The first picks that make this state, found without listing the others; None if none do."""
+        found = self._walk(Frame(()), 0, (), (), state)
+        return next((each.picks for each in found if isinstance(each, Successor) and each.state == state), None)
+
+    def _walk(
+        self, frame: Frame, start: int, writes: tuple[Write, ...], picks: Picks, wanted: State | None
+    ) -> Iterator[Outcome | None]:
+        """Run the body from a place on; what does not lead to the ``wanted`` state, if there is one, is left as soon as a variable shows it."""
         try:
             made = list(writes)
             for at in range(start, len(self._steps)):
@@ -44,9 +61,11 @@ class InitMeaning:
                     name, elements = step
                     for value in elements(frame):
                         frame.locals[name] = value
-                        yield from self._walk(frame, at + 1, tuple(made), (*picks, (name, value)))
+                        yield from self._walk(frame, at + 1, tuple(made), (*picks, (name, value)), wanted)
                     return
                 step(frame, made)
+                if wanted is not None and made and not made[-1].path and made[-1].value != wanted[made[-1].variable]:
+                    return
             yield self._finish(frame, made, picks)
         except Undefined as undefined:
             yield Stuck(picks, undefined.message, undefined.at(self._node.span).span)

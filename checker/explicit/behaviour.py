@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.compiled_product import CompiledProduct
 from assay.checker.explicit.cycles import NOWHERE, look_up, remember
-from assay.checker.explicit.machine import Behaviours
+from assay.checker.explicit.machine import Behaviours, Compiled
 from assay.checker.explicit.memory import taken
 from assay.checker.explicit.probe import Probe, Successors
 from assay.checker.explicit.room import Column, Room
@@ -32,74 +33,107 @@ BITS = 64
 
 def decisions_of(search: BlockSearch, behaviours: Behaviours, sources: Sources) -> Decisions:
     """The decisions about temporal properties on the states of a search."""
+    return decisions(search, behaviours.plan, lambda: decider(search, behaviours, sources).decide)
+
+
+def decider(search: BlockSearch, behaviours: Behaviours, sources: Sources, limit: int | None = None) -> Decider:
+    """What decides on the graph of a search, or of its first ``limit`` states: a run through these is one of the system, but there are others."""
     room = Room(max(0, search.seen.budget - taken()))
 
     def make(graph: Graph, tables: Tables) -> Product:
         return CompiledProduct(graph, tables, room.inner())
 
-    def decider() -> Decider:
-        graph = Drawing(search, behaviours, room).graph()
-        state = search.rows.__getitem__
-        return Decider(search.model, behaviours.plan, graph, state, sources, make, whole=is_whole(search))
-
-    return decisions(search, behaviours.plan, decider)
+    graph, state = Drawing(search, behaviours, room, limit).graph(), search.rows.__getitem__
+    return Decider(search.model, behaviours.plan, graph, state, sources, make, whole=is_whole(search))
 
 
 class Drawing:
-    """Draws the graph of the states of a search.
+    """Draws the graph of the states of a search, of the first ``limit`` of them if that is given.
 
     States are told apart by their fingerprints; if two had the same one, the graph would not be that of the system, and none is drawn.
     """
 
-    def __init__(self, search: BlockSearch, behaviours: Behaviours, room: Room) -> None:
+    def __init__(self, search: BlockSearch, behaviours: Behaviours, room: Room, limit: int | None = None) -> None:
         self._search = search
-        self._plan: Plan = behaviours.plan
-        self._code = behaviours.code
         self._room = room
-        self._probe = Probe(behaviours.code)
-        self._kinds = Kinds(self._plan)
-        self._labels = Labels(self._plan)
-        cap = int(SLACK * len(search.rows)) + 8
+        self._looking = Looking(behaviours.plan, behaviours.code)
+        self._machine = behaviours.code.machine
+        self._size = len(search.rows) if limit is None else min(limit, len(search.rows))
+        cap = int(SLACK * self._size) + 8
         self._prints = np.zeros(cap, np.uint64)
         self._numbers = np.zeros(cap, np.uint32)
 
     def graph(self) -> Graph:
         """The graph."""
-        self._number_states()
+        for first, rows in self._blocks():
+            if remember(self._prints, self._numbers, self._machine.prints(rows), first):
+                raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be told apart")
         starts, targets, labels, kinds = (Column(self._room, kind) for kind in (np.int64, *(np.uint32,) * 3))
         starts.append(np.zeros(1, np.int64))
-        for _, rows in self._search.rows.blocks(0, BLOCK):
-            found = self._probe.expand(rows)
-            prints = self._code.machine.prints(rows)
-            moved = found.prints != prints[found.parents]
-            kinds.append(self._kinds.of(self._code.machine.judge(rows), found, moved, len(rows)))
-            degrees, to, events = self._steps(found, moved, len(rows))
-            starts.append(targets.size + np.cumsum(degrees))
-            targets.append(to)
-            labels.append(events)
+        for _, rows in self._blocks():
+            seen = self._looking.at(rows, self._number)
+            kinds.append(seen.kinds)
+            starts.append(targets.size + np.cumsum(seen.degrees))
+            targets.append(seen.targets)
+            labels.append(seen.labels)
         return Graph(
             self._search.initial, starts.numbers, targets.numbers, labels.numbers, kinds.numbers,
-            self._labels.events, self._kinds.kinds,
+            self._looking.labels.events, self._looking.kinds.kinds,
         )  # fmt: skip
 
-    def _number_states(self) -> None:
+    def _blocks(self) -> Iterator[tuple[int, Rows]]:
         for first, rows in self._search.rows.blocks(0, BLOCK):
-            if remember(self._prints, self._numbers, self._code.machine.prints(rows), first):
-                raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be told apart")
+            if first >= self._size:
+                return
+            yield first, rows[: self._size - first]
 
-    def _steps(self, found: Successors, moved: Flags, count: int) -> tuple[Numbers, Numbers, Numbers]:
-        """How many steps each row of a block has, and in a row where they lead and what their labels are; equal steps are one."""
-        chosen = moved & (found.actions < len(self._plan.parts))
-        numbers = np.empty(int(chosen.sum()), np.uint32)
-        look_up(self._prints, self._numbers, found.prints[chosen], numbers)
+    def _number(self, prints: Rows) -> Numbers:
+        numbers = np.empty(len(prints), np.uint32)
+        look_up(self._prints, self._numbers, prints, numbers)
+        return numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What behaviours depend on in some rows: the kind of each, how many steps it has, and in a row where these lead and their labels."""
+
+    kinds: Numbers
+    degrees: Numbers
+    targets: Numbers
+    labels: Numbers
+
+
+class Looking:
+    """Looks at states with all that behaviours depend on; numbers kinds and labels as it meets them."""
+
+    def __init__(self, plan: Plan, code: Compiled) -> None:
+        self.kinds = Kinds(plan)
+        self.labels = Labels(plan)
+        self._parts = len(plan.parts)
+        self._machine = code.machine
+        self._probe = Probe(code)
+
+    def at(self, rows: Rows, number: Callable[[Rows], Numbers]) -> Seen:
+        """What some rows are like; ``number`` gives the numbers of states with such fingerprints, or ``NOWHERE``."""
+        found = self._probe.expand(rows)
+        moved = found.prints != self._machine.prints(rows)[found.parents]
+        kinds = self.kinds.of(self._machine.judge(rows), found, moved, len(rows))
+        chosen = moved & (found.actions < self._parts)
+        numbers = number(found.prints[chosen])
         known = numbers != NOWHERE
+        return Seen(kinds, *self._steps(found, chosen, known, numbers[known], len(rows)))
+
+    def _steps(
+        self, found: Successors, chosen: Flags, known: Flags, targets: Numbers, count: int
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """How many steps each row of a block has, where they lead, and their labels; equal steps are one."""
         parents = found.parents[chosen][known].astype(np.int64)
-        parts, targets = found.actions[chosen][known], numbers[known]
+        parts = found.actions[chosen][known]
         key = (parents << 32) | targets
         order = np.argsort(key, kind="stable")
         key = key[order]
         begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.zeros(0, np.int64)
-        labels, steps = self._labels.of(parts[order], begins)
+        labels, steps = self.labels.of(parts[order], begins)
         places = order[begins][steps]
         return np.bincount(parents[places], minlength=count), targets[places], labels[steps]
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 
 from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.outcome import Successor
 from assay.checker.explicit.checkpoint import Checkpoint, Saved
 from assay.checker.explicit.findings import REFINE, TROUBLE_ROOM, Event, Findings
-from assay.checker.explicit.lanes import Lane
+from assay.checker.explicit.halting import halting
+from assay.checker.explicit.lanes import Lane, Starting
 from assay.checker.explicit.levels import Levels
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.orbits import representative, see_steps
@@ -25,12 +27,13 @@ from assay.checker.explicit.seen import Seen
 from assay.checker.explicit.store import RowStore
 from assay.checker.explicit.table import Keys, TableFullError
 from assay.checker.explicit.tally import COUNTED, new_tally
+from assay.checker.layout.context import HaltedError
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.store import Link
 from assay.checker.reference.watch import Finding
 from assay.checker.symmetry.reduction import Reduction
-from assay.checker.verdict import Effort, State, Statistics
+from assay.checker.verdict import Effort, EnginesDisagreeError, State, Statistics
 
 TELL_SECONDS = 0.1
 
@@ -64,6 +67,8 @@ class BlockSearch(Search):
         self._saved_at = time.monotonic()
         self._whole = True
         """Whether levels and counts tell of the same states: not in the midst of a change."""
+        self._begun = False
+        """Whether the initial states are known, and a checkpoint, if there is one, speaks of them."""
 
     def _new_levels(self) -> Levels:
         return Levels(self.compiled.layout.words, self.compiled.identity, writer=self._crew.writer)
@@ -91,7 +96,8 @@ class BlockSearch(Search):
 
     def run(self) -> None:
         """Search until everything is seen, something is violated, or a limit is reached."""
-        super().run()
+        with halting(self.compiled.machine, lambda: self._late or self.options.interrupted()):
+            super().run()
         if self._whole:
             self.findings.look()
             self._keep_checkpoint()
@@ -106,25 +112,77 @@ class BlockSearch(Search):
             if decisive:
                 self.model.actions[name].decisive.add(label)
 
+    def _explore(self) -> None:
+        try:
+            super()._explore()
+        except HaltedError:
+            self._heed_limits()
+            raise AssertionError("compiled code was halted, and no limit is reached") from None
+
     def _find_initial(self) -> None:
         super()._find_initial()
-        self.rows.forget_initial()
         self.levels.seal()
+        fresh = self.levels
         self._begin_checkpoint()
-        self._remember()
+        if self.levels is not fresh or not self.seen.filled:
+            self._remember()
+        self._begun = True
         self.findings.look()
+
+    def _list_initial(self) -> None:
+        starts = self.compiled.machine.starts
+        if starts is None:
+            super()._list_initial()
+            self.rows.forget_initial()
+            return
+        starting = Starting(starts)
+        self._within_budget(self.seen.fill)
+        with self._timed():
+            while not starting.ended:
+                self._heed_limits()
+                self._within_budget(self.seen.adapt)
+                self._some_initial(starting)
+        if starting.stuck:
+            self._see_stuck_initial()
+        if self.watch.refinements:
+            for number, state in enumerate(self.rows.every()):
+                self._heed_limits()
+                self.watch.see_initial(number, state)
+
+    def _some_initial(self, starting: Starting) -> None:
+        lane = self._rounds.begin(starting)
+        events = self._stored([lane])
+        for event in events:
+            self.findings.note(event)
+        self.tally.hits += lane.hits
+        self.generated += lane.count
+        self._whole = True
+
+    def _see_stuck_initial(self) -> None:
+        stuck = self.model.init.first_stuck(self._heed_limits)
+        if stuck is None:
+            raise EnginesDisagreeError(
+                "compiled code finds an initial state undefined, and the reference evaluator none"
+            )
+        self._stuck_initial(stuck)
 
     def _remember(self) -> None:
         """Take all states of the levels for seen."""
         self._within_budget(self.seen.fill)
 
-    def _levels(self) -> None:
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """What is done inside is told as time of the search."""
         self._searching_since, cpu = time.monotonic(), time.process_time()
         try:
-            self._all_levels()
+            yield
         finally:
             self._searched, self._searching_since = self._search_seconds, None
-            self._cpu = time.process_time() - cpu
+            self._cpu += time.process_time() - cpu
+
+    def _levels(self) -> None:
+        with self._timed():
+            self._all_levels()
 
     def _all_levels(self) -> None:
         going_on = bool(self.levels.counts)
@@ -172,15 +230,7 @@ class BlockSearch(Search):
     def _round(self, count: int) -> None:
         lanes = self._rounds.expand(self._place, count)
         refused = list(self._refused_steps(lanes))
-        try:
-            events = self._store_new(lanes)
-        except TableFullError:
-            raise Stopped(self._no_room()) from None
-        except MemoryError as error:
-            raise Stopped(f"there is no room for more states in level {self.depth}: {error}") from None
-        except OSError as error:  # what is missing from files is not known: no checkpoint speaks of it
-            raise Stopped(self._not_written(error)) from None
-        for event in (*refused, *events):
+        for event in (*refused, *self._stored(lanes)):
             self.findings.note(event)
         for lane in lanes:
             self.tally.add(lane)
@@ -201,8 +251,18 @@ class BlockSearch(Search):
                     at = TROUBLE_ROOM * refining.at + each.trouble
                     yield Event(REFINE, at, level, each.source, start + each.source, each.row)
 
-    def _store_new(self, lanes: list[Lane]) -> list[Event]:
+    def _stored(self, lanes: list[Lane]) -> list[Event]:
         """Store what is new in lanes; what is to be found there and in the states that were expanded."""
+        try:
+            return self._store_new(lanes)
+        except TableFullError:
+            raise Stopped(self._no_room()) from None
+        except MemoryError as error:
+            raise Stopped(f"there is no room for more states in level {self.depth}: {error}") from None
+        except OSError as error:  # what is missing from files is not known: no checkpoint speaks of it
+            raise Stopped(self._not_written(error)) from None
+
+    def _store_new(self, lanes: list[Lane]) -> list[Event]:
         new = self._rounds.insert(self.seen.table, lanes)
         number = len(self.rows) - self.levels.staged
         stage, places = self._rounds.stage(lanes, new)
@@ -291,7 +351,7 @@ class BlockSearch(Search):
     def _keep_checkpoint(self) -> None:
         """Write a last checkpoint of a search that was stopped."""
         ended = self.stopped is not None or self.up_to_depth is not None
-        if ended and self.seen.filled:
+        if ended and self._begun:
             try:
                 self._save()
             except Stopped as problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 
@@ -9,8 +10,9 @@ from assay.checker.check import report_of, scenarios, searched_model
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.explicit.behaviour import decisions_of
 from assay.checker.explicit.bfs import BlockSearch
-from assay.checker.explicit.machine import Compiled
+from assay.checker.explicit.machine import Behaviours, Compiled
 from assay.checker.explicit.quantifiers import always_empty
+from assay.checker.liveness.decide import Decisions
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.results import Answers
@@ -19,6 +21,7 @@ from assay.checker.verdict import Report
 from assay.grammar.kernel import Kernel
 
 ENGINE = "native"
+Decide = Callable[[BlockSearch, Behaviours, Sources], Decisions]
 
 
 def check(
@@ -42,12 +45,12 @@ def ended_early(search: BlockSearch) -> bool:
     return search.stopped is not None or search.up_to_depth is not None
 
 
-def answered(search: BlockSearch, texts: Sources, engine: str) -> Report:
-    """The report of a search that is run for it."""
+def answered(search: BlockSearch, texts: Sources, engine: str, decide: Decide | None = None) -> Report:
+    """The report of a search that is run for it; ``decide`` decides temporal properties, where that is not to be done here."""
     model = search.model
     search.run()
     behaviours = search.compiled.behaviours
-    decided = None if behaviours is None else decisions_of(search, behaviours, texts)
+    decided = None if behaviours is None else (decide or decisions_of)(search, behaviours, texts)
     results = [*Answers(search, texts, decided).all(), *scenarios(search, texts)]
     complete = not ended_early(search) and not search.interrupted
     empty = always_empty(model, search.rows, search.options, texts) if complete else ()

@@ -11,11 +11,14 @@ from assay.checker.explicit.kernels import OWNERS, RECENT, gather, partition, se
 from assay.checker.explicit.level_file import Chunk
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.table import Batch, Keys
-from assay.checker.layout.context import NEVER, WORDS, Slot
+from assay.checker.layout.context import NEVER, WORDS, Slot, Starts
 from assay.checker.layout.row import Rows
 
 ROOM = 1 << 16
 """Candidates that a lane has room for at first, at most."""
+
+BUDGET = 1 << 18
+"""How many picks and initial states are tried at once: some hundredths of a second."""
 
 Marks = npt.NDArray[np.uint8]
 Counts = npt.NDArray[np.int64]
@@ -50,6 +53,15 @@ class Arena:
     def batch(self, lanes: int) -> Batch:
         """What the first lanes hold, for the table."""
         return Batch(lanes, self.offsets, self.order, self.marks, self.more, self.fresh)
+
+
+class Starting:
+    """How far the listing of initial states has come, and whether one of them has no value."""
+
+    def __init__(self, starts: Starts) -> None:
+        self.positions: Rows = np.zeros(max(1, starts.picks), np.uint64)
+        self.picks: Rows = np.zeros(starts.words, np.uint64)
+        self.ended = self.stuck = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +112,34 @@ class Lane:
 
     def expand(self, block: Block) -> None:
         """Expand a block, as many of its states as there is room for."""
-        self.first = block.first
-        self.hits[:] = 0
-        self.decisive[:] = self.known
-        self.found_steps[:] = self.found_states[:] = NEVER
-        self.context[[Slot.STUCK, Slot.DEAD, Slot.TERMINAL]] = NEVER
-        self.context[Slot.COUNT] = self.context[Slot.OVERFLOW] = 0
+        self._forget(block.first)
         self.done = self.machine.expand(self.context, block.rows)
         self.overflow = bool(self.context[Slot.OVERFLOW])
         self.count = int(self.context[Slot.COUNT])
         self.sources = block.rows[: self.done]
+        self._list()
+
+    def _forget(self, first: int) -> None:
+        self.first = first
+        self.hits[:] = 0
+        self.decisive[:] = self.known
+        self.found_steps[:] = self.found_states[:] = NEVER
+        self.context[[Slot.STUCK, Slot.DEAD, Slot.TERMINAL]] = NEVER
+        self.context[Slot.COUNT] = self.context[Slot.OVERFLOW] = self.context[Slot.CURRENT] = 0
+
+    def begin(self, starting: Starting) -> None:
+        """Take initial states for candidates: as many as there is room for, and as are found with the budget, from where the last call paused."""
+        self._forget(0)
+        self.done = 0
+        self.overflow = False
+        self.context[Slot.POSITIONS] = starting.positions.ctypes.data
+        self.context[Slot.PICKS] = starting.picks.ctypes.data
+        self.context[Slot.BUDGET] = BUDGET
+        self.machine.begin(self.context)
+        self.count = int(self.context[Slot.COUNT])
+        starting.ended = not self.context[Slot.PAUSED]
+        starting.stuck |= int(self.context[Slot.STUCK]) != NEVER
+        self.context[Slot.STUCK] = NEVER
         self._list()
 
     def load(self, rows: Rows) -> None:

@@ -8,13 +8,27 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from assay.checker.layout.context import Starts
 from assay.checker.layout.refined import Flags, ImageLayout
 from assay.checker.layout.row import RowLayout, Rows
 from assay.checker.liveness.plan import Plan
 
 
 class Machine(Protocol):
-    """Compiled code of a kernel; the context array and its words are described in ``layout.context``."""
+    """Compiled code of a kernel; the context array and its words are described in ``layout.context``.
+
+    Once it is told to halt, calls return soon, whatever they were doing, and raise ``HaltedError``.
+    """
+
+    @property
+    def starts(self) -> Starts | None:
+        """What room ``begin`` needs; None if it cannot be called."""
+
+    def halt(self, now: bool) -> None:
+        """Have calls in other threads return soon, or run to their end again."""
+
+    def begin(self, context: Rows) -> None:
+        """Write initial states where the context says, from where the last call paused."""
 
     def expand(self, context: Rows, rows: Rows) -> int:
         """Write the successors of rows where the context says; how many of the rows were expanded."""

@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from assay.checker.explicit.kernels import OWNERS
-from assay.checker.explicit.lanes import ROOM, Arena, Block, Counts, Lane, Marks
+from assay.checker.explicit.lanes import ROOM, Arena, Block, Counts, Lane, Marks, Starting
 from assay.checker.explicit.level_file import CHUNK, Chunk
 from assay.checker.explicit.levels import Levels
 from assay.checker.explicit.machine import Compiled
@@ -120,6 +120,11 @@ class Rounds:
         """Make the blocks of the next round larger or smaller, by the time that this one took."""
         took = time.perf_counter() - started
         self._size = max(1, self._size // 2) if took > ROUND_SECONDS else min(CHUNK, self._size * 2)
+
+    def begin(self, starting: Starting) -> Lane:
+        """The first lane, with the next initial states for candidates."""
+        self._lanes[0].begin(starting)
+        return self._lanes[0]
 
     # ------------------------------------------------------------------------------------------------- insert
 

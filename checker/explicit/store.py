@@ -37,6 +37,10 @@ class RowStore:
     def __getitem__(self, number: int) -> State:
         return self.layout.unpack(self.levels.row(*self.levels.place(number)))
 
+    def every(self) -> Iterator[State]:
+        """All states, in the order of their numbers."""
+        return (self.layout.unpack(row) for rows in self.levels.every_row() for row in rows)
+
     def blocks(self, first: int, size: int) -> Iterator[tuple[int, Rows]]:
         """The rows of the states from a number on, up to so many at a time, each time with the number of the first."""
         number = 0
@@ -99,7 +103,7 @@ class RowStore:
         return Trace((*steps, *more))
 
     def _first(self, state: State) -> Step:
-        for outcome in self.model.init.outcomes():
-            if isinstance(outcome, Successor) and outcome.state == state:
-                return Step(None, (), outcome.picks, state)
-        raise EnginesDisagreeError(f"a path begins where the reference evaluator does not: {state}")
+        picks = self.model.init.reaching(state)
+        if picks is None:
+            raise EnginesDisagreeError(f"a path begins where the reference evaluator does not: {state}")
+        return Step(None, (), picks, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 
 
@@ -48,6 +49,27 @@ class Slot(IntEnum):
     ARGUMENTS = 17
     """Address: for each successor the arguments of its instance, packed into a word; zero if nobody asks for them."""
 
+    POSITIONS = 18
+    """Address: for each pick of an initial state the position from which the next call goes on; zeros at first."""
+    PICKS = 19
+    """Address: room for what was picked."""
+    BUDGET = 20
+    """How many picks and states are tried before the listing of initial states pauses."""
+    PAUSED = 21
+    """Whether it did, or had no more room: another call goes on."""
+
 
 WORDS = 24
 NEVER = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """What the listing of initial states needs room for: a position for each pick, and the words that hold what was picked."""
+
+    picks: int
+    words: int
+
+
+class HaltedError(Exception):
+    """Compiled code was told to return before its end: what it wrote is of no use."""

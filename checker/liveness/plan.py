@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.checker.evaluate.model import Model
 from assay.checker.liveness.events import Event, Fair, Part, fairness, parts
-from assay.checker.liveness.formula import Condition, Formula, Letter
+from assay.checker.liveness.formula import Condition, Formula, Letter, conjuncts, negation
+from assay.checker.liveness.tableau import Automaton, automaton
 from assay.checker.liveness.translate import Letters, Translation
 from assay.checker.options import SearchOptions
 from assay.grammar import kernel as k
@@ -23,6 +24,12 @@ class Claim:
     node: k.Property
     formulas: tuple[Formula, ...]
     premises: tuple[tuple[k.Expr, tuple[Formula, ...]], ...]
+
+    def negated(self) -> Iterator[Automaton]:
+        """Automata of which one accepts a run exactly if it violates the property; raises ``SpecError`` if one is too large."""
+        for formula in self.formulas:
+            for part in conjuncts(formula):
+                yield automaton(negation(part), self.node.span)
 
 
 @dataclass(frozen=True, slots=True)

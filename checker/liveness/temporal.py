@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay.checker.liveness.decide import Decider, Decision, Decisions, WithoutValue
-from assay.checker.liveness.plan import Plan
-from assay.checker.reference.bfs import Search
+from assay.checker.liveness.confirm import WithoutValue
+from assay.checker.liveness.decide import Decision, Decisions
+from assay.checker.liveness.plan import Claim, Plan
+from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.watch import DEFINED, Finding
 
+Decide = Callable[[Claim], Decision]
 
-def decisions(search: Search, plan: Plan, make: Callable[[], Decider]) -> Decisions:
+
+def decisions(search: Search, plan: Plan, make: Callable[[], Decide]) -> Decisions:
     """The decisions about the properties of a plan on the states that a search found, by what ``make`` makes of them.
 
     None are made where something is undefined, and after an interruption; with a time limit no more once it is reached. What a property
@@ -21,17 +24,19 @@ def decisions(search: Search, plan: Plan, make: Callable[[], Decider]) -> Decisi
     if search.interrupted or not search.initial or DEFINED in search.watch.found or _late(search):
         return made
     try:
-        decider = make()
+        decide = make()
         for claim in plan.claims:
             if search.options.interrupted():
                 search.interrupted = True
             if search.interrupted or _late(search):
                 break
-            made[claim.node.name] = decision = decider.decide(claim)
+            made[claim.node.name] = decision = decide(claim)
             if isinstance(decision, WithoutValue):
-                _note(search, claim.node.name, decision)
+                note_no_value(search, claim.node.name, decision)
     except KeyboardInterrupt:
         search.interrupted = True
+    except Stopped:
+        pass  # a limit was reached while tasks were waited for: what was not decided is answered so
     return made
 
 
@@ -44,7 +49,8 @@ def _late(search: Search) -> bool:
     return search.options.timeout is not None and search.seconds >= search.options.timeout
 
 
-def _note(search: Search, name: str, decision: WithoutValue) -> None:
+def note_no_value(search: Search, name: str, decision: WithoutValue) -> None:
+    """Note with a search that a property has no value in one of its states."""
     subject = f"property `{name}`"
     finding = Finding(decision.state, undefined=decision.message, span=decision.span, subject=subject)
     search.watch.undefined.setdefault(name, finding)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.checker.array_code import objects
+from assay.checker.layout.context import HaltedError
 from assay.checker.layout.refined import Flags
 from assay.checker.layout.row import LAYOUT_VERSION, Rows
 from assay.checker.native.module import GENERATOR_VERSION, Program
@@ -37,13 +38,20 @@ def object_code(program: Program, folder: Path | None = None) -> bytes:
 
 
 class Machine:
-    """A program that can be called. It is not safe to call from two threads with one context array."""
+    """A program that can be called. It is not safe to call from two threads with one context array.
+
+    Once it is told to halt, calls return soon, whatever they were doing, and raise ``HaltedError``.
+    """
 
     def __init__(self, program: Program, folder: Path | None = None) -> None:
         self.program = program
         self._loaded = objects.Loaded(object_code(program, folder))
         function = self._loaded.function
         pointer, number = ctypes.c_void_p, ctypes.c_uint64
+        self.starts = program.starts
+        self._halted = False
+        self._set_halt = function("set_halt", None, number)
+        self._begin = function("begin", None, pointer) if program.starts is not None else None
         self._expand = function("expand", number, pointer, pointer, number)
         self._inspect = function("inspect", None, pointer, pointer, number, number)
         self._prints = function("prints", None, pointer, number, pointer)
@@ -52,14 +60,31 @@ class Machine:
         self._canonical = function("canonical_rows", None, pointer, number) if program.symmetric else None
         self._judge = function("judge", None, pointer, number, pointer) if program.conditions else None
 
+    def halt(self, now: bool) -> None:
+        """Have calls in other threads return soon, or run to their end again."""
+        self._halted = now
+        self._set_halt(int(now))
+
+    def _refuse_halted(self) -> None:
+        if self._halted:
+            raise HaltedError
+
+    def begin(self, context: Rows) -> None:
+        """Write initial states where the context says, from where the last call paused."""
+        assert self._begin is not None
+        self._begin(context.ctypes.data)
+        self._refuse_halted()
+
     def expand(self, context: Rows, rows: Rows) -> int:
         """Write the successors of rows where the context says; how many of the rows were expanded."""
         done: int = self._expand(context.ctypes.data, rows.ctypes.data, len(rows))
+        self._refuse_halted()
         return done
 
     def inspect(self, context: Rows, rows: Rows, base: int) -> None:
         """Check the properties of states in rows, which are numbered from ``base``."""
         self._inspect(context.ctypes.data, rows.ctypes.data, len(rows), base)
+        self._refuse_halted()
 
     def prints(self, rows: Rows) -> Rows:
         """The fingerprints of rows."""
@@ -72,6 +97,7 @@ class Machine:
         found = np.empty((len(rows), self.program.images[at].words), np.uint64)
         flags = np.empty(len(rows), np.uint8)
         self._images[at](rows.ctypes.data, len(rows), found.ctypes.data, flags.ctypes.data)
+        self._refuse_halted()
         return found, flags
 
     def canonical(self, rows: Rows) -> Rows:
@@ -86,4 +112,5 @@ class Machine:
         told = np.zeros((len(rows), 2 * self.program.conditions), np.uint8)
         if self._judge is not None:
             self._judge(rows.ctypes.data, len(rows), told.ctypes.data)
+        self._refuse_halted()
         return told

@@ -95,7 +95,7 @@ def choices_of(domain: k.Expr, lowering: Lowering) -> Choices:
         if isinstance(whole, Mask) and whole.bits.bits > SUBSET_LIMIT:
             return Powerset(whole)
         return subsets(lowering.code, whole)
-    if isinstance(domain, k.TypeDomain) and not is_small(domain.of) and has_ranks(domain.of):
+    if isinstance(domain, k.TypeDomain) and not is_small(domain.of) and has_ranks(domain.of, stored=True):
         size = cardinality(domain.of)
         if size <= ENUMERATION_LIMIT:
             return Whole(domain.of, size)

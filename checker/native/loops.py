@@ -39,6 +39,16 @@ LEVELS = (Unrolling(64, 16, 64), Unrolling(8, 4, 8), Unrolling(1, 1, 1))
 """From the fastest code to the shortest."""
 
 
+def heed(code: Code) -> None:
+    """Return at once if the caller says so (``@set_halt``): from a function without a result, of which nothing more is wanted."""
+    halted, on = code.name("halted"), code.name("on")
+    flag = code.fresh(64, "load atomic volatile i64, ptr @halt monotonic, align 8")
+    code.branch(code.fresh(1, f"icmp ne {flag.typed}, 0"), halted, on)
+    code.label(halted)
+    code.do("ret void")
+    code.label(on)
+
+
 def each(code: Code, over: Over, body: Callable[[Scalar], None]) -> None:
     """Run code for every position."""
     if _is_nothing(over):
@@ -120,6 +130,7 @@ class _Loop:
             code.do(f"{each.text} = phi i{each.bits} [ {start}, %{before} ], [ {after}, %{self.last} ]")
         code.branch(self._goes_on(before), inside, self.done)
         code.label(inside)
+        heed(code)
         self.position = code.lowest(self.counter) if isinstance(over, Scalar) else self.counter
 
     def _goes_on(self, before: str) -> Scalar:

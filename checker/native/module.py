@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from assay.checker.layout.context import Slot
+from assay.checker.layout.context import Slot, Starts
 from assay.checker.layout.refined import ImageLayout, argument_layout, image_layout
 from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, row_layout
 from assay.checker.native.code import TRUE, Code, Scalar, word
@@ -16,12 +16,22 @@ from assay.checker.native.orbits import canonical_functions
 from assay.checker.native.runtime import Runtime, over_rows
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.native.write_action import ActionWriter, Labels, Told
+from assay.checker.native.write_initial import initial_functions
 from assay.checker.native.writing import Writing, written
 from assay.checker.symmetry.group import Group
 from assay.grammar import kernel as k
 
-GENERATOR_VERSION = 3
+GENERATOR_VERSION = 4
 """Part of the key of cached object code: to be raised with every change of what is generated."""
+
+_HALT = """@halt = internal global i64 0, align 8
+
+define void @set_halt(i64 %value) {
+  store atomic volatile i64 %value, ptr @halt monotonic, align 8
+  ret void
+}
+"""
+"""Whether long loops are to be left, and no more rows to be expanded."""
 
 MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
 
@@ -46,6 +56,8 @@ class Program:
     refinements: tuple[k.Refinement, ...] = ()
     images: tuple[ImageLayout, ...] = ()
     """The layouts of the images that the functions ``@images_<number>`` write, one for each refinement."""
+    starts: Starts | None = None
+    """What ``@begin`` needs, which lists the initial states, if there is such a function."""
 
 
 def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
@@ -111,6 +123,12 @@ def program(
         _prints(layout.words),
     ]
     orbits = [] if group is None else canonical_functions(kernel, layout, group)
+    initial = initial_functions(kernel, layout, hits, frozenset() if group is None else group.names)
+    if initial is not None:
+        functions += [
+            initial[0],
+            _emit(layout.words, has_steps=False, symmetric=group is not None, name="emit_initial"),
+        ]
     text = "\n".join([*fixed, *orbits, *functions])
     return Program(
         text,
@@ -122,6 +140,7 @@ def program(
         group is not None,
         refinements=refinements,
         images=images,
+        starts=None if initial is None else initial[1],
     )
 
 
@@ -162,7 +181,7 @@ def _prelude(words: int) -> str:
     result = code.fresh(64, f"select i1 {zero.text}, i64 1, {state.typed}")
     arguments = ", ".join(f"i64 %w{at}" for at in range(words))
     return (
-        f'target triple = "@TRIPLE@"\n\ndefine internal i64 @print({arguments}) alwaysinline {{\n'
+        f'target triple = "@TRIPLE@"\n\n{_HALT}\ndefine internal i64 @print({arguments}) alwaysinline {{\n'
         + "\n".join(code.lines)
         + f"\n  ret {result.typed}\n}}\n"
     )
@@ -178,7 +197,7 @@ def _folded(code: Code, value: Scalar, by: int) -> Scalar:
     return code.fresh(64, f"xor {folded.typed}, {value.text}")
 
 
-def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = False) -> str:
+def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = False, name: str = "emit") -> str:
     """Hand on a successor. Properties of steps see it as it is; what is stored, and its fingerprint, is its representative."""
     code = Code()
     runtime = Runtime(code)
@@ -211,7 +230,7 @@ def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = Fal
     code.jump(done)
     code.label(done)
     parameters = ", ".join(f"i64 %w{at}" for at in range(words)) + (", i64 %arguments" if arguments else "")
-    return _function("internal void @emit", f"ptr %context, ptr %row, i64 %action, {parameters}", code, "ret void")
+    return _function(f"internal void @{name}", f"ptr %context, ptr %row, i64 %action, {parameters}", code, "ret void")
 
 
 def _store_arguments(code: Code, runtime: Runtime, at: Scalar) -> None:
@@ -341,7 +360,10 @@ entry:
   br label %head
 head:
   %i = phi i64 [ 0, %entry ], [ %next, %latch ]
-  %more = icmp ult i64 %i, %n
+  %halting = load atomic volatile i64, ptr @halt monotonic, align 8
+  %going = icmp eq i64 %halting, 0
+  %left = icmp ult i64 %i, %n
+  %more = and i1 %left, %going
   br i1 %more, label %check, label %done
 check:
   %used = load i64, ptr %count

@@ -33,32 +33,34 @@ MASK_LIMIT = 512
 """The widest bit mask that is computed with."""
 
 
-def has_ranks(type_: t.Type) -> bool:
+def has_ranks(type_: t.Type, *, stored: bool = False) -> bool:
     """Whether symbols of the type can be numbered by arithmetic.
 
-    Integers in a set or map are checked only when it is stored: until then it may be none of the type's values, and has no number.
+    Integers in a set or map are checked only when it is stored: until then it may be none of the type's values, and has no number. With
+    ``stored`` only values of the type are asked about.
     """
+
+    def loose(type_: t.Type) -> bool:
+        return isinstance(type_, t.IntType | t.RangeType) and not stored
+
     match kind(type_):
         case t.BoolType() | t.RangeType() | t.AtomType():
             return True
         case t.IntType() | t.SeqType() | t.BagType():
             return False
         case t.EnumType(_, variants):
-            return all(has_ranks(field.type) for variant in variants for field in variant.fields)
+            return all(has_ranks(field.type, stored=stored) for variant in variants for field in variant.fields)
         case t.RecordType(_, fields):
-            return all(has_ranks(field.type) for field in fields)
+            return all(has_ranks(field.type, stored=stored) for field in fields)
         case t.OptionType(item):
-            return has_ranks(item)
+            return has_ranks(item, stored=stored)
         case t.SetType(item, capacity):
-            return capacity is None and cardinality(item) <= 8 and has_ranks(item) and not _is_integer(item)
+            return capacity is None and cardinality(item) <= 8 and has_ranks(item, stored=stored) and not loose(item)
         case t.MapType(key, value, _, partial):
-            return not partial and has_ranks(key) and has_ranks(value) and not (_is_integer(key) or _is_integer(value))
+            parts = (key, value)
+            return not partial and all(has_ranks(part, stored=stored) and not loose(part) for part in parts)
         case other:
             assert_never(other)
-
-
-def _is_integer(type_: t.Type) -> bool:
-    return isinstance(type_, t.IntType | t.RangeType)
 
 
 def is_small(type_: t.Type) -> bool:
@@ -288,4 +290,4 @@ def _mask_at(code: Code, position: Scalar, item: t.Type) -> Mask:
     result = constant(size, 0)
     for index, mask in enumerate(_subset_masks(item)):
         result = code.choose(code.compare("eq", position, word(index)), constant(size, mask), result)
-    return Mask(result, item)
+    return Mask(result, item, item.low if isinstance(item, t.RangeType) else 0)

@@ -40,28 +40,28 @@ class Updates:
         self, body: Several[k.Statement], state: State, types: Mapping[str, t.Type], lowering: Lowering
     ) -> None:
         self.after: dict[str, Symbol] = {}
-        self._writes: list[Write] = []
+        self.writes: list[Write] = []
         self._state, self._types, self._lowering = state, types, lowering
         _, self.undefined = lowering.apart(lambda: self._make(body))
 
     def _make(self, body: Several[k.Statement]) -> None:
-        _collect(body, TRUE, self._lowering, self._writes)
-        _refuse_overlaps(self._writes, self._lowering)
-        for each in self._writes:
+        collect(body, TRUE, self._lowering, self.writes)
+        _refuse_overlaps(self.writes, self._lowering)
+        for each in self.writes:
             current = self.after.get(each.variable, self._state.read(each.variable))
             self.after[each.variable] = _apply(each, current, self._types[each.variable], self._lowering)
 
     def exceeding(self) -> list[tuple[str, Scalar]]:
         """For each written variable, in the order of the writes, the condition that it has more elements than its type allows."""
         before = {name: self._state.read(name) for name in self.after}
-        return [(each.variable, self._exceeds(each, before[each.variable])) for each in self._writes]
+        return [(each.variable, self._exceeds(each, before[each.variable])) for each in self.writes]
 
     def _exceeds(self, each: Write, before: Symbol) -> Scalar:
         code = self._lowering.code
         return code.both(each.when, exceeds(code, self.after[each.variable], self._types[each.variable], before))
 
 
-def _collect(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[Write]) -> None:
+def collect(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[Write]) -> None:
     """Append the writes of these statements; what is undefined under ``when`` is recorded."""
     code = lowering.code
     for each in body:
@@ -85,7 +85,7 @@ def _collect(body: Several[k.Statement], when: Scalar, lowering: Lowering, write
 
 def _branch(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[Write]) -> None:
     if when.known != 0:
-        _collect(body, when, lowering, writes)
+        collect(body, when, lowering, writes)
 
 
 def _for(node: k.For, when: Scalar, lowering: Lowering, writes: list[Write]) -> None:

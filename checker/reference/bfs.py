@@ -73,10 +73,7 @@ class Search:
     def run(self) -> None:
         """Search until everything is seen, something is violated, or a limit is reached."""
         try:
-            self._find_initial()
-            self._levels()
-            self._tell()
-            self._refuse_undefined()
+            self._explore()
         except DepthReached:
             self.up_to_depth = self.depth
         except Stopped as reason:
@@ -85,9 +82,20 @@ class Search:
             self.interrupted = True
             self.stopped = f"interrupted in level {self.depth}"
 
+    def _explore(self) -> None:
+        self._find_initial()
+        self._levels()
+        self._tell()
+        self._refuse_undefined()
+
     def _find_initial(self) -> None:
         for action in self.model.steps:
             _ = action.instances
+        self._list_initial()
+        self.initial = len(self.store)
+        self.depth = 1 if self.initial else 0
+
+    def _list_initial(self) -> None:
         for outcome in self.model.init.outcomes():
             self._heed_limits()
             match outcome:
@@ -98,10 +106,12 @@ class Search:
                         self._see(representative, -1, picks)
                 case Cut(_, label):
                     self.bounds[label] += 1
-                case Stuck(_, message, span):
-                    self.watch.note_undefined(Finding(-1, undefined=message, span=span, subject="the initial state"))
-        self.initial = len(self.store)
-        self.depth = 1 if self.initial else 0
+                case Stuck():
+                    self._stuck_initial(outcome)
+
+    def _stuck_initial(self, stuck: Stuck) -> None:
+        finding = Finding(-1, undefined=stuck.message, span=stuck.span, subject="the initial state")
+        self.watch.note_undefined(finding)
 
     def _see(self, state: State, parent: int, link: Link | tuple[tuple[str, object], ...]) -> None:
         number = self.store.add(state, parent, link)
@@ -130,7 +140,7 @@ class Search:
 
     def _decide_to_stop(self) -> None:
         self._refuse_undefined()
-        if self.watch.violated and not self.options.keep_going:
+        if self.violated and not self.options.keep_going:
             raise Stopped(self._violation())
         most_levels, most_states = self.options.max_depth, self.options.max_states
         if most_levels is not None and self.depth >= most_levels:
@@ -138,15 +148,24 @@ class Search:
         if most_states is not None and len(self.store) >= most_states:
             raise Stopped(f"the limit of {most_states:,} states was reached in level {self.depth}")
 
+    @property
+    def violated(self) -> set[str]:
+        """The names of what was found to be violated: everything that was decided, but for what was to be reached."""
+        return self.watch.found.keys() - {watched.node.name for watched in self.watch.reachables}
+
     def _violation(self) -> str:
-        names = sorted(self.watch.found.keys() - {watched.node.name for watched in self.watch.reachables})
+        names = sorted(self.violated)
         return f"the search ended in level {self.depth}, where {_enumerate(names)} {'is' if len(names) == 1 else 'are'} violated"
+
+    @property
+    def _late(self) -> bool:
+        return self.options.timeout is not None and self.seconds >= self.options.timeout
 
     def _heed_limits(self) -> None:
         if self.options.interrupted():
             self.interrupted = True
             raise Stopped(f"interrupted in level {self.depth}")
-        if self.options.timeout is not None and self.seconds >= self.options.timeout:
+        if self._late:
             raise Stopped(f"the time limit of {self.options.timeout:g} s was reached in level {self.depth}")
         if self._frontier % TELL_EVERY == 1:
             self._tell()

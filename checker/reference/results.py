@@ -6,7 +6,8 @@ from itertools import islice
 
 from assay.checker.evaluate.scope import Frame
 from assay.checker.explain import explain
-from assay.checker.liveness.decide import Counterexample, Decision, Decisions, NotViolated
+from assay.checker.liveness.confirm import Counterexample
+from assay.checker.liveness.decide import Decision, Decisions, NotViolated
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search
 from assay.checker.reference.blocked import blocked_actions

@@ -27,7 +27,9 @@ class Reduced(Protocol):
 
 def replayed(search: Reduced, reduction: Reduction, path: list[State], more: tuple[Step, ...]) -> Trace:
     """A run through the orbits of the states of a path that ends in the last of these states, and further steps from there."""
-    steps = [_initial(search, path[0])]
+    picks = search.model.init.reaching(path[0])
+    assert picks is not None, "whether a state is initial does not depend on how elements are called"
+    steps = [Step(None, (), picks, path[0])]
     for representative in path[1:]:
         steps.append(_onward(search, steps[-1].state, representative))
     run = reduction.ending_in(steps, path[-1])
@@ -67,13 +69,6 @@ def _undefined(model: Model, options: SearchOptions, state: State, before: State
         except Undefined as undefined:
             return Finding(0, undefined=undefined.message, span=undefined.span, subject=subject)
     return None
-
-
-def _initial(search: Reduced, representative: State) -> Step:
-    for outcome in search.model.init.outcomes():
-        if isinstance(outcome, Successor) and search.canonical(outcome.state) == representative:
-            return Step(None, (), outcome.picks, outcome.state)
-    raise AssertionError("no initial state of that orbit")
 
 
 def _onward(search: Reduced, state: State, representative: State) -> Step:

@@ -70,12 +70,6 @@ class Watch:
         scope = replace(self._model.scope, evaluated=self.evaluated, nonempty=self.nonempty)
         return Watched(node, tuple((each, scope.meaning(each.condition)) for each in node.conjuncts))
 
-    @property
-    def violated(self) -> bool:
-        """Whether anything but a reachable was decided: each such finding is a violation."""
-        reached = {watched.node.name for watched in self.reachables}
-        return any(name not in reached for name in self.found)
-
     def is_of_steps(self, name: str) -> bool:
         """Whether a property speaks of steps."""
         return any(watched.node.name == name for watched in self.transitions)

@@ -17,7 +17,7 @@ from assay.checker.evaluate.outcome import Cut, Outcome, Picks, Stuck, Successor
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.store import Link
-from assay.checker.reference.watch import DEADLOCK, Finding
+from assay.checker.reference.watch import DEADLOCK
 from assay.checker.simulate.crowd import B, Crowd, Notice, Positions
 from assay.checker.verdict import EnginesDisagreeError, State, Step, Trace
 
@@ -103,8 +103,8 @@ class Simulation(Search, Generic[B]):
         found: list[Outcome] = list(islice(self.model.init.outcomes(), MOST_INITIAL))
         for outcome in found:
             match outcome:
-                case Stuck(_, message, span):
-                    self.watch.note_undefined(Finding(-1, undefined=message, span=span, subject="the initial state"))
+                case Stuck():
+                    self._stuck_initial(outcome)
                 case Cut(_, label):
                     self.bounds[label] += 1
                 case Successor():
@@ -153,7 +153,7 @@ class Simulation(Search, Generic[B]):
             self._arrive(batch, actions[chosen])
 
     def _stop_if_violated(self) -> None:
-        if self.watch.violated and not self.options.keep_going:
+        if self.violated and not self.options.keep_going:
             raise Stopped(f"{self._what_was_done()}, the last of which violates something")
 
     def _arrive(self, batch: B, actions: Positions | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
@@ -39,11 +40,15 @@ def ask_inductive(
     with deep_recursion(kernel):
         states, _, _ = initial_states(Model(kernel))
         induction = Induction(kernel, [each.condition for _, each in conjuncts], list(states), expired)
+        failure, why = None, None
+        helpers: dict[str, list[str]] = {}
         try:
             failure = induction.failure(range(len(conjuncts)))
-            why = None
+            if failure is None:
+                with suppress(OutOfBudgetError):  # it is inductive, whatever it rests on
+                    helpers = _helpers(induction, [prop.name for prop, _ in conjuncts])
         except OutOfBudgetError as error:
-            failure, why = None, str(error)
+            why = str(error)
         finally:
             induction.close()
         if failure is None and why is None:
@@ -51,12 +56,23 @@ def ask_inductive(
             why = None if doubt is None else f"it is over the gates, but the second encoding has doubts ({doubt})"
     assumed = sorted(induction.system.cuts.keys() - kernel.accepted_bounds)
     failing = None if failure is None else conjuncts[failure.failing]
-    results = tuple(_result(prop, failing, failure, why, assumed) for prop in properties)
+    if failure is None and why is None:
+        results = tuple(_inductive(prop, helpers.get(prop.name, ()), assumed) for prop in properties)
+    else:
+        results = tuple(_not_inductive(prop, failing, failure, why) for prop in properties)
     report = Report(kernel, "prove", results, Statistics(seconds=time.monotonic() - begun))
     if failure is None or failing is None:
         return Proofs(report)
     text = expression_text(failing[1].condition, sources or {})
     return Proofs(report, steps=((failing[0].name, Step(text, failure.before, failure.after)),))
+
+
+def _helpers(induction: Induction, owners: Sequence[str]) -> dict[str, list[str]]:
+    """For each property the others that its statements are kept by; ``owners`` are the properties of the statements."""
+    found: dict[str, dict[str, None]] = {name: {} for name in owners}
+    for at, name in enumerate(owners):
+        found[name] |= dict.fromkeys(owners[each] for each in induction.helpers(at))
+    return {name: [each for each in others if each != name] for name, others in found.items()}
 
 
 def _property(kernel: k.Kernel, name: str) -> k.Property:
@@ -69,19 +85,17 @@ def _property(kernel: k.Kernel, name: str) -> k.Property:
     raise SpecError([Diagnostic(NOT_A_STATE_PROPERTY, kernel.span, what, (note,))])
 
 
-def _result(
-    prop: k.Property,
-    failing: tuple[k.Property, k.Conjunct] | None,
-    failure: Failure | None,
-    why: str | None,
-    assumed: Sequence[str],
-) -> PropertyResult:
+def _inductive(prop: k.Property, helpers: Sequence[str], assumed: Sequence[str]) -> PropertyResult:
+    """The answer about a property that is kept, with the others that it rests on."""
+    with_help = f" with {', '.join(f'`{name}`' for name in helpers)}" if helpers else ""
     bounds = f"; assumed: {', '.join(f'bound `{label}`' for label in assumed)}" if assumed else ""
-    if failure is None and why is None:
-        outcome = Outcome.UP_TO_BOUND if assumed else Outcome.HOLDS
-        return PropertyResult(
-            prop.name, prop.kind, outcome, prop.span, f"inductive, confirmed by a second encoding{bounds}"
-        )
+    reason = f"inductive{with_help}, confirmed by a second encoding{bounds}"
+    return PropertyResult(prop.name, prop.kind, Outcome.UP_TO_BOUND if assumed else Outcome.HOLDS, prop.span, reason)
+
+
+def _not_inductive(
+    prop: k.Property, failing: tuple[k.Property, k.Conjunct] | None, failure: Failure | None, why: str | None
+) -> PropertyResult:
     if failing is None or failure is None:
         return PropertyResult(prop.name, prop.kind, Outcome.UNKNOWN, prop.span, why)
     if failing[0] is not prop:

@@ -10,11 +10,17 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
-from assay.checker.check import report_of, scenarios
+from assay.checker.check import reference_decisions, report_of, scenarios
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.outcome import Stuck, Successor
+from assay.checker.liveness.confirm import Counterexample, WithoutValue
+from assay.checker.liveness.decide import Decisions
+from assay.checker.liveness.plan import Plan
+from assay.checker.liveness.plan import plan as temporal_plan
+from assay.checker.liveness.temporal import note_no_value
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search, Stopped
@@ -25,6 +31,7 @@ from assay.checker.symbolic.clauses import Clause, Clauses
 from assay.checker.symbolic.first_use import FirstUse, interchangeable
 from assay.checker.symbolic.gates import Gates
 from assay.checker.symbolic.initial import Bits, is_initial
+from assay.checker.symbolic.lassos import Lassos
 from assay.checker.symbolic.solver import ChildSolver, NoAnswerError
 from assay.checker.symbolic.system import Question, encode_kernel
 from assay.checker.symbolic.unroll import Unrolling
@@ -55,10 +62,20 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
     chosen, texts = options or SearchOptions(), sources or {}
     with deep_recursion(kernel):
         model = Model(kernel)
-        search = BoundedSearch(model, chosen)
+        plan = temporal_plan(model, chosen)
+        search = BoundedSearch(model, chosen, plan)
         search.run()
-        results = [*Answers(search, texts).all(), *scenarios(search, texts)]
+        results = [*Answers(search, texts, _decisions(search, texts)).all(), *scenarios(search, texts)]
     return report_of(search, ENGINE, results)
+
+
+def _decisions(search: BoundedSearch, sources: Sources) -> Decisions:
+    """The decisions about temporal properties: on the graph of all states if they were listed, else what runs show."""
+    if search.plan is None:
+        return {}
+    if search.stopped is None:
+        return reference_decisions(search, search.plan, sources)
+    return search.temporal
 
 
 class BoundedSearch(Search):
@@ -70,8 +87,11 @@ class BoundedSearch(Search):
 
     refines = False
 
-    def __init__(self, model: Model, options: SearchOptions) -> None:
+    def __init__(self, model: Model, options: SearchOptions, plan: Plan | None = None) -> None:
         super().__init__(model, options)
+        self.plan = plan
+        self.temporal: Decisions = {}
+        self._lassos: Lassos | None = None
         self.breaks: frozenset[str] = frozenset()
         self._limit = options.max_depth or DEFAULT_LEVELS
 
@@ -83,6 +103,15 @@ class BoundedSearch(Search):
         starts = self._listed()
         if not starts:
             return
+        if self.plan is None:
+            self._search_from(starts)
+            return
+        initial = self.store.states[: self.initial]
+        with Lassos(self.model, self.plan, initial, self._deadline, self.options.interrupted) as self._lassos:
+            self.temporal = self._lassos.decisions
+            self._search_from(starts)
+
+    def _search_from(self, starts: Sequence[State]) -> None:
         level = self.depth
         self.breaks = interchangeable(self.model.kernel, self._asked(), starts)
         if self.breaks:
@@ -90,6 +119,10 @@ class BoundedSearch(Search):
                 self._search(starts)
         self.breaks, self.depth = frozenset(), level
         self._search(starts)
+
+    @property
+    def _deadline(self) -> float | None:
+        return None if self.options.timeout is None else time.monotonic() - self.seconds + self.options.timeout
 
     def _listed(self) -> list[State]:
         """The states from which the solver goes on: the initial ones, or the last level before ``max_states`` are listed; none if all are."""
@@ -110,13 +143,12 @@ class BoundedSearch(Search):
 
     def _search(self, starts: Sequence[State]) -> None:
         """Look at one level after the other, until ``Stopped`` says why no further."""
-        deadline = None if self.options.timeout is None else time.monotonic() - self.seconds + self.options.timeout
         self._system = encode_kernel(self.model.kernel, self.options.properties, self.breaks)
         self._gates = Gates()
         self._clauses = Clauses(self._gates)
         self._new: list[Clause] = []
         unrolling = self._unrolling([self._system.row(state) for state in starts])
-        with ChildSolver(deadline, self.options.interrupted) as solver:
+        with ChildSolver(self._deadline, self.options.interrupted) as solver:
             try:
                 self._deepen(unrolling, solver)
             except NoAnswerError as error:
@@ -141,6 +173,8 @@ class BoundedSearch(Search):
             frame = len(unrolling.frames) - 1
             if frame > 0:  # the states of the first one were looked at one by one
                 self._ask(unrolling, solver, in_step=False)
+            if self._lassos is not None and self._may_look_for_lassos:
+                self._look_for_lassos(self._lassos)
             self._tell()
             self._decide_to_end()
             self._ask(unrolling, solver, in_step=True)
@@ -150,17 +184,37 @@ class BoundedSearch(Search):
             unrolling.extend()
             self.depth += 1
 
+    @property
+    def _may_look_for_lassos(self) -> bool:
+        return DEFINED not in self.watch.found
+
+    def _look_for_lassos(self, lassos: Lassos) -> None:
+        """Decide what is decided by runs through as many states as levels were looked at that come back to one of them."""
+        lassos.look(self.depth)
+        for name, states in lassos.paths.items():
+            decision = lassos.decisions[name]
+            if isinstance(decision, WithoutValue) and name not in self.watch.undefined:
+                self.judge(states, in_step=False)
+                note_no_value(self, name, replace(decision, state=self.store.number(states[-1])))
+
+    @property
+    def violated(self) -> set[str]:
+        """Temporal properties may be violated too."""
+        refuted = {name for name, each in self.temporal.items() if isinstance(each, Counterexample)}
+        return super().violated | refuted
+
     def _refuse_undefined_here(self, unrolling: Unrolling, solver: ChildSolver) -> None:
         wanted = unrolling.at(len(unrolling.frames) - 1, [self._system.question(DEFINED).wanted])
         if self._solve(solver, wanted[0]) is not None:
             raise OrderMattersError
 
     def _decide_to_end(self) -> None:
-        if self.watch.violated and not self.options.keep_going:
-            self._decide_to_stop()
+        if self.violated and not self.options.keep_going:
+            raise Stopped(self._violation())
         if self.depth >= self._limit:
             raise Stopped(f"the limit of {self._limit:,} levels was reached{self._assumed()}")
-        if not self._open(in_step=False) and not self._open(in_step=True):
+        is_open = self._lassos is not None and self._may_look_for_lassos and self._lassos.open
+        if not is_open and not self._open(in_step=False) and not self._open(in_step=True):
             raise Stopped("nothing was left to look for")
 
     def _assumed(self) -> str:
@@ -202,13 +256,9 @@ class BoundedSearch(Search):
 
     def _states(self, unrolling: Unrolling, model: set[int]) -> list[State]:
         """The states of a run, from the values that the solver gave the inputs."""
-        given = {}
-        for node in self._gates.cone([literal for frame in unrolling.frames for literal in frame]):
-            if self._gates.is_input(node):
-                given[node] = -1 if self._clauses.variables.get(node, 0) in model else 0
-        bits = len(self._system.state)
-        flat = self._gates.evaluate([literal for frame in unrolling.frames for literal in frame], given)
-        return [self._system.values([b & 1 for b in flat[at : at + bits]]) for at in range(0, len(flat), bits)]
+        known = self._clauses.variables
+        rows = unrolling.rows(lambda inputs: [known.get(each >> 1, 0) in model for each in inputs])
+        return [self._system.values(row) for row in rows]
 
     def judge(self, states: Sequence[State], *, in_step: bool) -> None:
         """Follow the run in the reference evaluator, which says what is decided at its end."""

@@ -13,7 +13,7 @@ from math import factorial, prod
 
 from assay.checker.evaluate.traverse import descendants
 from assay.checker.print_kernel import print_expression
-from assay.checker.symbolic.ic3 import Cube
+from assay.checker.symbolic.invariant import Cube
 from assay.checker.symbolic.leaves import Leaf, Term, leaves
 from assay.checker.symbolic.system import System, owned_bits
 from assay.checker.symbolic.templates import renamed

@@ -6,12 +6,11 @@ false bound (or by a capacity), or stuck where something has no value, or none o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from assay.checker.evaluate.action import ActionMeaning, Arguments
 from assay.checker.evaluate.mentions import mentions
-from assay.checker.evaluate.model import Model
 from assay.checker.layout.row import WORD, RowLayout
 from assay.checker.native.code import TRUE, Scalar
 from assay.checker.native.elements import LIST_LIMIT, listed
@@ -183,10 +182,12 @@ class GroundWriter:
         return tuple(literal for each in packer.words() for literal in self.code.all_bits(each))
 
 
-def all_outcomes(kernel: k.Kernel, layout: RowLayout, lowering: Callable[[], Lowering]) -> Outcomes:
-    """What the actions can do in a state, each translated by a lowering of its own; raises ``UnsupportedError`` with a place."""
+def all_outcomes(
+    kernel: k.Kernel, layout: RowLayout, lowering: Callable[[], Lowering], actions: Iterable[ActionMeaning]
+) -> Outcomes:
+    """What some actions can do in a state, each translated by a lowering of its own; raises ``UnsupportedError`` with a place."""
     outcomes = Outcomes()
-    for meaning in Model(kernel).steps:
+    for meaning in actions:
         try:
             GroundWriter(lowering(), kernel, layout, meaning, outcomes).write()
         except UnsupportedError as error:

@@ -15,21 +15,12 @@ from itertools import count
 from assay.checker.symbolic.gates import Gates
 from assay.checker.symbolic.incremental import GateSolver
 from assay.checker.symbolic.initial import is_initial
+from assay.checker.symbolic.invariant import Cube, Safe, Unsafe, signed
+from assay.checker.symbolic.lifting import Lifting
 from assay.checker.symbolic.system import System
-
-Cube = tuple[int, ...]
-"""Literals over positions of state bits: position p is p + 1, negative where the bit is 0; sorted by position."""
 
 RETIRED = 3000
 """How many used-up activation literals a solver may hold before it is made anew."""
-
-
-@dataclass(frozen=True, slots=True)
-class Safe:
-    """No reachable state is in any of ``cubes``, and none has the wanted literal. ``frames`` is how many it took."""
-
-    cubes: tuple[Cube, ...]
-    frames: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +30,6 @@ class Obligation:
     cube: Cube
     choice: tuple[bool, ...]
     towards: Obligation | None
-
-
-@dataclass(frozen=True, slots=True)
-class Unsafe:
-    """A run to a state with the wanted literal: the bits of its states at the positions asked for are not kept, only how it goes.
-
-    It begins in the initial row ``first``, and each of ``choices`` makes a step. It need not be the shortest run.
-    """
-
-    first: tuple[int, ...]
-    choices: tuple[tuple[bool, ...], ...]
 
 
 class Ic3:
@@ -98,16 +78,13 @@ class Ic3:
         self._begin = GateSolver(gates, self._expired)
         self._begin.add([self._begin.literal(is_initial(gates, bits, self._initial))])
         self._at_begin = {at: self._begin.literal(bit) for at, bit in zip(self.positions, bits, strict=True)}
-        self._lift = GateSolver(system.gates, self._expired)
-        self._lift_now = {at: self._lift.literal(system.state[at]) for at in self.positions}
-        self._lift_next = {at: self._lift.literal(system.after[at]) for at in self.positions}
-        self._lift_choice = [self._lift.literal(each) for each in system.choice]
-        self._lift_bad = self._lift.literal(self._wanted)
+        self._lift = Lifting(system, self.positions, self._wanted, self._expired)
 
     def close(self) -> None:
         """Free the solvers."""
-        for solver in (self._main, self._begin, self._lift):
-            solver.close()
+        self._main.close()
+        self._begin.close()
+        self._lift.close()
 
     def _renew(self) -> None:
         if self._retired > RETIRED:
@@ -173,28 +150,12 @@ class Ic3:
         if not self._main.solve([*self._frame(top), self._bad]):
             return None
         state, choice = self._state()
-        return Obligation(self._lifted(state, choice, [-self._lift_bad]), choice, None)
+        return Obligation(self._lift.that_is_wanted(state, choice), choice, None)
 
     def _state(self) -> tuple[Cube, tuple[bool, ...]]:
         values = self._main.values([self._now[at] for at in self.positions])
         state = tuple(at + 1 if value else -at - 1 for at, value in zip(self.positions, values, strict=True))
         return state, tuple(self._main.values(self._choice))
-
-    def _lifted(self, state: Cube, choice: Sequence[bool], not_there: Sequence[int]) -> Cube:
-        """The part of a state that by itself leads, with the same choice, to where the clause ``not_there`` is false."""
-        act = self._lift.fresh()
-        self._lift.add([-act, *not_there])
-        fixed = [c if value else -c for c, value in zip(self._lift_choice, choice, strict=True)]
-        names = {self._signed(self._lift_now, literal): literal for literal in state}
-        if self._lift.solve([act, *fixed, *names]):
-            raise AssertionError("a state that the solver found does not lead where it says")
-        core = self._lift.core()
-        self._lift.add([-act])
-        return tuple(names[each] for each in names if each in core)
-
-    @staticmethod
-    def _signed(of: dict[int, int], literal: int) -> int:
-        return of[literal - 1] if literal > 0 else -of[-literal - 1]
 
     # ------------------------------------------------------------------------------------------- blocking
 
@@ -223,7 +184,7 @@ class Ic3:
         return None
 
     def _meets_initial(self, cube: Iterable[int]) -> bool:
-        return self._begin.solve([self._signed(self._at_begin, literal) for literal in cube])
+        return self._begin.solve([signed(self._at_begin, literal) for literal in cube])
 
     def _is_excluded(self, cube: Cube, level: int) -> bool:
         members = set(cube)
@@ -250,8 +211,7 @@ class Ic3:
             return None
         state, choice = self._state()
         self._main.add([-self._used])
-        there = [-self._signed(self._lift_next, literal) for literal in cube]
-        return Obligation(self._lifted(state, choice, there), choice, wanted)
+        return Obligation(self._lift.that_leads_into(cube, state, choice), choice, wanted)
 
     def _relatively_inductive(self, cube: Cube, level: int) -> Cube | None:
         """The part of the cube that the refutation used, if no state of the frame before leads into the cube."""

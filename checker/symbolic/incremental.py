@@ -13,6 +13,8 @@ ENGINE = "minisat22"
 """Small questions by the hundred thousand: of the solvers in python-sat this one answers them with the least overhead."""
 CONFLICTS = 2_000_000
 """A single question that needs more conflicts than this is given up."""
+SLICE = 20_000
+"""After so many conflicts it is asked whether the time is over."""
 
 
 class OutOfBudgetError(Exception):
@@ -20,7 +22,7 @@ class OutOfBudgetError(Exception):
 
 
 class GateSolver:
-    """A solver over the gates of one graph. ``expired`` is asked before each question."""
+    """A solver over the gates of one graph. ``expired`` is asked before each question, and from time to time during a long one."""
 
     def __init__(self, gates: Gates, expired: Callable[[], bool] = lambda: False) -> None:
         self._expired = expired
@@ -47,14 +49,16 @@ class GateSolver:
 
     def solve(self, assumptions: Sequence[int]) -> bool:
         """Whether the clauses have a model under the assumptions; raises ``OutOfBudgetError``."""
-        if self._expired():
-            raise OutOfBudgetError("the time limit was reached")
         self._flush()
-        self._solver.conf_budget(CONFLICTS)
-        answer = self._solver.solve_limited(assumptions=list(assumptions))
-        if answer is None:
-            raise OutOfBudgetError(f"a question took more than {CONFLICTS:,} conflicts")
-        return bool(answer)
+        given = list(assumptions)
+        for _ in range(CONFLICTS // SLICE):
+            if self._expired():
+                raise OutOfBudgetError("the time limit was reached")
+            self._solver.conf_budget(SLICE)
+            answer = self._solver.solve_limited(assumptions=given)
+            if answer is not None:
+                return bool(answer)
+        raise OutOfBudgetError(f"a question took more than {CONFLICTS:,} conflicts")
 
     def _flush(self) -> None:
         for clause in self._clauses.take():

@@ -102,6 +102,18 @@ class Induction:
             new = set().union(*(self._used([self._holds[at], self._fails_after[at]]) for at in new)) - kept
         return sorted(kept)
 
+    def helpers(self, at: int) -> list[int]:
+        """Other statements without which a statement would not be kept by every step; all together have to be inductive.
+
+        They are few, not the fewest: none can be left out of them.
+        """
+        kept = sorted(self._used([self._holds[at], self._fails_after[at]]) - {at})
+        for each in list(kept):
+            fewer = [self._holds[other] for other in kept if other != each]
+            if not self._solver.solve([self._canonical, *fewer, self._holds[at], self._fails_after[at]]):
+                kept.remove(each)
+        return kept
+
     def _used(self, denied: Sequence[int]) -> set[int]:
         """The statements without which what is denied would be possible."""
         names = {literal: at for at, literal in enumerate(self._holds)}
@@ -112,7 +124,5 @@ class Induction:
 
     def _state(self, frame: int) -> State:
         """The state of a frame in the last model; what the solver did not need to know of the inputs is zero."""
-        inputs = [*self._frames.frames[0], *self._frames.choice(0)]
-        values = self._solver.values([self._solver.literal(each) for each in inputs])
-        given = {each >> 1: -1 if value else 0 for each, value in zip(inputs, values, strict=True)}
-        return self.system.values([bit & 1 for bit in self._gates.evaluate(self._frames.frames[frame], given)])
+        rows = self._frames.rows(lambda inputs: self._solver.values([self._solver.literal(each) for each in inputs]))
+        return self.system.values(rows[frame])

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.checker.symbolic.ic3 import Cube
 from assay.checker.symbolic.incremental import GateSolver
 from assay.checker.symbolic.initial import Bits
+from assay.checker.symbolic.invariant import Cube
 from assay.checker.symbolic.system import System
 
 WALKS = 2048

@@ -10,11 +10,15 @@ from assay.checker.verdict import Report, State
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A counterexample to induction: a state (None: before any) and one after it in which a statement fails."""
+    """A counterexample to induction: a state (None: before any) and one after it in which a statement fails.
+
+    ``earlier`` are the states on the way to the first one, where more than one step was looked at.
+    """
 
     failing: str
     before: State | None
     after: State
+    earlier: tuple[State, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

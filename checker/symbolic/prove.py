@@ -1,7 +1,7 @@
-"""``prove``: every selected property by IC3, each invariant confirmed by an engine that shares nothing with the gates it was found over.
+"""``prove``: every selected property by IC3 or k-induction, each invariant confirmed by an engine that shares nothing with the gates.
 
 A property counts as proved only if the statements of its certificate are inductive over the gates and in the second encoding, and imply
-it in both; or if, besides IC3, an exhaustive search of all states finds nothing. Otherwise the answer is ``unknown``, with the reason.
+it in both; or if, besides, an exhaustive search of all states finds nothing. Otherwise the answer is ``unknown``, with the reason.
 """
 
 from __future__ import annotations
@@ -10,22 +10,28 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Literal, assert_never
 
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.scope import Frame
+from assay.checker.evaluate.undefined import Undefined
 from assay.checker.options import Progress, SearchOptions
-from assay.checker.print_kernel import Sources
+from assay.checker.print_kernel import Sources, expression_text
 from assay.checker.reference.results import Answers
 from assay.checker.reference.watch import DEADLOCK, DEFINED
 from assay.checker.symbolic.bmc import BoundedSearch, DisagreementError
 from assay.checker.symbolic.certificate import Certificate, conjuncts, statements
 from assay.checker.symbolic.gates import Gates
-from assay.checker.symbolic.ic3 import Cube, Ic3, Unsafe
+from assay.checker.symbolic.ic3 import Ic3
 from assay.checker.symbolic.incremental import OutOfBudgetError
 from assay.checker.symbolic.inductive import Induction
+from assay.checker.symbolic.initial import Bits
+from assay.checker.symbolic.invariant import Cube, Safe, Unsafe
+from assay.checker.symbolic.kinduction import KInduction, NotInductive
 from assay.checker.symbolic.leaves import UnspeakableError
 from assay.checker.symbolic.mined import mined_cubes
-from assay.checker.symbolic.proof import Proofs
+from assay.checker.symbolic.proof import Proofs, Step
 from assay.checker.symbolic.recheck import SecondOpinion
 from assay.checker.symbolic.system import Question, System, encode_kernel
 from assay.checker.symbolic.unroll import Unrolling
@@ -45,6 +51,8 @@ MANY = 150
 """Certificates of more statements than this, which nobody reads, are confirmed by a search of all states if that comes to its end."""
 
 Exhaustive = Callable[[SearchOptions], Report]
+Method = Literal["ic3", "k-induction"]
+NAMES: dict[Method, str] = {"ic3": "IC3", "k-induction": "k-induction"}
 
 
 def prove(
@@ -52,6 +60,7 @@ def prove(
     options: SearchOptions | None = None,
     sources: Sources | None = None,
     exhaustive: Exhaustive | None = None,
+    by: Method = "ic3",
 ) -> Proofs:
     """Prove or refute the selected properties. ``exhaustive`` searches all states, to confirm what the second encoding cannot say.
 
@@ -59,7 +68,7 @@ def prove(
     """
     chosen = options or SearchOptions()
     with deep_recursion(kernel):
-        prover = _Prover(kernel, chosen, sources or {}, exhaustive)
+        prover = _Prover(kernel, chosen, sources or {}, exhaustive, by)
         try:
             prover.run()
         except KeyboardInterrupt:
@@ -69,7 +78,7 @@ def prove(
 
 class _Prover:
     def __init__(
-        self, kernel: k.Kernel, options: SearchOptions, sources: Sources, exhaustive: Exhaustive | None
+        self, kernel: k.Kernel, options: SearchOptions, sources: Sources, exhaustive: Exhaustive | None, by: Method
     ) -> None:
         self.kernel = kernel
         self.options = options
@@ -77,6 +86,8 @@ class _Prover:
         self.interrupted = False
         self.certificates: dict[str, Certificate] = {}
         self.results: dict[str, PropertyResult] = {}
+        self.steps: dict[str, Step] = {}
+        self._by = by
         self._exhaustive = exhaustive
         self._start = time.monotonic()
         self._system: System = encode_kernel(kernel, options.properties)
@@ -135,16 +146,50 @@ class _Prover:
             return self._expired() or time.process_time() - begun > seconds
 
         rows = [self._system.row(state) for state in initial]
+        engine = Ic3 if self._by == "ic3" else KInduction
         try:
-            answer = Ic3(self._system, rows, question.wanted, self._known, expired).run()
+            answer = engine(self._system, rows, question.wanted, self._known, expired).run()
         except OutOfBudgetError as error:
-            self._open[question.name] = f"IC3 found no invariant: {error}"
+            self._open[question.name] = f"{NAMES[self._by]} found no invariant: {error}"
             return
-        if isinstance(answer, Unsafe):
-            self._follow(question, answer)
-            return
-        self._known += answer.cubes
-        self._conclude(question, self._certified(question, initial))
+        match answer:
+            case Unsafe():
+                self._follow(question, answer)
+            case NotInductive():
+                self._show(question, answer)
+            case Safe():
+                self._known += answer.cubes
+                self._conclude(question, self._certified(question, initial))
+            case _:
+                assert_never(answer)
+
+    def _show(self, question: Question, answer: NotInductive) -> None:
+        """Keep the counterexample to induction, which decides nothing."""
+        of_steps = question.kind == "transition"
+        *earlier, before, after = self._path(answer.first, answer.choices if of_steps else answer.choices[:-1])
+        said = self._failing(question, before, after)
+        self.steps[question.name] = Step(said, before, after, tuple(earlier))
+        length = len(answer.choices) - 1
+        self._open[question.name] = f"not {length}-inductive: see the steps below ({answer.why})"
+
+    def _failing(self, question: Question, before: State, after: State) -> str:
+        """What is false at the end of a path, as written."""
+        prop = next((p for p in self.kernel.properties if p.name == question.name), None)
+        if prop is None:
+            return "everything has a value" if question.kind == DEFINED else "some action is enabled"
+        if question.kind == "reachable":
+            return f"not {question.name}"
+        frame = Frame(after, before)
+        return expression_text(self._first_false(prop, frame).condition, self.sources)
+
+    def _first_false(self, prop: k.Property, frame: Frame) -> k.Conjunct:
+        for conjunct in prop.conjuncts:
+            try:
+                if not self._search.model.meaning(conjunct.condition)(frame):
+                    return conjunct
+            except Undefined:
+                return conjunct
+        raise DisagreementError(f"the gates say that `{prop.name}` fails in {frame.now}, the reference says it holds")
 
     # ---------------------------------------------------------------------------------------- a violation
 
@@ -168,21 +213,22 @@ class _Prover:
         self.results[question.name] = answers[question.name]
 
     def _states(self, run: Unsafe) -> list[State]:
-        gates = Gates()
-        frames = Unrolling(self._system, list(run.first), gates)
-        for at, choice in enumerate(run.choices[:-1]):
-            frames.choices.append([int(bit) for bit in choice])
-            assert len(frames.choices) == at + 1
-            frames.extend()
-        states = [self._system.values(frame) for frame in frames.frames]
+        states = self._path(run.first, run.choices[:-1])
         return [state for at, state in enumerate(states) if not at or state != states[at - 1]]
+
+    def _path(self, first: Bits, choices: Sequence[Sequence[bool]]) -> list[State]:
+        frames = Unrolling(self._system, list(first), Gates())
+        for choice in choices:
+            frames.choices.append([int(bit) for bit in choice])
+            frames.extend()
+        return [self._system.values(frame) for frame in frames.frames]
 
     # ------------------------------------------------------------------------------------------- a proof
 
     def _certified(self, question: Question, initial: Sequence[State]) -> str | None:
         """Make the certificate and have it confirmed; the reason if it is not."""
         try:
-            said = statements(self._system, self._known)
+            said = [*self._as_given(question), *statements(self._system, self._known)]
         except UnspeakableError as error:
             return self._confirmed_by_search(question, f"the invariant has no words in the language ({error})")
         induction = Induction(self.kernel, said, initial, self._expired)
@@ -200,6 +246,14 @@ class _Prover:
             return None
         return self._second_opinion(question, certificate)
 
+    def _as_given(self, question: Question) -> list[k.Expr]:
+        """What the certificate of a k-induction should begin with: the property in its own words, if it is one of states, and what is proved."""
+        if self._by == "ic3":
+            return []
+        own = [p for p in self.kernel.properties if p.name == question.name and p.kind in {"invariant", "lemma"}]
+        said = [each.condition for prop in own for each in prop.conjuncts]
+        return [*said, *(each.condition for known in self.certificates.values() for each in known.conjuncts)]
+
     def _second_opinion(self, question: Question, certificate: Certificate) -> str | None:
         said = [each.condition for each in certificate.conjuncts]
         prop = next((p for p in self.kernel.properties if p.name == question.name), None)
@@ -214,13 +268,13 @@ class _Prover:
     def _confirmed_by_search(self, question: Question, why: str) -> str | None:
         """Have all states searched instead; ``why`` if that comes to no end."""
         if self._exhaustive is None:
-            return f"IC3 found an invariant, but {why}"
+            return f"{NAMES[self._by]} found an invariant, but {why}"
         report = self._exhaustive(self.options)
         result = next((each for each in report.properties if each.name == question.name), None)
         if report.stopped is not None or result is None or result.outcome is Outcome.UNKNOWN:
-            return f"IC3 found an invariant, but {why}, and a search of all states came to no end"
+            return f"{NAMES[self._by]} found an invariant, but {why}, and a search of all states came to no end"
         if (result.outcome is Outcome.VIOLATED) != (question.kind == "reachable"):
-            raise DisagreementError(f"IC3 and exhaustive search disagree about `{question.name}`")
+            raise DisagreementError(f"{NAMES[self._by]} and exhaustive search disagree about `{question.name}`")
         self._by_search.add(question.name)
         return None
 
@@ -265,7 +319,8 @@ class _Prover:
             for name in self.certificates
             if name in self.results and name not in self._by_search
         )
-        return Proofs(report, shown)
+        steps = tuple((name, self.steps[name]) for name in names if name in self._open and name in self.steps)
+        return Proofs(report, shown, steps)
 
     def _result(self, name: str, first: dict[str, PropertyResult]) -> PropertyResult:
         if name in self.results:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.evaluate.model import Model
 from assay.checker.layout.row import WORD, RowLayout, row_layout
 from assay.checker.native.code import FALSE as NO
 from assay.checker.native.code import TRUE as YES
@@ -85,16 +86,27 @@ class System:
         Raises ``SpecError`` for a construct that has no encoding.
         """
         code = BitCode(self.gates)
-        now, before = (
-            State(input_row(code, self.layout, spread(self.layout, literals)), self.layout, self.kernel.variables)
-            for literals in (self.after, self.state)
-        )
-        lowering = Lowering(code, now, before)
+        lowering = Lowering(code, self._read(code, self.after), self._read(code, self.state))
         try:
             value, without = lowering.apart(lambda: lowering.flag(condition))
         except UnsupportedError as error:
             raise no_encoding(error) from None
         return self.gates.both(code.literal(value), code.literal(without) ^ 1)
+
+    def lowering(self) -> Lowering:
+        """What translates expressions about a state to gates of this system."""
+        code = BitCode(self.gates)
+        return Lowering(code, self._read(code, self.state))
+
+    def condition(self, expr: k.Expr) -> tuple[int, int]:
+        """The literals that say whether a condition holds in a state, and whether it has no value there; raises ``UnsupportedError``."""
+        code = BitCode(self.gates)
+        lowering = Lowering(code, self._read(code, self.state))
+        value, without = lowering.apart(lambda: lowering.flag(expr))
+        return code.literal(value), code.literal(without)
+
+    def _read(self, code: BitCode, bits: Sequence[int]) -> State:
+        return State(input_row(code, self.layout, spread(self.layout, bits)), self.layout, self.kernel.variables)
 
     def cone(self, wanted: int) -> tuple[int, ...]:
         """The positions of the state bits that a condition depends on, in this state or through any number of steps before it."""
@@ -170,7 +182,7 @@ class _Encoder:
 
     def system(self, selected: frozenset[str] | None) -> System:
         """Encode it all."""
-        outcomes = all_outcomes(self.kernel, self.layout, self._lowering)
+        outcomes = all_outcomes(self.kernel, self.layout, self._lowering, Model(self.kernel).steps)
         ground = tuple(replace(g, after=tuple(g.after[at] for at in self.owned)) for g in outcomes.ground)
         choice = self.gates.inputs(len(ground).bit_length())  # one number at least is nobody's
         fires = [self.gates.both(g.enabled, self._is_chosen(number, choice)) for number, g in enumerate(ground)]

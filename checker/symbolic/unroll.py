@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from assay.checker.symbolic.gates import Gates
+from assay.checker.symbolic.gates import TRUE, Gates
+from assay.checker.symbolic.initial import Bits
 from assay.checker.symbolic.system import System
 
 
@@ -33,6 +34,14 @@ class Unrolling:
         while len(self._images) <= frame:
             self._images.append(self._inputs(len(self._images)))
         return _copied(self.system.gates, self.gates, literals, self._images[frame])
+
+    def rows(self, values: Callable[[Sequence[int]], Sequence[bool]]) -> list[Bits]:
+        """The bits of the state of every frame, where ``values`` says what a solver gave the inputs."""
+        inputs = [bit for bits in (self.frames[0], *self.choices) for bit in bits if bit > TRUE]
+        given = {each >> 1: -1 if value else 0 for each, value in zip(inputs, values(inputs), strict=True)}
+        flat = [bit & 1 for bit in self.gates.evaluate([bit for frame in self.frames for bit in frame], given)]
+        width = len(self.system.state)
+        return [tuple(flat[at : at + width]) for at in range(0, len(flat), width)]
 
     def _inputs(self, frame: int) -> dict[int, int]:
         image = {mine >> 1: bit for mine, bit in zip(self.system.state, self.frames[frame], strict=True)}

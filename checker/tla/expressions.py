@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import assert_never
 
 from assay.checker.evaluate.families import Condition, Control, Leaf, Making, expression
+from assay.checker.evaluate.traverse import variables_of
+from assay.checker.liveness.translate import is_temporal
 from assay.checker.tla.collections import access, changing, collecting, contents, elements
 from assay.checker.tla.constant import constant, function, record_value, some
 from assay.checker.tla.fits import in_range
@@ -29,7 +31,7 @@ from assay.checker.tla.formula import (
 from assay.checker.tla.integers import integer
 from assay.checker.tla.known import elements_fit, fits
 from assay.checker.tla.scope import Scope
-from assay.checker.tla.temporal import in_time
+from assay.checker.tla.temporal import NoCounterpartError, in_time
 from assay.checker.tla.types import is_variant, type_set, variant_value, wide_set
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
@@ -93,6 +95,8 @@ def _control(node: Control, scope: Scope) -> Formula:
         case k.IfThenElse(_, condition, then, otherwise):
             return branch(scope.formula(condition), scope.formula(then), scope.formula(otherwise))
         case k.LetIn(_, binder, value, body):
+            if is_temporal(body):
+                raise NoCounterpartError("a name in TLA+ does not keep a value until later", node.span)
             return let_in(binder, value, scope, lambda inner: inner.formula(body))
         case _:
             assert_never(node)
@@ -119,6 +123,10 @@ def _condition(node: Condition, scope: Scope) -> Formula:
         case k.Compare():
             return _order(node, scope)
         case k.Quantified(_, kind, binder, domain, body):
+            if is_temporal(body) and variables_of(domain):
+                raise NoCounterpartError(
+                    "TLC does not ask of the elements of a set that changes what happens later", node.span
+                )
             name, inner = scope.bind(binder, fits=elements_fit(domain, scope.fitting))
             sign = "\\A" if kind == "forall" else "\\E"
             return quantified(sign, name, elements(domain, scope), inner.formula(body))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from assay.checker.evaluate.traverse import descendants
 from assay.checker.tla.actions import initial, parameters, step
 from assay.checker.tla.expressions import write
 from assay.checker.tla.formula import Formula, conjunction, disjunction, row
@@ -14,7 +15,8 @@ from assay.checker.tla.library import closure, mentions
 from assay.checker.tla.names import clean
 from assay.checker.tla.properties import conjuncts, stay, type_ok, unreachable
 from assay.checker.tla.scope import Parts, Scope, register
-from assay.checker.tla.temporal import NO_COUNTERPART, NoCounterpartError, call, fairness
+from assay.checker.tla.temporal import NO_COUNTERPART, NoCounterpartError, call, fairness, is_never
+from assay.checker.tla.testers import Watched, watched
 from assay.checker.tla.types import definition
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import Diagnostic, Severity, SpecError
@@ -22,6 +24,9 @@ from assay.grammar.kernel_types import Sort
 
 LENGTH = 77
 
+NO_DEADLOCK = (
+    "\\* What was foretold wrongly ends somewhere, which is no deadlock of the system.\nCHECK_DEADLOCK FALSE\n"
+)
 STAY = "No deadlock: the system may stop here, or only a bound or a capacity keeps an action from happening."
 
 
@@ -30,7 +35,8 @@ class Exported:
     """A TLA+ module: its name, the text of each file by file name, and what of the spec is not in it.
 
     ``invariants``, ``steps`` and ``formulas`` map names of properties to names of definitions: of states, of steps, and of behaviours;
-    ``witnesses`` maps each reachable to the invariant that says that it is unreachable. ``constants`` are the lines that give the
+    ``witnesses`` maps each reachable to the invariant that says that it is unreachable, and ``watched`` what TLA+ says by auxiliary
+    variables to a module of its own, whose name is that of this one and the property's. ``constants`` are the lines that give the
     constants their values.
     """
 
@@ -42,6 +48,7 @@ class Exported:
     steps: dict[str, str]
     formulas: dict[str, str]
     witnesses: dict[str, str]
+    watched: dict[str, Watched]
     warnings: tuple[Diagnostic, ...]
 
 
@@ -50,12 +57,14 @@ class Page:
     """The sections of the module while they are written."""
 
     scope: Scope
+    foretell: bool
     actions: list[str] = field(default_factory=list)
     properties: list[str] = field(default_factory=list)
     invariants: dict[str, str] = field(default_factory=dict)
     steps: dict[str, str] = field(default_factory=dict)
     formulas: dict[str, str] = field(default_factory=dict)
     witnesses: dict[str, str] = field(default_factory=dict)
+    watched: dict[str, Watched] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
 
     @property
@@ -64,12 +73,13 @@ class Page:
         return self.scope.parts
 
 
-def export(kernel: k.Kernel, name: str | None = None) -> Exported:
+def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False) -> Exported:
     """The kernel as a TLA+ module. Raises ``SpecError`` where the system itself has a construct that TLA+ or TLC lacks.
 
-    A property that cannot be expressed is left out, with a warning.
+    A property that cannot be expressed is left out, with a warning. With ``foretell`` auxiliary variables say of every temporal property
+    whether it holds (NOTE(testers)), and not only where TLC cannot be asked otherwise.
     """
-    page = Page(Scope(register(kernel), write))
+    page = Page(Scope(register(kernel), write), foretell)
     called = clean(name or kernel.name)
     try:
         system = _system(kernel, page)
@@ -80,10 +90,10 @@ def export(kernel: k.Kernel, name: str | None = None) -> Exported:
     page.warnings += _left_out(kernel)
     _remaining_actions(kernel, page)
     text = "\n".join([*_head(kernel, called, page), *page.actions, *system, "", *page.properties, "=" * LENGTH, ""])
-    files = {f"{called}.tla": text} | _configurations(kernel, called, page)
+    files = {f"{called}.tla": text} | _configurations(kernel, called, page) | _watching(kernel, called, page)
     constants = tuple(_constants(kernel, page.parts))
     variables = tuple(page.parts.names.of("variable", variable.name) for variable in kernel.variables)
-    found = (page.invariants, page.steps, page.formulas, page.witnesses)
+    found = (page.invariants, page.steps, page.formulas, page.witnesses, page.watched)
     return Exported(called, files, constants, variables, *found, tuple(page.warnings))
 
 
@@ -127,7 +137,7 @@ def _property(node: k.Property, page: Page) -> None:
         what = f"the {node.kind} `{node.name}` is not exported: {error.what}"
         page.warnings.append(Diagnostic(NO_COUNTERPART, error.span, what, severity=Severity.WARNING))
         return
-    page.properties += [*_comment(node.doc), *lines, ""]
+    page.properties += [*_comment(node.doc), *lines, ""] if lines else []
 
 
 def _property_lines(node: k.Property, page: Page) -> list[str]:
@@ -146,13 +156,33 @@ def _property_lines(node: k.Property, page: Page) -> list[str]:
             lines = definition(never, unreachable(node, page.scope))
             page.witnesses[node.name] = never
         case "temporal":
-            lines = definition(known, conjuncts(node, page.scope))
-            page.formulas[node.name] = known
+            lines = _temporal_lines(node, known, page)
         case "refinement":
             raise NoCounterpartError("a refinement is checked by assay alone", node.span)
         case _:
             assert_never(node.kind)
     return lines
+
+
+def _temporal_lines(node: k.Property, known: str, page: Page) -> list[str]:
+    """The definition of a temporal property; nothing where it becomes a module of its own (NOTE(testers))."""
+    own = watched(node, known, page.scope) if page.foretell or not _is_plain(node, page) else None
+    if own is not None and own.variables:
+        page.watched[node.name] = own
+        return []
+    page.formulas[node.name] = known
+    return definition(known, conjuncts(node, page.scope))
+
+
+def _is_plain(node: k.Property, page: Page) -> bool:
+    """Whether TLC checks the property as it is written."""
+    if any(is_never(inner) for each in node.conjuncts for inner in descendants(each.condition)):
+        return False
+    try:
+        conjuncts(node, page.scope)
+    except NoCounterpartError:
+        return False
+    return True
 
 
 def _left_out(kernel: k.Kernel) -> Iterable[Diagnostic]:
@@ -174,6 +204,7 @@ def _head(kernel: k.Kernel, name: str, page: Page) -> list[str]:
         [
             *page.actions,
             *page.properties,
+            *(line for each in page.watched.values() for line in each.definitions),
             *types,
             *ranks,
             *(line for made in parts.definitions.values() for line in made),
@@ -181,10 +212,8 @@ def _head(kernel: k.Kernel, name: str, page: Page) -> list[str]:
     )
     operators, modules = closure([name for name in [*parts.used, ":>", "@@"] if mentions(written, name)])
     constants = _declared(kernel, parts)
-    title = f" MODULE {name} "
-    left = (LENGTH - len(title)) // 2
     lines = [
-        f"{'-' * left}{title}{'-' * (LENGTH - left - len(title))}",
+        *_title(name),
         *_about(kernel),
         f"EXTENDS {', '.join(modules)}",
         "",
@@ -197,6 +226,12 @@ def _head(kernel: k.Kernel, name: str, page: Page) -> list[str]:
     for made in parts.definitions.values():
         lines += made
     return [*lines, *([""] if parts.definitions or ranks else []), *types, ""]
+
+
+def _title(name: str) -> list[str]:
+    title = f" MODULE {name} "
+    left = (LENGTH - len(title)) // 2
+    return [f"{'-' * left}{title}{'-' * (LENGTH - left - len(title))}"]
 
 
 def _about(kernel: k.Kernel) -> list[str]:
@@ -250,8 +285,35 @@ def _configurations(kernel: k.Kernel, name: str, page: Page) -> dict[str, str]:
     return files
 
 
-def _configuration(constants: list[str], invariants: list[str], formulas: list[str]) -> str:
-    lines = ["SPECIFICATION Spec"]
+def _watching(kernel: k.Kernel, name: str, page: Page) -> dict[str, str]:
+    """The modules of properties with auxiliary variables, and their configurations."""
+    files = {}
+    constants = list(_constants(kernel, page.parts))
+    fair = " /\\ Fairness" if any(kernel.action(each).fairness is not None for each in kernel.next) else ""
+    for node in kernel.properties:
+        if node.name in page.watched:
+            own = page.watched[node.name]
+            called = f"{name}_{clean(node.name)}"
+            spec = f"Watched == Init /\\ Begin /\\ [][Moment]_watched{fair}"
+            lines = [
+                *_title(called),
+                *_comment(node.doc),
+                f"EXTENDS {name}",
+                "",
+                *own.definitions,
+                spec,
+                "=" * LENGTH,
+                "",
+            ]
+            files[f"{called}.tla"] = "\n".join(lines)
+            files[f"{called}.cfg"] = NO_DEADLOCK + _configuration(constants, [], [own.formula], "Watched")
+    return files
+
+
+def _configuration(
+    constants: list[str], invariants: list[str], formulas: list[str], specification: str = "Spec"
+) -> str:
+    lines = [f"SPECIFICATION {specification}"]
     for title, items in (("CONSTANTS", constants), ("INVARIANTS", invariants), ("PROPERTIES", formulas)):
         lines += [title, *(f"    {item}" for item in items)] if items else []
     return "\n".join([*lines, ""])

@@ -28,14 +28,15 @@ STANDARD_OPERATORS = frozenset(
 """What the standard modules define that may be extended."""
 
 OWN = ("Init", "Next", "Spec", "TypeOK", "Stay", "Fairness", "vars", "none")
-"""Names that the exporter gives."""
+WATCHING = ("Begin", "Watch", "Moment", "Fulfilled", "Watched", "watched", "clock")
+"""Names that the exporter gives, the latter in modules beside that of the system."""
 
 
 class Names:
     """The global names of a module. Each is asked for by what it names, and gets the same answer again."""
 
     def __init__(self) -> None:
-        self._taken = {*WORDS, *STANDARD_OPERATORS, *OWN, *(operator.name for operator in OPERATORS)}
+        self._taken = {*WORDS, *STANDARD_OPERATORS, *OWN, *WATCHING, *(operator.name for operator in OPERATORS)}
         self._given: dict[tuple[str, str], str] = {}
 
     def give(self, kind: str, key: str, *wishes: str) -> None:

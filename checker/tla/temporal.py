@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from assay.checker.evaluate.families import InTime
+from assay.checker.evaluate.traverse import children, descendants
 from assay.checker.tla.formula import IMPLIES, PREFIX, TIGHT, Formula, apply, negation, quantified, row
 from assay.checker.tla.scope import Scope
 from assay.grammar import kernel as k
@@ -28,33 +29,58 @@ class NoCounterpartError(Exception):
 
 
 def in_time(node: InTime, scope: Scope) -> Formula:
-    """The temporal formula."""
+    """The temporal formula.
+
+    Where one holds two others TLC 2.15 is not asked: of ``[](~[]A \\/ <>B)`` it says that it is violated, and that its negation is, of a
+    system with a single behaviour.
+    """
     match node:
         case k.Temporal(_, "until"):
             raise NoCounterpartError("TLA+ has no `until`", node.span)
+        case k.Temporal() if sum(isinstance(each, k.Temporal) for each in descendants(node)) > _depth(node) - 1:
+            raise NoCounterpartError("TLC does not always answer rightly where one formula holds two others", node.span)
         case k.Temporal(_, op, operands):
             return _temporal(op, operands, scope)
         case k.ActionAtom(_, "enabled", action, arguments):
             step = call(action, arguments, scope)
             return Formula(f"ENABLED <<{step.text}>>_vars", PREFIX)
         case k.ActionAtom():
-            raise NoCounterpartError(
-                "TLC checks `occurs` only in `always eventually occurs(…)` and `always not occurs(…)`", node.span
-            )
+            raise _occurs_inside(node)
         case _:
             assert_never(node)
 
 
+def is_never(node: k.Expr) -> bool:
+    """Whether it says that an action never occurs: TLC takes that for a property, and not for a part of one."""
+    match node:
+        case k.Temporal(_, "always", (k.Not(_, k.ActionAtom(_, "occurs")),)):
+            return True
+        case _:
+            return False
+
+
+def _occurs_inside(node: k.Expr) -> NoCounterpartError:
+    what = "TLC checks `occurs` only in `always eventually occurs(…)` and `always not occurs(…)`, by themselves"
+    return NoCounterpartError(what, node.span)
+
+
+def _depth(node: k.Node) -> int:
+    """How many temporal operators stand inside each other, at most."""
+    inner = max((_depth(each) for each in children(node)), default=0)
+    return inner + isinstance(node, k.Temporal)
+
+
 def _temporal(op: str, operands: tuple[k.Expr, ...], scope: Scope) -> Formula:
+    known = _of_steps(operands[0], scope) if op == "always" else None
+    if known is not None:
+        return known
+    for each in (inner for operand in operands for inner in descendants(operand)):
+        if isinstance(each, k.ActionAtom) and each.op == "occurs":
+            raise _occurs_inside(each)
     if op == "leads_to":
         left, right = (scope.formula(operand).within(TIGHT) for operand in operands)
         return Formula(f"{left} ~> {right}", IMPLIES)
-    (operand,) = operands
-    if op == "always":
-        known = _of_steps(operand, scope)
-        if known is not None:
-            return known
-    return Formula(f"{'[]' if op == 'always' else '<>'}{scope.formula(operand).within(TIGHT)}", PREFIX)
+    return Formula(f"{'[]' if op == 'always' else '<>'}{scope.formula(operands[0]).within(TIGHT)}", PREFIX)
 
 
 def _of_steps(operand: k.Expr, scope: Scope) -> Formula | None:

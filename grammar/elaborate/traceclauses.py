@@ -26,6 +26,7 @@ LineT = TypeVar("LineT", bound=syntax.TraceLine)
 Placed = tuple[Unit, syntax.TraceLine]
 """A line of a trace clause, with the module whose names it uses."""
 
+REPEATED = {syntax.On, syntax.Ignore, syntax.Together, syntax.Report, syntax.Measure, syntax.Noted}
 SEVERITIES: tuple[Literal["risk", "known"], ...] = ("risk", "known")
 
 
@@ -76,7 +77,8 @@ def _without(inherited: list[Placed], own: tuple[syntax.TraceLine, ...]) -> Iter
     """The inherited lines that the own ones do not replace: an event is spoken of anew, any other line is given once."""
     spoken = {event.text for line in own if isinstance(line, syntax.On) for event in line.events}
     spoken |= {event.text for line in own if isinstance(line, syntax.Ignore) for event in line.events}
-    once = {type(line) for line in own} - {syntax.On, syntax.Ignore, syntax.Together, syntax.Report}
+    measured = {line.name.text for line in own if isinstance(line, syntax.Measure)}
+    once = {type(line) for line in own} - REPEATED
     for unit, line in inherited:
         match line:
             case syntax.On(events):
@@ -87,6 +89,9 @@ def _without(inherited: list[Placed], own: tuple[syntax.TraceLine, ...]) -> Iter
                 left = tuple(event for event in events if event.text not in spoken)
                 if left:
                     yield unit, syntax.Ignore(left, reason, span=line.span)
+            case syntax.Measure(name):
+                if name.text not in measured:
+                    yield unit, line
             case _:
                 if type(line) not in once:
                     yield unit, line
@@ -123,6 +128,9 @@ class ClausePlan:
             self._numbered(),
             tuple(frozenset(e.text for e in line.events) for _, line in self._of(syntax.Together)),
             tuple(self._reported()),
+            self._ends(),
+            tuple(self._measures()),
+            tuple(self._noted()),
             span=trace.span,
         )
 
@@ -163,12 +171,38 @@ class ClausePlan:
     def _reported(self) -> Iterator[kernel.Reported]:
         for unit, line in self._of(syntax.Report):
             entity = action_named(line.action, unit.scope, self.diagnostics)
-            severity = next((each for each in SEVERITIES if each == line.severity.text), None)
-            if severity is None:
-                known = " or ".join(f"`{each}`" for each in SEVERITIES)
-                self.diagnostics.error("E516", line.severity.span, f"what is reported is a {known}")
+            severity = self._severity(line.severity)
             if entity is not None and severity is not None:
                 yield kernel.Reported(entity.name, severity, line.text, span=line.span)
+
+    def _severity(self, name: syntax.Name) -> Literal["risk", "known"] | None:
+        severity = next((each for each in SEVERITIES if each == name.text), None)
+        if severity is None:
+            known = " or ".join(f"`{each}`" for each in SEVERITIES)
+            self.diagnostics.error("E516", name.span, f"what is reported is a {known}")
+        return severity
+
+    def _ends(self) -> tuple[str, ...]:
+        found = self._once(syntax.Ends, "ends")
+        return () if found is None else self._listed(found[0], found[1].actions)
+
+    def _measures(self) -> Iterator[kernel.Measure]:
+        lines = self._of(syntax.Measure)
+        report_repeated((line.name for _, line in lines), "measure", self.diagnostics)
+        for unit, line in lines:
+            fresh = Fresh()
+            scope, fields = self._fields(unit.scope, line.fields, fresh)
+            condition = elaborate_condition(line.condition, scope, self.diagnostics, fresh).expr
+            yield kernel.Measure(line.name.text, line.text, fields, condition, span=line.span)
+
+    def _noted(self) -> Iterator[kernel.Noted]:
+        for unit, line in self._of(syntax.Noted):
+            fresh = Fresh()
+            scope, fields = self._fields(unit.scope, line.fields, fresh)
+            condition = elaborate_condition(line.condition, scope, self.diagnostics, fresh).expr
+            severity = self._severity(line.severity)
+            if severity is not None:
+                yield kernel.Noted(line.event.text, fields, severity, line.text, condition, span=line.span)
 
     def _rules(self) -> Iterator[kernel.TraceRule]:
         taken: set[str] = set()
@@ -181,7 +215,7 @@ class ClausePlan:
 
     def _rule(self, unit: Unit, line: syntax.On, label: str) -> kernel.TraceRule:
         fresh = Fresh()
-        scope, fields = self._fields(unit.scope, line, fresh)
+        scope, fields = self._fields(unit.scope, line.fields, fresh)
         at = None
         if line.at is not None:
             at = elaborate_expression(line.at, scope.allowing(state=False), self.diagnostics, fresh, INT)
@@ -201,9 +235,11 @@ class ClausePlan:
         )
         return kernel.TraceRule(label, line.events[0].text, fields, condition, steps, then, observe, at, span=line.span)
 
-    def _fields(self, scope: Scope, line: syntax.On, fresh: Fresh) -> tuple[Scope, tuple[kernel.EventField, ...]]:
+    def _fields(
+        self, scope: Scope, given: tuple[syntax.Field, ...], fresh: Fresh
+    ) -> tuple[Scope, tuple[kernel.EventField, ...]]:
         fields = []
-        for field in line.fields:
+        for field in given:
             type_ = elaborate_type(field.type, scope, self.diagnostics)
             local, scope = declare(field.name, type_, Context(scope, self.diagnostics, fresh, elaborate))
             fields.append(kernel.EventField(field.name.text, local, span=field.span))

@@ -205,11 +205,32 @@ class Reported(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Measure(Node):
+    """A condition of which it is told for how long it held. A field has the value that lines of the slice stated last under its name."""
+
+    name: str
+    text: str
+    fields: tuple[EventField, ...]
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Noted(Node):
+    """An event that is worth saying where a condition holds when it comes; ``text`` may name fields in braces."""
+
+    event: str
+    fields: tuple[EventField, ...]
+    severity: Literal["risk", "known"]
+    text: str
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class TracePlan(Node):
     """A trace clause.
 
     ``numbered`` are the actions that a number may stand for whose lines tell of the outcome alone; ``threads`` are groups of events whose lines
-    one thread of a process writes.
+    one thread of a process writes. After an action of ``ends`` the node that its first argument names writes nothing until it starts again.
     """
 
     name: str
@@ -223,6 +244,9 @@ class TracePlan(Node):
     numbered: tuple[str, ...] = ()
     threads: tuple[frozenset[str], ...] = ()
     reported: tuple[Reported, ...] = ()
+    ends: tuple[str, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    noted: tuple[Noted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

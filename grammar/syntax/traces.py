@@ -84,6 +84,34 @@ class Report(TraceLine):
 
 
 @dataclass(frozen=True, slots=True)
+class Ends(TraceLine):
+    """``ends a, b``: after these actions the node that their first argument names writes no line any more, until it starts again."""
+
+    actions: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure(TraceLine):
+    """``measure name(fields) "text": e``: for how long e held is worth saying. A field is what lines of the slice stated last."""
+
+    name: Name
+    fields: tuple[Field, ...]
+    text: str
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Noted(TraceLine):
+    """``note Event(fields) as risk "text": e``: that the event comes while e holds is worth saying."""
+
+    event: Name
+    fields: tuple[Field, ...]
+    severity: Name
+    text: str
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Order(TraceLine):
     """``order: file; commit before line within 50 ms; skew 5 ms``; times are milliseconds."""
 

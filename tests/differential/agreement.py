@@ -1,20 +1,25 @@
-"""How often the symbolic engines were compared with explicit search, and agreed: ``python -m tests.differential.agreement [SPECS] [SEED]``.
+"""How often the engines were compared, and agreed: ``python -m tests.differential.agreement [--keep FILE] [SPECS] [SEED]``.
 
-Random kernels: the sets of states that are reached in up to six steps, then verdicts and lengths of bounded search. Specs: the mutants of
-small ones, by both engines. What does not agree ends the run with the seed or the spec that shows it.
+Random kernels: the sets of states that are reached in up to six steps, verdicts and lengths of bounded search, what IC3 and k-induction
+decide. Random behaviours: lassos. Specs: the mutants of small ones, by two engines. What does not agree ends the run with the seed or the
+spec that shows it. With a file, what it holds is not asked again.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from random import Random
 
 from .random_kernel import random_kernel
 from .test_bmc import agree as agree_about_runs
 from .test_bmc_mutants import LEVELS, changed
+from .test_lassos import agree as agree_about_lassos
+from .test_prove import agree as agree_about_proofs
 from .test_symbolic import agree as agree_about_states
 
 MUTATED = (
@@ -24,46 +29,80 @@ MUTATED = (
     "kafka/broker_id",
     "kafka/controller_cache",
 )
+Compare = Callable[[], int]
+"""Compares once: how many answers there were to compare (0: the spec is too large, or has no encoding)."""
 
 
 class DisagreementFoundError(Exception):
     """Two engines differ; the message says where."""
 
 
-def counts(specs: int, first: int) -> Iterator[dict[str, object]]:
-    """One line for each kind of comparison: how many were asked, and how many had an encoding and agreed."""
-    seeds = range(first, first + specs)
-    yield _line(
-        "sets of states in up to 6 steps", [_said(f"seed {at}", partial(agree_about_states, at)) for at in seeds]
-    )
-    yield _line("verdicts and lengths", [_said(f"seed {at}", partial(_runs, at)) for at in seeds])
+def comparisons(specs: int, first: int) -> Iterator[tuple[str, str, Compare]]:
+    """What is compared, on what, and how: seed by seed, so that a run that was ended early has compared some of everything."""
+    for seed in range(first, first + specs):
+        where = f"seed {seed}"
+        yield "sets of states in up to 6 steps", where, partial(agree_about_states, seed)
+        yield "verdicts and lengths", where, partial(_runs, seed)
+        yield "answers of IC3 and k-induction", where, partial(_proofs, seed)
+        yield "lassos", where, partial(_lassos, seed)
     for spec in MUTATED:
-        asked = [partial(agree_about_runs, kernel, LEVELS) for kernel in changed(spec)]
-        yield _line(f"mutants of {spec}", [_said(f"{spec}, mutant {at}", each) for at, each in enumerate(asked)])
+        for number, kernel in enumerate(changed(spec)):
+            yield f"mutants of {spec}", f"{spec}, mutant {number}", partial(agree_about_runs, kernel, LEVELS)
 
 
 def _runs(seed: int) -> bool:
     return agree_about_runs(random_kernel(Random(seed)))
 
 
-def _said(where: str, compare: Callable[[], bool]) -> bool:
+def _proofs(seed: int) -> int:
+    return agree_about_proofs(random_kernel(Random(seed)))
+
+
+def _lassos(seed: int) -> int:
+    return agree_about_lassos([seed]).total()
+
+
+def _said(where: str, compare: Compare) -> int:
     try:
-        return compare()
+        return int(compare())
     except AssertionError as error:
         raise DisagreementFoundError(f"{where}: {error}") from error
 
 
-def _line(what: str, said: list[bool]) -> dict[str, object]:
-    return {
-        "compared": what,
-        "asked": len(said),
-        "agreed": sum(said),
-        "without_encoding_or_too_large": said.count(False),
-    }
+def run(specs: int, first: int, kept: Path | None) -> Iterator[dict[str, object]]:
+    """Compare, and say for each kind of comparison how many specs were asked about, how many had answers, and how many those were."""
+    known: dict[str, int] = {}
+    if kept is not None and kept.exists():
+        known = {key: count for line in kept.read_text().splitlines() for key, count in [json.loads(line)]}
+    asked: Counter[str] = Counter()
+    with_answers: Counter[str] = Counter()
+    answers: Counter[str] = Counter()
+    for what, where, compare in comparisons(specs, first):
+        key = f"{what}: {where}"
+        count = known[key] if key in known else _said(where, compare)
+        if kept is not None and key not in known:
+            with kept.open("a") as file:
+                file.write(json.dumps([key, count]) + "\n")
+        asked[what] += 1
+        with_answers[what] += count > 0
+        answers[what] += count
+    for what, number in asked.items():
+        yield {
+            "compared": what,
+            "specs": number,
+            "with_answers": with_answers[what],
+            "answers_that_agree": answers[what],
+        }
+
+
+def main(arguments: list[str]) -> None:
+    """Print the counts."""
+    at = arguments.index("--keep") if "--keep" in arguments else None
+    kept = None if at is None else Path(arguments[at + 1])
+    numbers = [int(each) for each in (arguments if at is None else arguments[:at] + arguments[at + 2 :])]
+    for line in run(numbers[0] if numbers else 500, numbers[1] if len(numbers) > 1 else 0, kept):
+        sys.stdout.write(json.dumps(line) + "\n")
 
 
 if __name__ == "__main__":
-    numbers = [int(each) for each in sys.argv[1:]]
-    for line in counts(numbers[0] if numbers else 500, numbers[1] if len(numbers) > 1 else 0):
-        sys.stdout.write(json.dumps(line) + "\n")
-        sys.stdout.flush()
+    main(sys.argv[1:])

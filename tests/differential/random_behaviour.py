@@ -9,8 +9,8 @@ NODES = ("a", "b")
 FAIRNESS = ("", "", " fair", " fair per x", " strong fair", " strong fair per x")
 
 
-def random_spec(random: Random, *, plain: bool = False) -> str:
-    """The text of a spec. A ``plain`` one has no bounds, nothing undefined, and only properties that TLC takes."""
+def random_spec(random: Random, *, plain: bool = False, nested: bool = False) -> str:
+    """The text of a spec. A ``plain`` one has no bounds, nothing undefined, and only properties that TLC takes, unless they are ``nested``."""
     # Each strong fairness doubles what TLC makes of a formula.
     kinds = FAIRNESS[:4] if plain else FAIRNESS
     fair = [random.choice(kinds) for _ in range(random.randint(2, 4))]
@@ -28,7 +28,7 @@ def random_spec(random: Random, *, plain: bool = False) -> str:
         else "    at: map[Node, bool] = [n -> n == a]",
         *(line for _, body in actions for line in body),
     ]
-    maker = Formulas(random, names, plain=plain)
+    maker = Formulas(random, names, plain=plain and not nested, defined=plain)
     lines += [
         f"property p{at}: {maker.formula(random.randint(1, 2 if plain else 3))}" for at in range(1 if plain else 3)
     ]
@@ -59,10 +59,11 @@ def _action(random: Random, number: int, fair: str, *, plain: bool) -> tuple[str
 class Formulas:
     """Makes temporal formulas over the places, the nodes and the actions."""
 
-    def __init__(self, random: Random, actions: list[str], *, plain: bool) -> None:
+    def __init__(self, random: Random, actions: list[str], *, plain: bool, defined: bool) -> None:
         self.random = random
         self.actions = actions
         self.plain = plain
+        self.defined = defined
 
     def formula(self, depth: int) -> str:
         if self.random.random() < 0.25:
@@ -126,7 +127,7 @@ class Formulas:
             return f"s not in {_places(self.random)}"
         if self.plain or pick < 0.9:
             return f"enabled({self.instance(node)})"
-        if pick < 0.97:
+        if pick < 0.97 or self.defined:
             return f"occurs({self.instance(node)})"
         return self.random.choice(["4 // s >= 1", "s != 0 and 4 // s >= 2", "s == 0 or 4 // s >= 2"])
 

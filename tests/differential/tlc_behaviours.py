@@ -13,6 +13,7 @@ from pathlib import Path
 from assay.checker.evaluate.model import Model
 from assay.checker.liveness.judge import Run
 from assay.checker.tla.module import Exported, export
+from assay.checker.tla.testers import Watched
 from assay.checker.verdict import Trace
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
@@ -23,29 +24,75 @@ from .tlc import Answer, tlc
 
 @dataclass(frozen=True)
 class Question:
-    """A kernel, one of its properties, and the run that is said to violate it; None if it is said to hold."""
+    """A kernel, one of its properties, and the run that is said to violate it; None if it is said to hold.
+
+    With ``foretell`` TLC is asked by auxiliary variables (NOTE(testers)); else only where there is no other way.
+    """
 
     kernel: k.Kernel
     property: str
     run: Trace | None
+    foretell: bool = False
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as modules: of the kernel, and of the system that is searched."""
+    """A question as modules: of the kernel, of the system that is searched, and of the property if it has one of its own."""
 
+    at: int
     question: Question
     kernel: Exported
     system: Exported
+    watched: Watched | None
+
+    @property
+    def claim(self) -> str:
+        """The name of the module in which the property is defined."""
+        return f"S{self.at}_{self.question.property}" if self.watched else f"S{self.at}"
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The modules; that of the property also says what its variables are while another question is asked."""
+        files = {**self.kernel.files, **self.system.files}
+        found = {name: text for name, text in files.items() if name.endswith(".tla")}
+        if self.watched:
+            idle = [f"({name} = CHOOSE v \\in {values} : TRUE)" for name, values in self.watched.variables.items()]
+            text = found[f"{self.claim}.tla"]
+            found[f"{self.claim}.tla"] = text.replace("\nBegin ==", f"\nIdle == {_all(idle)}\n\nBegin ==")
+        return found
+
+    @property
+    def own_variables(self) -> list[str]:
+        """Those of the property, as they are called beside those of other properties."""
+        return [f"{name}_{self.at}" for name in self.watched.variables] if self.watched else []
+
+    @property
+    def instances(self) -> Iterator[str]:
+        own = instance(self.at, self.kernel)
+        for name in dict.fromkeys((self.kernel.name, self.system.name)):
+            yield own.replace(f"S{self.at} == INSTANCE S{self.at}", f"{name} == INSTANCE {name}")
+        if self.watched:
+            bound = [line.replace(" = ", " <- ") for line in self.kernel.constants]
+            bound += [f"{name} <- {name}_{self.at}" for name in self.watched.variables]
+            yield f"{self.claim} == INSTANCE {self.claim} WITH {', '.join(bound)}"
+
+    @property
+    def begin(self) -> str:
+        return f"{self.system.name}!Init" + (f" /\\ {self.claim}!Begin" if self.watched else "")
+
+    @property
+    def moment(self) -> str:
+        """A step; of the kernel itself, where an occurrence is foretold, also one that changes nothing."""
+        if self.watched and self.system is self.kernel:
+            return f"{self.claim}!Moment"
+        return f"{self.system.name}!Next" + (f" /\\ {self.claim}!Watch" if self.watched else "")
 
 
 def ask(questions: Sequence[Question], folder: Path) -> Answer:
     """TLC's answer to all questions: complete if it agrees with all of them."""
     asked = [_modules(question, at) for at, question in enumerate(questions)]
-    for each in asked:
-        for module in (each.kernel, each.system):
-            text = module.files[f"{module.name}.tla"]
-            (folder / f"{module.name}.tla").write_text(text, encoding="utf-8")
+    for name, text in (each for one in asked for each in one.files.items()):
+        (folder / name).write_text(text, encoding="utf-8")
     (folder / "Asked.tla").write_text("\n".join(_joined(asked)), encoding="utf-8")
     (folder / "Asked.cfg").write_text("\n".join(_configuration(asked)), encoding="utf-8")
     return tlc(folder, "Asked", None, "-deadlock")
@@ -54,11 +101,14 @@ def ask(questions: Sequence[Question], folder: Path) -> Answer:
 def _modules(question: Question, at: int) -> Asked:
     chosen = tuple(each for each in question.kernel.properties if each.name == question.property)
     kernel = replace(question.kernel, properties=chosen)
-    module = export(kernel, f"S{at}")
-    assert question.property in module.formulas, module.warnings
-    if question.run is None:
-        return Asked(question, module, module)
-    return Asked(question, module, export(_as_system(kernel, question.run), f"R{at}"))
+    module = export(kernel, f"S{at}", foretell=question.foretell)
+    if (
+        "[][" in module.files[f"S{at}.tla"].split("\nSpec == Init /\\ [][Next]")[1]
+    ):  # TLC takes it as a property, and not inside a formula
+        module = export(kernel, f"S{at}", foretell=True)
+    assert question.property in {*module.formulas, *module.watched}, module.warnings
+    system = module if question.run is None else export(_as_system(kernel, question.run), f"R{at}")
+    return Asked(at, question, module, system, module.watched.get(question.property))
 
 
 POSITION = "position_in_run"
@@ -99,48 +149,48 @@ def _configuration(asked: Sequence[Asked]) -> Iterator[str]:
 
 
 def _joined(asked: Sequence[Asked]) -> Iterator[str]:
-    modules = [each.system for each in asked]
     constants = elements([each.kernel for each in asked])
-    variables = sorted({name for module in modules for name in module.variables})
-    everything = f"<<which, {', '.join(variables)}>>"
+    systems = sorted({name for each in asked for name in each.system.variables})
+    everything = f"<<which, {', '.join([*systems, *(name for each in asked for name in each.own_variables)])}>>"
     yield from ("---- MODULE Asked ----", "EXTENDS Integers")
     if constants:
         yield f"CONSTANTS {', '.join(constants)}"
-    yield f"VARIABLES which, {', '.join(variables)}"
-    for at, each in enumerate(asked):
-        yield instance(at, each.kernel)
-        if each.system is not each.kernel:
-            yield (
-                instance(at, each.kernel)
-                .replace(f"S{at} ==", f"R{at} ==")
-                .replace(f"INSTANCE S{at}", f"INSTANCE R{at}")
-            )
-    others = [[name for name in variables if name not in module.variables] for module in modules]
+    yield f"VARIABLES {everything.strip('<>')}"
+    for each in asked:
+        yield from each.instances
     yield "Init =="
-    for at, rest in enumerate(others):
-        yield f"    \\/ which = {at} /\\ {modules[at].name}!Init" + "".join(f" /\\ {name} = 0" for name in rest)
+    for each in asked:
+        unused = [f"{name} = 0" for name in systems if name not in each.system.variables]
+        idle = [f"{other.claim}!Idle" for other in asked if other.watched and other is not each]
+        yield f"    \\/ {_all([f'which = {each.at}', each.begin, *unused, *idle])}"
     yield "Next =="
-    for at, rest in enumerate(others):
-        yield f"    \\/ which = {at} /\\ {modules[at].name}!Next /\\ UNCHANGED <<{', '.join(['which', *rest])}>>"
+    for each in asked:
+        kept = [name for name in systems if name not in each.system.variables]
+        kept += [name for other in asked if other is not each for name in other.own_variables]
+        yield f"    \\/ which = {each.at} /\\ {each.moment} /\\ UNCHANGED <<{', '.join(['which', *kept])}>>"
     yield f"Spec == Init /\\ [][Next]_{everything}"
     yield "Step == CASE "
     for at in range(len(asked)):
         yield f"    {'[]' if at else '  '} which = {at} -> S{at}!Next \\/ S{at}!vars' = S{at}!vars"
     yield f"Steps == [][Step]_{everything}"
-    for at, each in enumerate(asked):
-        yield from _claim(at, each)
+    for each in asked:
+        yield from _claim(each)
     yield "===="
 
 
-def _claim(at: int, each: Asked) -> Iterator[str]:
-    text = each.kernel.files[f"S{at}.tla"]
-    fair = [f"S{at}!Fairness"] if "\nFairness ==" in text else []
-    formula = f"S{at}!{each.kernel.formulas[each.question.property]}"
-    premises, conclusions = [f"which = {at}"], [formula]
+def _claim(each: Asked) -> Iterator[str]:
+    at = each.at
+    fair = [f"S{at}!Fairness"] if "\nFairness ==" in each.kernel.files[f"S{at}.tla"] else []
+    name = each.watched.formula if each.watched else each.kernel.formulas[each.question.property]
+    premises, conclusions = [f"which = {at}"], [f"{each.claim}!{name}"]
     if each.question.run is None:
         premises += fair
     else:
+        premises += [f"{each.claim}!Fulfilled"] if each.watched else []
         premises.append(f"WF_<<{', '.join(each.system.variables)}>>(R{at}!Next)")
-        conclusions = [f"S{at}!Init", *fair, f"~{formula}"]
-    left, right = (" /\\ ".join(parts) for parts in (premises, conclusions))
-    yield f"Claim{at} == ({left}) => ({right})"
+        conclusions = [f"S{at}!Init", *fair, f"~{conclusions[0]}"]
+    yield f"Claim{at} == ({_all(premises)}) => ({_all(conclusions)})"
+
+
+def _all(formulas: Sequence[str]) -> str:
+    return " /\\ ".join(formulas)

@@ -38,8 +38,8 @@ class Safeguard:
 PARTITION_BOUNDS = ("broker_epochs", "partition_epochs", "records", "unclean_shutdowns")
 
 SIZES = [
-    Size("kafka/assignment", None, 128, 577, 7),
-    Size("kafka/assignment", "five_brokers", 1_632, 15_361, 9),
+    Size("kafka/assignment", None, 128, 589, 7),
+    Size("kafka/assignment", "five_brokers", 1_632, 15_521, 9),
     Size("kafka/client_metadata", None, 15_109, 85_389, 14, ("epochs", "topics")),
     Size("kafka/isr", None, 210_850, 859_127, 27, ("records", "versions")),
     Size("kafka/isr", "r2v4", 6_754, 19_365, 22, ("records", "versions")),
@@ -118,10 +118,15 @@ QUICK = [
 ]
 """Compiling the partition takes seconds: all but two of its safeguards belong to the second stage."""
 
-CONFIGURATIONS = {"kafka/kraft/partition": {"ProposalHasLeader", "LastKnownLeader"}, "kafka/kraft/brokers": {"Started"}}
-"""Parameters that are true and no safeguards by themselves: switched off alone they break nothing."""
+CONFIGURATIONS = {
+    "kafka/assignment": {"AutoRebalance"},
+    "kafka/kraft/partition": {"ProposalHasLeader", "LastKnownLeader"},
+    "kafka/kraft/brokers": {"Started"},
+}
+"""Parameters that are true and no safeguards by themselves: switched off alone they break nothing, or only what happens some time (`test_liveness`)."""
 
 IDLE = {
+    "kafka/assignment": {"rebalance.automatic"},
     "kafka/client_metadata": {"grow_old.timer", "serve.asked", "serve.leads"},
     "kafka/isr": {"acknowledge.leading", "produce.leading"},
     "kafka/kraft/partition": {

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import calendar
+import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +66,36 @@ def records(data: bytes) -> Iterator[Record]:
         yield Record(head[1].decode(), head[2].decode(), logger.decode(), message.decode(), tail.decode())
 
 
+def _milliseconds(r: Record) -> int:
+    return calendar.timegm(time.strptime(r.second, "%Y-%m-%d %H:%M:%S")) * 1000 + int(r.stamp[20:])
+
+
+def _logback(r: Record) -> str:
+    stack = {"stack_trace": r.tail} if r.tail.strip() else {}
+    said = {
+        "@timestamp": f"{r.iso}Z",
+        "@version": "1",
+        "message": r.message,
+        "logger_name": r.logger,
+        "thread_name": "main",
+    }
+    return json.dumps({**said, "level": r.level, "level_value": 20000, **stack})
+
+
+def _log4j2(r: Record) -> str:
+    second, fraction = divmod(_milliseconds(r), 1000)
+    thrown = {"thrown": {"extendedStackTrace": r.tail}} if r.tail.strip() else {}
+    instant = {"epochSecond": second, "nanoOfSecond": fraction * 1_000_000}
+    said = {"instant": instant, "thread": "main", "level": r.level, "loggerName": r.logger, "message": r.message}
+    return json.dumps({**said, **thrown, "endOfBatch": False, "threadId": 1})
+
+
+def _ecs(r: Record) -> str:
+    stack = {"error.stack_trace": r.tail} if r.tail.strip() else {}
+    said = {"@timestamp": f"{r.iso}Z", "log.level": r.level, "message": r.message, "ecs.version": "1.2.0"}
+    return json.dumps({**said, "process.thread.name": "main", "log.logger": r.logger, **stack})
+
+
 LAYOUTS: dict[str, Layout] = {
     "stock": lambda r: f"[{r.stamp}] {r.level} {r.message} ({r.logger}){r.after()}",
     "no brackets": lambda r: f"{r.stamp} {r.level:5} {r.message} ({r.logger}){r.after()}",
@@ -97,6 +130,9 @@ LAYOUTS: dict[str, Layout] = {
         f"\x1b[2m{r.stamp.replace(',', '.')}\x1b[0;39m \x1b[32m{r.level:>5}\x1b[0;39m \x1b[35m1\x1b[0;39m \x1b[2m---\x1b[0;39m "
         f"\x1b[2m[{'main':>15}]\x1b[0;39m \x1b[36m{r.abbreviated_logger:40}\x1b[0;39m \x1b[2m:\x1b[0;39m {r.body()}"
     ),
+    "logback as JSON": _logback,
+    "log4j 2 as JSON": _log4j2,
+    "ECS as JSON": _ecs,
     "no milliseconds": lambda r: f"[{r.second}] {r.level} {r.message} ({r.logger}){r.after()}",
     "no year": lambda r: f"{r.stamp[5:]} {r.level} {r.message} ({r.logger}){r.after()}",
     "month by name, no year, no milliseconds": lambda r: (
@@ -131,6 +167,53 @@ PREFIXES: dict[str, Prefix] = {
     "grep -Rn": lambda at, r: f"logs/{at.node}/{at.file}:{at.number}:",
 }
 """What stands before every line, by name."""
+
+
+Wrapper = Callable[[Place, Record, str], str]
+
+
+def _dumped(**content: object) -> str:
+    return json.dumps(content)
+
+
+WRAPPERS: dict[str, Wrapper] = {
+    "docker json-file": lambda at, r, line: _dumped(log=line + "\n", stream="stdout", time=f"{r.iso}000000Z"),
+    "docker json-file, cut": lambda at, r, line: "\n".join(
+        _dumped(log=part, stream="stdout", time=f"{r.iso}Z") for part in (line[:30], line[30:] + "\n")
+    ),
+    "fluentd": lambda at, r, line: (
+        f"{r.iso[:19]}+00:00\tkubernetes.var.log\t"
+        + _dumped(log=line, stream="stdout", kubernetes={"pod_name": at.node, "container_name": "kafka", "labels": {}})
+    ),
+    "Filebeat": lambda at, r, line: json.dumps(
+        {
+            "@timestamp": f"{r.iso}Z",
+            "host": {"name": at.node},
+            "log": {"offset": 1, "file": {"path": f"/srv/{at.node}/{at.file}"}},
+            "message": line,
+        }
+    ),
+    "logcli -o jsonl": lambda at, r, line: _dumped(
+        labels={"pod": at.node, "container": "kafka"}, line=line, timestamp=f"{r.iso}000000Z"
+    ),
+    "logcli": lambda at, r, line: f'{r.iso}Z {{app="kafka", pod="{at.node}", stream="stdout"}} {line}',
+    "journalctl -o json": lambda at, r, line: _dumped(
+        MESSAGE=line, _HOSTNAME=at.node, PRIORITY="6", __REALTIME_TIMESTAMP=f"{_milliseconds(r)}000"
+    ),
+    "kubectl": lambda at, r, line: f"[pod/{at.node}/kafka] {line}",
+    "docker compose": lambda at, r, line: f"{at.node:14} | {line}",
+    "container runtime": lambda at, r, line: f"{r.iso}000000+00:00 stdout F {line}",
+}
+"""What collectors make of a line, by name."""
+
+NAMELESS = {"docker logs -t", "container runtime", "docker json-file", "docker json-file, cut"}
+"""Prefixes and wrappers that do not say whose line it is: each node's lines must be in a file of their own."""
+
+
+def wrapped(data: bytes, node: str, file: str, wrapper: Wrapper, layout: Layout) -> list[str]:
+    """The lines of a file as a collector keeps them."""
+    place = Place(node, file, 0)
+    return [wrapper(place, record, line) for record in records(data) for line in layout(record).split("\n")]
 
 
 def rewrite(data: bytes, layout: Layout) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import shutil
 import sys
 from collections import Counter
@@ -18,14 +19,22 @@ from assay.traces.read import LogReading, read_logs
 from assay.traces.samples import unpack_sample
 from assay.traces.validation import TraceVerdict, Validation
 
-from .rewriting import HEADER, LAYOUTS, PREFIXES, collect_folder, rewrite_folder
+from .rewriting import (
+    HEADER,
+    LAYOUTS,
+    NAMELESS,
+    PREFIXES,
+    WRAPPERS,
+    Place,
+    Record,
+    collect_folder,
+    rewrite_folder,
+    wrapped,
+)
 
 COARSE = {"no milliseconds", "month by name, no year, no milliseconds"}
 """Layouts in which two lines of different files often have the same time: then the session of one cannot be told from the other's."""
 UNDATED = {"no year", "month by name, no year, no milliseconds", "no date"}
-NAMELESS = {"docker logs -t", "container runtime"}
-"""Prefixes that do not say whose line it is: each node's lines must be in a file of their own."""
-
 Signature = Counter[tuple[object, ...]]
 
 
@@ -86,6 +95,43 @@ def test_a_prefix_hides_no_event_and_adds_none(
     assert signature(reading) == signature(original)
     assert reading.unmapped == ()
     assert kinds_of_notices(reading) == set()
+
+
+EVERYDAY = 4
+
+
+def _as_it_is(at: Place, record: Record, line: str) -> str:
+    return line
+
+
+def without_continuations(data: bytes) -> bytes:
+    """The lines on which records begin, as grep finds them."""
+    return b"".join(line for line in data.splitlines(keepends=True) if HEADER.match(line))
+
+
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed >= EVERYDAY else []) for seed in range(60)]
+)
+def test_any_layout_behind_any_collector_in_any_parts_says_the_same(
+    seed: int, recording: Path, original: LogReading, tmp_path: Path
+) -> None:
+    """Each node has a layout of its own; a collector keeps each file, or all that a node wrote, rotated or not."""
+    chance = random.Random(seed)
+    exact = [name for name in LAYOUTS if name not in COARSE | UNDATED]
+    wrapper = chance.choice([None, *WRAPPERS])
+    for node in sorted(recording.iterdir()):
+        layout = LAYOUTS[chance.choice(exact)]
+        for path in sorted(node.rglob("*.log")):
+            data = path.read_bytes()
+            wrap = (lambda at, record, line: line) if wrapper is None else WRAPPERS[wrapper]
+            lines = wrapped(data, node.name, path.name, wrap, layout)
+            named = wrapper is not None and wrapper not in NAMELESS
+            target = tmp_path / (f"{path.stem}-{node.name}" if named else f"{node.name}/{path.name}")
+            target.parent.mkdir(exist_ok=True)
+            target.write_text("".join(line + "\n" for line in lines))
+    reading = read_logs([tmp_path])
+    assert signature(reading) == signature(original)
+    assert reading.unmapped == ()
 
 
 @pytest.mark.parametrize("prefix", ["docker compose", "journald", "grep -Rn"])
@@ -195,6 +241,34 @@ def test_a_rotated_log_is_one_sequence_of_lines(
     ]
     files = {event.record.place.file.rpartition("/")[2] for event in reading.events if event.run.node == "broker-1"}
     assert {name.format("server") for name in names} <= files
+
+
+@pytest.mark.parametrize("wrapper", ["logcli -o jsonl", None])
+def test_a_log_with_its_newest_line_first_is_turned_around(
+    wrapper: str | None, recording: Path, original: LogReading, tmp_path: Path
+) -> None:
+    for path in sorted(recording.rglob("*.log")):
+        wrap = _as_it_is if wrapper is None else WRAPPERS[wrapper]
+        data = path.read_bytes()
+        lines = wrapped(data, path.parent.name, path.name, wrap, LAYOUTS["stock"])
+        to = tmp_path / path.relative_to(recording)
+        to.parent.mkdir(exist_ok=True)
+        to.write_text("".join(line + "\n" for line in reversed(lines)))
+    reading = read_logs([tmp_path])
+    elected = Counter({kind: original.kinds[kind] for kind in ("ControllerElected", "PartitionState", "BecameLeader")})
+    assert Counter({kind: reading.kinds[kind] for kind in elected}) == elected
+    assert "newest first" in kinds_of_notices(reading)
+    assert answer(reading).verdict is TraceVerdict.CONSISTENT
+
+
+def test_records_that_lost_all_lines_but_the_first_are_known_by_their_words(recording: Path, tmp_path: Path) -> None:
+    """Where the logger stands at the end of the last line, it is gone; the layout of the records that follow is none the less known."""
+    for path in sorted(recording.rglob("*.log")):
+        to = tmp_path / path.relative_to(recording)
+        to.parent.mkdir(exist_ok=True)
+        to.write_bytes(without_continuations(path.read_bytes()))
+    found = answer(read_logs([tmp_path]))
+    assert (found.verdict, found.counts.used) == (TraceVerdict.CONSISTENT, 961)
 
 
 def test_files_that_overlap_are_counted_once(recording: Path, original: LogReading, tmp_path: Path) -> None:

@@ -32,12 +32,14 @@ BUGS = [
     pytest.param(Bug("claim", "controller_returns", "ActWhenNamed", 4, "look"), id="KAFKA-13407"),
     pytest.param(Bug("stop_replica", "stray_replica_goes", "StopAtSameEpoch", 4, "handle"), id="KAFKA-13972"),
     pytest.param(Bug("broker_epoch", "told_in_the_end", "AcceptLater", 6, "learn_epoch"), id="KAFKA-9839"),
+    pytest.param(Bug("assignment", "preferred_leads_again", "AutoRebalance", 2, "reassign"), id="by configuration"),
 ]
 PROPERTIES = [
     ("kafka/isr_in_zookeeper", "views_converge", None),
     ("kafka/broker_epoch", "told_in_the_end", None),
     ("kafka/claim", "controller_returns", None),
     ("kafka/stop_replica", "stray_replica_goes", None),
+    ("kafka/assignment", "preferred_leads_again", None),
     ("kafka/isr", "offline_partition_gets_a_leader", "r2v4"),
     pytest.param("kafka/isr", "views_converge", "r2v4", marks=pytest.mark.slow),
 ]

@@ -15,9 +15,12 @@ from assay.checker import portfolio
 from assay.checker.options import SearchOptions
 from assay.checker.portfolio import Engine
 from assay.checker.verdict import ExitCode, Outcome, Report, Step, Trace
+from assay.cli.bundled import SPECS as FOLDER
 from assay.cli.bundled import bundled_specs
 from assay.cli.main import invoke
 from assay.cli.settings import load
+from assay.grammar.parse import parse
+from assay.grammar.printer import format_module
 
 
 @dataclass(frozen=True)
@@ -39,14 +42,17 @@ SIZES = [
     Size("kafka/become_follower", 108, 367, 9, ("epochs",)),
     Size("kafka/broker_epoch", 929, 3_739, 17, ("capacity of queue", "epochs")),
     Size("kafka/broker_id", 1_854, 7_287, 9, ("ids",)),
+    Size("kafka/chroot", 147, 493, 7),
     Size("kafka/claim", 100, 227, 12, ("epochs",)),
     Size("kafka/controller", 181_168, 1_894_757, 26, ("own_ids", "zxids")),
     Size("kafka/controller_cache", 975, 3_198, 15, ("versions",)),
     Size("kafka/isr_in_zookeeper", 2_070, 6_331, 11, ("versions",)),
     Size("kafka/leadership", 283_684, 2_389_785, 10, ("assignments", "leader_epochs", "versions")),
     Size("kafka/leadership_abstract", 3_401, 27_097, 8, ("epochs",)),
+    Size("kafka/log_start", 1_895, 5_121, 14, ("epochs", "log_end")),
     Size("kafka/membership", 27_451, 218_001, 24, ("zxids",)),
     Size("kafka/own_node", 2_720, 17_989, 20),
+    Size("kafka/placement", 2_578, 3_112, 12, ("partitions",)),
     Size("kafka/stop_replica", 102, 259, 15, ("capacity of late", "capacity of queue", "epochs")),
     Size("kafka/topics", 2_874, 12_531, 24, ("capacity of late", "capacity of queue", "epochs", "topics")),
     Size("kafka/transaction_coordinator", 15, 17, 11, ("epochs",)),
@@ -55,10 +61,13 @@ LARGER = [
     ("kafka/alter_partition", "six_versions", 271_952, 16),
     ("kafka/become_follower", "three_partitions", 567, 11),
     ("kafka/broker_epoch", "six_registrations", 3_338, 21),
+    ("kafka/chroot", "three_processes", 711, 9),
     ("kafka/claim", "three_processes", 392, 13),
     ("kafka/controller_cache", "four_versions", 8_616, 19),
     ("kafka/isr_in_zookeeper", "six_versions", 10_755, 14),
+    ("kafka/log_start", "three_replicas", 15_989, 18),
     ("kafka/own_node", "four_sessions", 17_224, 22),
+    ("kafka/placement", "four_brokers", 18_289, 14),
     ("kafka/stop_replica", "five_epochs", 369, 18),
     ("kafka/topics", "three_topics", 10_086, 35),
     ("kafka/transaction_coordinator", "seven_moves", 21, 15),
@@ -122,6 +131,19 @@ SAFEGUARDS = [
     Safeguard("kafka/broker_id", "KeepGenerated", ("same_id_for_the_same_data",), 4, "generate(p1)"),
     Safeguard("kafka/topics", "CheckTopicId", ("replica_as_created", "obeys_the_same_topic"), 14, "handle_late"),
     Safeguard("kafka/topics", "LateOnlyToReplicas", ("nothing_left",), 10, "handle_late"),
+    Safeguard("kafka/chroot", "CheckClusterId", ("data_stays_in_its_cluster",), 6, "start(p1, right, b1)"),
+    Safeguard(
+        "kafka/log_start",
+        "RaiseHighWatermark",
+        ("start_and_high_watermark_are_in_the_log",),
+        6,
+        "start_over(r2)",
+    ),
+    Safeguard("kafka/log_start", "CutBeforeRaising", ("shown_is_committed",), 7, "raise_first(r1)"),
+    Safeguard("kafka/log_start", "WaitForLowWatermark", ("deleted_is_gone",), 7, "move_leadership(r2)"),
+    Safeguard("kafka/placement", "ShiftFollowers", ("followers_are_spread",), 6, "place()"),
+    Safeguard("kafka/placement", "KeepStart", ("leadership_is_spread",), 5, "place()"),
+    Safeguard("kafka/placement", "RefuseTooFewBrokers", ("every_replica_is_another",), 3, "place()"),
 ]
 QUICK_BY_REFERENCE = [each for each in SAFEGUARDS if each.spec != "kafka/controller"]
 
@@ -188,6 +210,12 @@ def test_the_index_names_every_spec_with_its_states_and_safeguards(checkout: Pat
             assert [cell.strip() for cell in rows[size.spec][3:5]] == [f"{size.distinct:,}", str(size.depth)]
     for safeguard in SAFEGUARDS:
         assert f"`{safeguard.parameter}`" in rows[safeguard.spec][5]
+
+
+@pytest.mark.parametrize("spec", bundled_specs())
+def test_a_bundled_spec_is_in_its_canonical_form(spec: str) -> None:
+    text = (FOLDER / f"{spec}.assay").read_text(encoding="utf-8")
+    assert format_module(parse(text, spec).module) == text
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: size.spec)

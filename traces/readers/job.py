@@ -53,6 +53,11 @@ class Dispatch(Protocol):
         """The name of a level."""
         ...
 
+    @property
+    def nameless(self) -> LoggerShapes:
+        """The shapes by which a message can be known whose logger is not."""
+        ...
+
     def pasted(self, text: bytes, place: Place) -> Iterator[Match]:
         """The log lines in text that is in no layout."""
         ...
@@ -238,8 +243,10 @@ class FileJob:
             likeness = NOTHING if shapes is None else shapes.likeness(line.message.encode())
             if best is None or likeness.whole or (best[1] is None and shapes is not None):
                 best = (line._replace(logger=name), shapes, likeness)
-            if likeness.whole or (shapes is None and line.in_header and self._in_header):
-                break
+            if likeness.whole or (shapes is None and line.in_header and self._in_header and "." in line.logger):
+                break  # a word without a dot may be the first of a message whose logger stands behind it
+        if best is None:
+            best = self._without_logger(text, level)
         if best is None:
             self._nameless_last = True
             self._note("no logger", raw, "name no logger and were not understood")
@@ -257,6 +264,17 @@ class FileJob:
         self._count(raw, line.logger, shapes, likeness)
         if likeness.forms:
             self._keep(raw, line, likeness)
+
+    def _without_logger(self, text: str, level: str) -> tuple[Line, LoggerShapes, Likeness] | None:
+        """A record that names no logger, because its layout has none or its end is missing, read by what its message says."""
+        head = None if level else header_without_logger(text)
+        message = (text if head is None else text[head.begin :]).rstrip()
+        shapes = self._reader.nameless
+        likeness = shapes.likeness(message.encode())
+        if not likeness.whole:
+            return None
+        said = Line(level, None, "", message, "") if head is None else Line(head.level, head.thread, "", message, "")
+        return said._replace(logger=likeness.forms[0].shape.loggers[0], in_header=self._in_header), shapes, likeness
 
     def _note_jump(self, jump: int, place: Place) -> None:
         """Report times that go back, or ahead by so much that lines are probably missing; the largest of the file is said."""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from assay.traces.readers.json_lines import json_line
 from assay.traces.readers.layout import LEVEL_FIRST, START, without_colours
 from assay.traces.readers.stamps import DATED
 
@@ -24,7 +25,7 @@ class Prefix:
     """What stands before each line.
 
     Groups of the pattern: ``stamp``; ``who`` names the host, pod or container, ``role`` what runs there; ``run`` is its number, which changes when it is started
-    again; ``path`` and ``number`` are the file and the line that the text was taken from.
+    again; ``path`` and ``number`` are the file and the line that the text was taken from. ``labels`` hold some of these by names.
     """
 
     name: str
@@ -32,6 +33,8 @@ class Prefix:
 
 
 PREFIXES = (
+    Prefix("logcli", re.compile(rb"(?P<stamp>" + _RFC3339 + rb") \{(?P<labels>[^}\n]{0,2000})\} ")),
+    Prefix("fluentd", re.compile(rb"(?P<stamp>" + _RFC3339 + rb")\t(?P<who>[\w./-]{1,200})\t(?=\{)")),
     Prefix("container runtime", re.compile(rb"(?P<stamp>" + _RFC3339 + rb") (?:stdout|stderr) [FP] ")),
     Prefix("docker logs -t", re.compile(rb"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)) ?")),
     Prefix("docker compose", re.compile(rb"(?P<who>[\w.-]{1,100}?) {0,60}\| ?")),
@@ -81,7 +84,18 @@ def _behind(prefix: Prefix, lines: Sequence[bytes]) -> list[bytes]:
 
 
 def _begins_record(line: bytes, *, stamped: bool) -> bool:
-    return START.match(b"\n" + line) is not None or (stamped and LEVEL_FIRST.match(line) is not None)
+    if START.match(b"\n" + line) is not None or (stamped and LEVEL_FIRST.match(line) is not None):
+        return True
+    return json_line(line) is not None
+
+
+_LABEL = re.compile(rb'\b(?:pod|instance|hostname|host|node_name|container)="([\w.:-]{1,100})"')
+
+
+def said_by(labels: bytes) -> dict[str, bytes]:
+    """What the labels of a line say of its origin."""
+    found = _LABEL.search(labels)
+    return {} if found is None else {"who": found[1]}
 
 
 _DATED = re.compile(rb"\[?(?:" + DATED + rb")")

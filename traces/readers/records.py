@@ -11,13 +11,14 @@ from assay.traces.events import Place
 from assay.traces.paste import pasted_records
 from assay.traces.readers.job import Dispatched, FileJob
 from assay.traces.readers.json_events import JsonEvents, holds_events, read_events
+from assay.traces.readers.json_lines import holds_lines
 from assay.traces.readers.layout import LOGGER_LAST, START
 from assay.traces.readers.metadata_dump import is_dump, read_dump
 from assay.traces.readers.prefix import find_prefixes
 from assay.traces.readers.reading import FileReading, Match, Origin, match_of
 from assay.traces.readers.scan import ByteStream, RawRecord, ScanLimits, Tally, scan
 from assay.traces.readers.unwrap import Part, Unwrapped
-from assay.traces.shapes.recognise import Recogniser
+from assay.traces.shapes.recognise import LoggerShapes, Recogniser
 
 _PASTED_INTO = (".log", ".txt", ".out", ".err", ".md", "")
 """Endings of files in a directory in which a person may have pasted log lines; a file that is named is always looked at."""
@@ -77,7 +78,7 @@ class RecordReader:
             reading.note("binary file", start, "the file is not text; it was not read")
             return [reading]
         hashed = _Hashed(stream)
-        if prefixes or b"\x1b[" in head:
+        if prefixes or b"\x1b[" in head or holds_lines(head):
             unwrapped = Unwrapped(prefixes, origin.file, reading.tally, self._limits)
             parts = self._read_parts(unwrapped.read(hashed), reading)
             note_zeros(reading, hashed.first_zero)
@@ -121,6 +122,11 @@ class RecordReader:
                 reading.tally.notices.clear()
         return [whole, *readings]
 
+    @property
+    def nameless(self) -> LoggerShapes:
+        """The shapes by which a message can be known whose logger is not."""
+        return self._recogniser.nameless
+
     def learn_ending(self, ending: bytes) -> None:
         """Remember what ends a record of one line, if it is a logger."""
         found = LOGGER_LAST.fullmatch(ending)
@@ -152,7 +158,7 @@ class RecordReader:
 
 def is_plain(head: bytes) -> bool:
     """Whether a text that begins so is one of log lines with nothing before them, which may be read in parts."""
-    if not head or holds_events(head) or is_dump(head) or b"\x1b[" in head:
+    if not head or holds_events(head) or is_dump(head) or b"\x1b[" in head or holds_lines(head):
         return False
     return _has_record(head) if _is_binary(head) else not find_prefixes(head)
 
@@ -177,7 +183,8 @@ def _origin_of(part: Part, whole: Origin) -> Origin:
     """Where the records of a part come from: a process's container is its folder, as is that of the file which grep names."""
     if part.path:
         path = PurePosixPath(part.path)
-        folder = str(PurePosixPath(whole.folder, part.who, path.parent))
+        below = str(path.parent).lstrip("/") if part.who else path.parent
+        folder = str(PurePosixPath(whole.folder, part.who, below))
         return replace(whole, folder=folder, base=path.name, part=part.said)
     folder = "/".join(each for each in (whole.folder, part.role, part.who) if each)
     return replace(whole, folder=folder, base=f"{whole.base}-{part.run}" if part.run else whole.base, part=part.said)

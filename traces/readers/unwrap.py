@@ -1,4 +1,4 @@
-"""Lines with a prefix, or with colours, as the streams that they were before: one for each process, container or file that the prefix names.
+"""Lines with a prefix, with colours, or as JSON, as the streams that they were before: one for each process, container or file that the prefix names.
 
 A record keeps the place that its first line has in the file that was read.
 """
@@ -11,9 +11,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from assay.traces.events import Notice, Place
+from assay.traces.readers.json_lines import json_line
 from assay.traces.readers.layout import without_colours
-from assay.traces.readers.prefix import Prefix, stamped_line
+from assay.traces.readers.prefix import Prefix, said_by, stamped_line
 from assay.traces.readers.scan import ByteStream, Cutter, RawRecord, ScanLimits, Tally
+
+_WITHIN = 3
+"""So many objects may be in one another."""
+
+_LINES = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
 class Part(NamedTuple):
@@ -73,6 +79,10 @@ class Unwrapped:
         self._file, self._tally, self._limits = file, tally, limits
         self._strands: dict[Part, _Strand] = {}
         self._names: dict[tuple[bytes, ...], Part] = {}
+        self._unfinished: set[Part] = set()
+        """Parts whose last line has no end yet, because it is very long."""
+        self._held: dict[Part, tuple[bytes, tuple[int, int]]] = {}
+        """Beginnings of lines that a collector cut, with their places."""
         self._line, self._offset = 0, 0
         self._open: Part | None = None
         self._without: list[Place] = []
@@ -93,6 +103,8 @@ class Unwrapped:
             yield from self._drain(last=False)
         if rest:
             self._take(rest)
+        for part, (text, place) in self._held.items():
+            self._take_lines(part, text, place)
         yield from self._drain(last=True)
         self._tally.lines = self._line
         self._report()
@@ -104,15 +116,26 @@ class Unwrapped:
 
     def _take(self, line: bytes) -> None:
         """Give a line, or a piece of a very long one, to the part that it is of."""
-        begins = self._open is None
-        self._line += begins
+        self._line += self._open is None
         place = (self._line, self._offset)
         self._offset += len(line)
-        part, text = self._unwrap(line, place) if self._open is None else (self._open, line)
+        part, text, place = self._unwrap(line, place) if self._open is None else (self._open, line, place)
         self._open = None if line.endswith(b"\n") else part
-        self._strand(part).take(text, place, begins=begins)
+        if text.find(b"\n") == len(text) - 1 and part not in self._unfinished:
+            self._strand(part).take(text, place, begins=True)
+        else:
+            self._take_lines(part, text, place)
 
-    def _unwrap(self, line: bytes, place: tuple[int, int]) -> tuple[Part, bytes]:
+    def _take_lines(self, part: Part, text: bytes, place: tuple[int, int]) -> None:
+        """The lines of one object, or the end of one that is not whole."""
+        for piece in _LINES.findall(text):
+            self._strand(part).take(piece, place, begins=part not in self._unfinished)
+            if piece.endswith(b"\n"):
+                self._unfinished.discard(part)
+            else:
+                self._unfinished.add(part)
+
+    def _unwrap(self, line: bytes, place: tuple[int, int]) -> tuple[Part, bytes, tuple[int, int]]:
         text = without_colours(line)
         groups: dict[str, bytes] = {}
         for pattern in self._patterns:
@@ -123,10 +146,29 @@ class Unwrapped:
                 break
             groups |= {name: value for name, value in found.groupdict().items() if value is not None}
             text = text[found.end() :]
+        if "labels" in groups:
+            groups |= said_by(groups["labels"])
+        text, place = self._opened(text, groups, place)
         part = self._part(groups)
         if "number" in groups:
             self._count(part, int(groups["number"]), place)
-        return part, stamped_line(text, groups["stamp"]) if "stamp" in groups else text
+        return part, stamped_line(text, groups["stamp"]) if "stamp" in groups else text, place
+
+    def _opened(self, text: bytes, groups: dict[str, bytes], place: tuple[int, int]) -> tuple[bytes, tuple[int, int]]:
+        """What stands in a JSON object, and in one in that; nothing while the line goes on in the next object, and then the place of the first."""
+        for _ in range(_WITHIN):
+            inner = json_line(text)
+            if inner is None:
+                break
+            groups |= inner.groups
+            part = self._part(groups)
+            before, place = self._held.pop(part, (b"", place))
+            text = before + inner.text
+            if not text.endswith(b"\n") and len(text) <= self._limits.record:
+                self._held[part] = text, place
+                return b"", place
+            text = without_colours(text)
+        return text, place
 
     def _part(self, groups: dict[str, bytes]) -> Part:
         key = tuple(groups.get(name, b"") for name in Part._fields)

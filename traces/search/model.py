@@ -6,7 +6,7 @@ no step, and is remembered, because a model that is too small for a log must not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import product
@@ -70,6 +70,13 @@ class Model:
         self._consumed: WeakKeyDictionary[Item, dict[int, Consumed]] = WeakKeyDictionary()
         self._choices_known: dict[tuple[str, Wanted], tuple[Sequence[Value], ...]] = {}
         self._instances: dict[tuple[str, Wanted], list[tuple[Value, ...]]] = {}
+        self.initial = tuple(dict.fromkeys(self._initial()))
+
+    def forget(self) -> None:
+        """Begin the numbering of states anew: a model that is asked about one slice after another would remember those of all."""
+        self.states.clear()
+        for known in (self._numbers, self._hidden, self._calls, self._consumed):
+            known.clear()
         self.initial = tuple(dict.fromkeys(self._initial()))
 
     def _initial(self) -> Iterable[int]:
@@ -146,28 +153,19 @@ class Model:
 
     def _outcomes(self, action: str, wanted: Wanted, state: int) -> Iterable[Taken]:
         meaning = self.meanings.actions[action]
-        for arguments in meaning.not_refused(self.states[state], self._choices_of(action, wanted)):
-            for outcome in meaning.outcomes(self.states[state], arguments):
-                match outcome:
-                    case Successor(picks, after):
-                        yield Taken(
-                            action, tuple(zip(meaning.names, arguments, strict=True)), picks, self.number(after)
-                        )
-                    case Cut(_, label):
-                        self.overflowed.add(label)
-                    case Stuck():
-                        continue
+        for arguments, result in meaning.results(self.states[state], self.choices_of(action, wanted)):
+            match result:
+                case Successor(picks, after):
+                    yield Taken(action, tuple(zip(meaning.names, arguments, strict=True)), picks, self.number(after))
+                case Cut(_, label):
+                    self.overflowed.add(label)
 
     def instances(self, action: str, wanted: Wanted) -> list[tuple[Value, ...]]:
         """The instances of an action with the wanted arguments; none if one is out of its parameter's domain."""
         found = self._instances.get((action, wanted))
         if found is None:
-            found = self._instances[action, wanted] = list(product(*self._choices_of(action, wanted)))
+            found = self._instances[action, wanted] = list(product(*self.choices_of(action, wanted)))
         return found
-
-    def each_instance(self, action: str, wanted: Wanted) -> Iterator[tuple[Value, ...]]:
-        """The same, one after another."""
-        return product(*self._choices_of(action, wanted))
 
     def is_listable(self, action: str, wanted: Wanted) -> bool:
         """Whether the values of the arguments that are left open are few enough to go through."""
@@ -175,7 +173,7 @@ class Model:
         open_ = (p.binder.type for p, value in zip(parameters, wanted, strict=True) if isinstance(value, Wildcard))
         return all(cardinality(type_) <= ENUMERATION_LIMIT for type_ in open_)
 
-    def _choices_of(self, action: str, wanted: Wanted) -> tuple[Sequence[Value], ...]:
+    def choices_of(self, action: str, wanted: Wanted) -> tuple[Sequence[Value], ...]:
         """What each parameter can be."""
         found = self._choices_known.get((action, wanted))
         if found is None:

@@ -20,6 +20,9 @@ _KEPT = 1 << 13
 _LONGEST_KEPT = 1 << 11
 """Messages that are longer are looked at one by one."""
 
+_TELLING = 16
+"""What a message must hold at least, in letters, to be known without its logger."""
+
 
 @dataclass(slots=True)
 class Finding:
@@ -115,6 +118,9 @@ class Recogniser:
         self.catalogue = catalogue
         self._by_logger: dict[str, LoggerShapes | None] = {}
         self._full_names: dict[str, str] = {}
+        telling = [s for s in catalogue.shapes if s.reads is Reads.WHOLE and len(s.literal) >= _TELLING]
+        self.nameless = LoggerShapes(telling, protocol=False)
+        """The shapes by which a message can be known whose logger is not."""
         self.anchors = tuple({shape.anchor for shape in catalogue.shapes if shape.anchor})
 
     def of_logger(self, logger: str) -> LoggerShapes | None:

@@ -35,6 +35,17 @@ COMMAND_LINE = (
         "`assay check` with the same options shows what is wrong. Bounds may be hit.",
     ),
     Code(
+        "E906",
+        "no such slice",
+        "`assay validate --story` tells the history of a slice of the log, named as the answer names it: `orders-0`, and `orders-0#2` for the second "
+        "topic of that name. There is none of a slice whose lines were not used, or where no execution was found.",
+    ),
+    Code(
+        "E907",
+        "coverage that cannot be added up",
+        "`assay coverage` adds up files that it has written itself (`--into`), all of one spec. The message says what this file is instead.",
+    ),
+    Code(
         "E860",
         "graph too large to draw",
         "A picture of so many nodes shows nothing. Collapse the states by `--view`, or choose a smaller model; GraphML, DOT and JSON have no limit.",

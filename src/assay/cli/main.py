@@ -22,6 +22,7 @@ COMMANDS = (
     "prove",
     "simulate",
     "validate",
+    "coverage",
     "replay",
     "graph",
     "mutate",

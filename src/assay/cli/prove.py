@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import get_args
 
 import click
 
@@ -11,6 +12,7 @@ from assay.checker.options import SearchOptions
 from assay.checker.symbolic.any_size import prove_any
 from assay.checker.symbolic.ask_inductive import ask_inductive
 from assay.checker.symbolic.proof import Proofs
+from assay.checker.symbolic.prove import Method
 from assay.cli.answer import Destination, tell
 from assay.cli.interrupt import stoppable
 from assay.cli.settings import load, model_options, parse_settings
@@ -35,6 +37,13 @@ from assay.report.proof import proof_lines, proof_object
     metavar="SET",
     help="Prove for any number of elements of this symmetric set; repeatable.",
 )
+@click.option(
+    "--by",
+    type=click.Choice(get_args(Method)),
+    default="ic3",
+    show_default=True,
+    help="How invariants are looked for; `k-induction` shows a path where it ends without one.",
+)
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
 def prove(
@@ -44,6 +53,7 @@ def prove(
     names: tuple[str, ...],
     inductive: tuple[str, ...],
     sets: tuple[str, ...],
+    by: Method,
     timeout: float | None,
     as_json: bool,
 ) -> int:
@@ -56,17 +66,21 @@ def prove(
     loaded = load(spec, model, parse_settings(settings))
     with stoppable() as asked:
         options = SearchOptions(properties=frozenset(names) or None, timeout=timeout, interrupted=asked)
-        proofs = _prove(loaded, options, inductive, sets)
+        proofs = _prove(loaded, options, inductive, sets, by)
     return tell(
         loaded, proofs.report, Destination(spec, as_json), partial(proof_object, proofs), partial(proof_lines, proofs)
     )
 
 
-def _prove(loaded: Loaded, options: SearchOptions, inductive: tuple[str, ...], sets: tuple[str, ...]) -> Proofs:
+def _prove(
+    loaded: Loaded, options: SearchOptions, inductive: tuple[str, ...], sets: tuple[str, ...], by: Method
+) -> Proofs:
     if inductive and sets:
         raise click.UsageError("--inductive and --any do not go together")
+    if by != "ic3" and (inductive or sets):
+        raise click.UsageError("--by is of no use with --inductive and --any")
     if inductive:
         return ask_inductive(loaded.kernel, inductive, options, loaded.sources)
     if sets:
         return prove_any(loaded, sets, options)
-    return portfolio.prove(loaded.kernel, options, loaded.sources)
+    return portfolio.prove(loaded.kernel, options, loaded.sources, by=by)

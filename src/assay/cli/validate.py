@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -18,10 +20,12 @@ from assay.cli.validate_spark import (
     validate_on_spark,
     validation_on_spark,
 )
-from assay.grammar.diagnostics import Diagnostic
+from assay.grammar.diagnostics import Diagnostic, Span
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
 from assay.report.html import html_report
+from assay.report.html.history import histories
+from assay.report.story import story_lines, story_object
 from assay.report.validation_object import exit_code, junit_of_validation, validation_object
 from assay.report.validation_text import validation_lines
 from assay.spark.logs.wanted import Wanted, wanted_by_lines
@@ -29,11 +33,14 @@ from assay.traces import window
 from assay.traces.answer import Scope, validated
 from assay.traces.choice import choose, chosen
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
+from assay.traces.events import Event
 from assay.traces.overview import Overview, overview
 from assay.traces.read import ReadOptions, read_logs
 from assay.traces.redact import redacted
 from assay.traces.validation import Validation
 from assay.traces.window import known_ids
+
+SLICES_LISTED = 12
 
 
 def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -86,6 +93,13 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
     "--topic", "topics", multiple=True, metavar="NAME", help="Leave out the lines of other topics; repeatable."
 )
 @click.option(
+    "--story",
+    "stories",
+    multiple=True,
+    metavar="SLICE",
+    help="Also tell the history of a slice, such as T-0; repeatable.",
+)
+@click.option(
     "--known",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
@@ -117,6 +131,7 @@ def validate(
     since: int | None,
     until: int | None,
     topics: tuple[str, ...],
+    stories: tuple[str, ...],
     known: Path | None,
     strict: bool,
     redact: bool,
@@ -159,17 +174,46 @@ def validate(
     if html is not None:
         title = "redacted logs" if redact else " ".join(paths)
         problems += write_result(html, html_report(validation, list(reading.events), title, input_))
-    return _answer(loaded, validation, input_, problems, as_json=as_json)
+    told = Stories(stories, reading.explain)
+    return _answer(loaded, validation, input_, told, problems, as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class Stories:
+    """The slices whose history is told, and what says what an event means."""
+
+    names: tuple[str, ...]
+    explain: Callable[[Event], str]
+
+    def problems(self, validation: Validation) -> list[Diagnostic]:
+        """E906 for each slice of which there is no history."""
+        known = [each.slice for each in histories(validation) if each.slice]
+        listed = ", ".join(known[:SLICES_LISTED]) + (", …" if len(known) > SLICES_LISTED else "") or "none"
+        return [
+            Diagnostic("E906", Span(name, 0, 0, 0, 0), f"no history of such a slice was found; there are {listed}")
+            for name in self.names
+            if name not in known
+        ]
 
 
 def _answer(
-    loaded: Loaded, validation: Validation, input_: Overview, problems: list[Diagnostic], *, as_json: bool
+    loaded: Loaded,
+    validation: Validation,
+    input_: Overview,
+    stories: Stories,
+    problems: list[Diagnostic],
+    *,
+    as_json: bool,
 ) -> int:
+    problems = [*problems, *stories.problems(validation)]
     remarks = [*loaded.diagnostics, *problems]
     complain_about(remarks, loaded.sources)
     if as_json:
         found = [diagnostic_object(each) for each in remarks]
-        say_json(validation_object(validation, input_) | ({"diagnostics": found} if found else {}))
+        told = [story_object(validation, name, stories.explain) for name in stories.names]
+        answer = validation_object(validation, input_) | ({"stories": told} if told else {})
+        say_json(answer | ({"diagnostics": found} if found else {}))
     else:
-        say(validation_lines(validation, input_))
+        told_lines = [line for name in stories.names for line in story_lines(validation, name, stories.explain)]
+        say([*validation_lines(validation, input_), *told_lines])
     return worst([exit_code(validation), *([ExitCode.BAD_INPUT] if problems else [])])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from assay.checker.json_values import to_json
@@ -50,10 +51,12 @@ def step_lines(kernel: Kernel, name: str, step: Step) -> Iterator[Line]:
         yield Line("  in this initial state:")
         yield from (Line(f"      {text}") for text in initial_lines(kernel, step.after))
         return
+    states = (*step.earlier, step.before, step.after)
     yield Line("  a state in which everything holds (it need not be reachable):")
-    yield from (Line(f"      {text}") for text in initial_lines(kernel, step.before))
-    yield Line("  a step from it changes:")
-    yield from (Line(f"      {text}") for text in change_lines(kernel, step.before, step.after))
+    yield from (Line(f"      {text}") for text in initial_lines(kernel, states[0]))
+    for at, (before, after) in enumerate(pairwise(states)):
+        yield Line("  a step from it changes:" if at == 0 else "  the next step changes:")
+        yield from (Line(f"      {text}") for text in change_lines(kernel, before, after))
 
 
 def proof_object(proofs: Proofs) -> dict[str, Any]:
@@ -66,6 +69,7 @@ def proof_object(proofs: Proofs) -> dict[str, Any]:
             {
                 "property": name,
                 "failing": step.failing,
+                "earlier": [_state_object(kernel, each) for each in step.earlier],
                 "before": None if step.before is None else _state_object(kernel, step.before),
                 "after": _state_object(kernel, step.after),
             }

@@ -8,6 +8,7 @@ from typing import Any
 from assay.checker.verdict import ExitCode, worst
 from assay.report.check_object import VERSION, explanation_object, model_object
 from assay.report.diagnostics import place_object
+from assay.report.impact import impact_object
 from assay.report.junit import Case, Status, junit
 from assay.report.validation_text import event_text, validation_lines
 from assay.traces.binding import Unread
@@ -59,6 +60,7 @@ def validation_object(validation: Validation, input_: Overview | None = None) ->
         "violations": [_violation(each, _slice_of(validation, each)) for each in validation.violations],
         "properties": [_broken(each) for each in validation.properties],
         "remarks": [_remark(each, result.name) for result in validation.slices for each in result.remarks],
+        "impact": [impact_object(each) for each in validation.impact],
         "undecided": [_undecided(result) for result in validation.slices if result.reason is not None],
         "relaxed": [{"action": action, "guard": label} for action, label in validation.relaxed],
         "notices": [_notice(each) for each in validation.notices],

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+from assay.report.impact import impact_lines
 from assay.report.lines import Line, Tone, clean, plural
 from assay.report.text import explanation_lines
 from assay.traces.binding import Unread
@@ -44,6 +45,7 @@ def validation_lines(validation: Validation, input_: Overview | None = None) -> 
     for broken in validation.properties:
         lines += [Line(""), *_broken(broken)]
     lines += _remarks(validation)
+    lines += impact_lines(validation)
     lines += [Line(""), *_basis(validation)]
     lines += _unmapped(validation.unmapped)
     lines += _ignored(validation.ignored)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from assay.report.html.history import History
 from assay.report.html.lanes import Timeline
 from assay.report.lines import clean
 from assay.report.validation_text import event_text
+from assay.traces.binding import EVERY_SLICE
 from assay.traces.events import Event, Place
 from assay.traces.validation import Validation
 
@@ -40,7 +42,7 @@ def script_data(
 ) -> dict[str, Any]:
     """Everything that the timeline and the list of events show."""
     text = _Texts()
-    numbers = {id(event): number for number, event in enumerate(events)}
+    numbers = {_line(event): number for number, event in reversed(list(enumerate(events)))}
     lane_of = {lane.name: number for number, lane in enumerate(line.lanes) if lane.group == "node"}
     blamed = {each.place for each in validation.violations}
     used = {_statement(step.event) for each in past for step in each.steps if step.event is not None}
@@ -90,21 +92,29 @@ def _short(names: Iterable[str]) -> dict[str, str]:
     return {name: end if ends[end := name.rpartition(".")[2]] == 1 else name for name in names}
 
 
+def _line(event: Event) -> tuple[str, int, str]:
+    """What is the same of an event and of the same event as a slice sees it."""
+    return event.record.place.file, event.record.place.line, event.kind
+
+
 def _statement(event: Event) -> tuple[str, str, str]:
     """What is the same of a line and of one that only says it again, which is not compared with the model (``traces.restatement``)."""
-    return event.record.place.file, event.kind, event_text(event)
+    fields = {name: value for name, value in event.fields.items() if name != EVERY_SLICE}
+    return event.record.place.file, event.kind, event_text(replace(event, fields=fields))
 
 
 def _status(place: Place, used: bool, blamed: Iterable[Place]) -> int:
     return 2 if place in blamed else int(used)
 
 
-def _steps(past: History, times: Sequence[int], numbers: dict[int, int], text: _Texts) -> list[list[Any]]:
+def _steps(
+    past: History, times: Sequence[int], numbers: dict[tuple[str, int, str], int], text: _Texts
+) -> list[list[Any]]:
     """Each step: its event's number or -1, its time, its action, and its changes as cell, before, after in a row."""
     found = []
     for step, time in zip(past.steps, times, strict=True):
         changes = [text(each) for change in step.changes for each in (change.cell.text, change.before, change.after)]
-        event = -1 if step.event is None else numbers.get(id(step.event), -1)
+        event = -1 if step.event is None else numbers.get(_line(step.event), -1)
         found.append([event, time, text(step.action), changes])
     return found
 

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from assay.report.html.data import embedded, script_data
 from assay.report.html.history import histories
 from assay.report.html.lanes import timeline
+from assay.report.impact import clock, duration, longest_first
 from assay.report.lines import clean
 from assay.report.validation_text import event_text
 from assay.traces.events import Event
@@ -44,6 +45,9 @@ def _environment() -> Environment:
     environment.filters["event"] = event_text
     environment.filters["number"] = "{:,}".format
     environment.filters["moment"] = _moment
+    environment.filters["clock"] = clock
+    environment.filters["longest"] = longest_first
+    environment.filters["duration"] = lambda impact: duration(impact.at_least, impact.at_most)
     return environment
 
 

@@ -229,6 +229,30 @@
     for (let i = 0; i < count; i++) if (String(ev.line[i]) === a.dataset.line && texts[ev.file[i]] === a.dataset.file) { choose(i); around(ev.time[i]); byId("timeline").scrollIntoView(); return; }
   }));
 
+  document.querySelectorAll("a.when").forEach((a) => a.addEventListener("click", (e) => {
+    e.preventDefault();
+    const begin = Number(a.dataset.from) - data.begin, end = Number(a.dataset.to) - data.begin, edge = (end - begin) / 4 + 50;
+    view(begin - edge, end + edge); byId("timeline").scrollIntoView();
+  }));
+
+  // ------------------------------------------------------------------ the story of a slice: the steps that changed something
+  const TOLD = 2000, bySlice = new Map(histories.filter((past) => past.slice >= 0 && texts[past.slice]).map((past) => [texts[past.slice], past]));
+  byId("story").hidden = !bySlice.size;
+  for (const name of bySlice.keys()) byId("story-names").append(new Option(name, name));
+  function tell() {
+    const past = bySlice.get(byId("story-name").value), table = byId("story-steps");
+    table.replaceChildren();
+    const own = past ? past.steps.flatMap((step, i) => step[3].length ? [past.first + i] : []) : [];
+    byId("story-found").textContent = past ? `${own.length.toLocaleString("en")} changes` + (own.length > TOLD ? `, the first ${TOLD} of them` : "") : "";
+    for (const at of own.slice(0, TOLD)) {
+      const [event, time, action, changes] = steps[at], row = table.insertRow(), news = [];
+      for (let i = 0; i < changes.length; i += 3) if (texts[changes[i + 1]].length + texts[changes[i + 2]].length < 120) news.push(`${texts[changes[i]]}: ${texts[changes[i + 1]]} → ${texts[changes[i + 2]]}`);
+      cell(row, moment(time, 23)); cell(row, event < 0 ? "no line tells of it" : texts[ev.text[event]]); cell(row, texts[action] || "", "faint"); cell(row, news.join("; "), "after");
+      row.addEventListener("click", () => { choose(event, event < 0 ? at : undefined); around(time); });
+    }
+  }
+  byId("story-name").addEventListener("input", tell);
+
   // ------------------------------------------------------------------ the list: only the rows in view exist
   const ROW = 22, rows = byId("rows"), body = byId("visible");
   const order = Array.from({ length: count }, (_, i) => i).sort((a, b) => (ev.time[a] ?? -1) - (ev.time[b] ?? -1) || a - b);

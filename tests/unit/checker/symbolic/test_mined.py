@@ -9,8 +9,9 @@ import pytest
 from assay.checker.evaluate.model import Model
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search
-from assay.checker.symbolic.ic3 import Ic3, Safe
+from assay.checker.symbolic.ic3 import Ic3
 from assay.checker.symbolic.incremental import OutOfBudgetError
+from assay.checker.symbolic.invariant import Safe
 from assay.checker.symbolic.mined import mined_cubes, sampled
 from assay.checker.symbolic.system import System, encode_kernel
 from assay.grammar.load import load_spec

@@ -133,9 +133,16 @@ def test_a_counterexample_to_induction_names_the_failing_statement() -> None:
     assert "seen[n] != seen[m]" in step.failing
 
 
-def test_invariants_may_be_inductive_together() -> None:
-    found = outcomes(ask_inductive(kernel(), ["seen_differs", "seen_is_past"]))
-    assert set(found.values()) == {Outcome.UP_TO_BOUND}
+def test_invariants_may_be_inductive_together_and_it_is_said_which_of_them_needs_which() -> None:
+    text = TOKEN + "lemma no_use: term >= 0\n"
+    proofs = ask_inductive(kernel(text), ["seen_differs", "no_use", "seen_is_past"])
+    assert set(outcomes(proofs).values()) == {Outcome.UP_TO_BOUND}
+    grounds = {each.name: (each.reason or "").partition(",")[0] for each in proofs.report.properties}
+    assert grounds == {
+        "seen_differs": "inductive with `seen_is_past`",
+        "no_use": "inductive",
+        "seen_is_past": "inductive",
+    }
 
 
 def test_an_initial_state_that_fails_violates() -> None:

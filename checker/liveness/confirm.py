@@ -1,0 +1,77 @@
+"""A run that an engine takes for a violation, followed and judged by the reference evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from assay.checker.evaluate.model import Model, outcomes
+from assay.checker.evaluate.outcome import Successor
+from assay.checker.evaluate.undefined import Undefined
+from assay.checker.liveness import advice
+from assay.checker.liveness.judge import Run
+from assay.checker.liveness.lasso import Lasso
+from assay.checker.reference.store import Link
+from assay.checker.verdict import EnginesDisagreeError, State, Step, Trace
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A fair run that violates a property: the conjunct that is false of it, and what else is worth saying."""
+
+    trace: Trace
+    conjunct: k.Conjunct
+    reason: str
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutValue:
+    """A property asks something in the state of this number that has no value there."""
+
+    state: int
+    message: str
+    span: Span | None
+
+
+def confirmed(
+    model: Model, node: k.Property, lasso: Lasso, state: Callable[[int], State]
+) -> Counterexample | WithoutValue:
+    """What the reference evaluator says of a run that is said to violate a property; ``state`` gives the state of a number.
+
+    Raises ``EnginesDisagreeError`` if it is not a run, or fair, or does not violate the property.
+    """
+    for each in (lasso.moving(), lasso):
+        run = Run(model, _trace(model, each, state))
+        try:
+            conjunct = run.first_false(node)
+        except Undefined as undefined:
+            return WithoutValue(each.states[-1], undefined.message, undefined.span)
+        if conjunct is not None and not run.unfair():
+            return Counterexample(run.trace, conjunct, advice.reason(run, conjunct), advice.remarks(run))
+    raise EnginesDisagreeError(f"a run is said to violate `{node.name}`, and the reference evaluator does not agree")
+
+
+def _trace(model: Model, lasso: Lasso, state: Callable[[int], State]) -> Trace:
+    states = [state(number) for number in lasso.states]
+    steps = [_first(model, states[0]), *(_step(model, before, after) for before, after in pairwise(states))]
+    return Trace(tuple(steps), lasso.loop)
+
+
+def _first(model: Model, state: State) -> Step:
+    for outcome in model.init.outcomes():
+        if isinstance(outcome, Successor) and outcome.state == state:
+            return Step(None, (), outcome.picks, state)
+    raise EnginesDisagreeError(f"a run begins where the reference evaluator does not: {state}")
+
+
+def _step(model: Model, before: State, after: State) -> Step:
+    if before == after:
+        return Step(None, (), (), after)
+    for action, arguments, outcome in outcomes(model, before):
+        if isinstance(outcome, Successor) and outcome.state == after:
+            return Link(action, arguments, outcome.picks).step(after)
+    raise EnginesDisagreeError(f"a run goes on as the reference evaluator does not: {before} to {after}")

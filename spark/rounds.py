@@ -1,0 +1,74 @@
+"""Jobs of one shuffle: what each task sends to the others, and what it makes of what it receives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from assay.spark.fair_runs import Receive, Rounds, Send
+from assay.spark.job import JobFailedError, waited
+from assay.spark.search import ATTEMPTS
+from assay.spark.task import told
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Batches = Iterator[Any]
+CELLS = "part int, packet binary"
+ANSWERS = "part int, answer string"
+
+
+def rounds(spark: SparkSession, parts: int, heed: Callable[[], None]) -> Rounds:
+    """Runs jobs of so many tasks. ``heed`` is called while one is waited for; what it raises is raised, or ``JobFailedError``."""
+    numbers = spark.range(0, parts, 1, parts)
+
+    def run(send: Send, receive: Receive) -> list[str]:
+        frame = (
+            numbers.mapInArrow(lambda batches: sent(send, batches), CELLS)
+            .repartitionById(parts, "part")
+            .mapInArrow(lambda batches: received(receive, batches), ANSWERS)
+        )
+        for attempt in range(ATTEMPTS):
+            try:
+                found = waited(spark, frame.collect, heed, "assay: a temporal property")
+            except JobFailedError as problem:
+                if problem.code is not None or attempt == ATTEMPTS - 1:
+                    raise
+            else:
+                return [row.answer for row in sorted(found, key=lambda row: int(row.part))]
+        raise AssertionError
+
+    return run
+
+
+def sent(send: Send, batches: Batches) -> Batches:
+    """What the tasks of some numbers send."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    for batch in batches:
+        for part in batch.column(0).to_pylist():
+            with told():
+                for to, packet in send(part):
+                    arrays = [pa.array([to], pa.int32()), pa.array([packet], pa.binary())]
+                    yield pa.RecordBatch.from_arrays(arrays, ["part", "packet"])
+
+
+def received(receive: Receive, batches: Batches) -> Batches:
+    """What the task says to which all these packets were sent; every task sends itself one at least."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    first = next(batches, None)
+    if first is None:
+        return
+    part = first.column(0)[0].as_py()
+
+    def packets() -> Iterator[bytes]:
+        batch: Any = first
+        while batch is not None:
+            yield from batch.column(1).to_pylist()
+            batch = next(batches, None)
+
+    with told():
+        answer = receive(part, packets())
+    arrays = [pa.array([part], pa.int32()), pa.array([answer], pa.string())]
+    yield pa.RecordBatch.from_arrays(arrays, ["part", "answer"])

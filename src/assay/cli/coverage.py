@@ -1,0 +1,92 @@
+"""`assay coverage`: what of a model logs have exercised, added up over many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from assay.checker.verdict import ExitCode, worst
+from assay.cli.files import write_result
+from assay.cli.output import complain_about, say, say_json
+from assay.cli.progress import activity
+from assay.cli.settings import load
+from assay.grammar.diagnostics import Diagnostic, Span, SpecError
+from assay.grammar.load import Loaded
+from assay.report.log_coverage import log_coverage_lines, log_coverage_object
+from assay.report.validation_object import exit_code
+from assay.traces.answer import validated
+from assay.traces.choice import choose
+from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.coverage import LogCoverage, UnfitCoverageError, as_text, coverage_of, from_text, merged
+from assay.traces.read import read_logs
+
+INTO = click.option(
+    "--into",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Add to what the file holds, or write it.",
+)
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
+SPEC = click.option("--spec", metavar="SPEC", help="The spec; if it is left out, as `assay validate` chooses.")
+
+
+@click.group()
+def coverage() -> None:
+    """Which actions and guards of a model logs have exercised, and which they never did."""
+
+
+@coverage.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@SPEC
+@INTO
+@AS_JSON
+def logs(paths: tuple[str, ...], spec: str | None, into: Path | None, as_json: bool) -> int:
+    """Validate the logs at PATH…, and count what their execution exercised. The exit code is that of `assay validate`."""
+    with activity("reading logs") as show:
+        reading = read_logs(paths)
+        choice = choose(reading.kinds, spec)
+        loaded = load(choice.spec, None, {})
+        show("validating")
+        supported = choice.unsupported is None
+        validation = validated(loaded, reading, DEFAULT_OPTIONS, choice.clause, supported=supported)
+    found = coverage_of(validation)
+    before = [_read(into)] if into is not None and into.exists() else []
+    return worst([exit_code(validation), _tell(_sum([*before, found]), loaded, into, as_json=as_json)])
+
+
+@coverage.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@SPEC
+@INTO
+@AS_JSON
+def merge(files: tuple[Path, ...], spec: str | None, into: Path | None, as_json: bool) -> int:
+    """Add up the coverage in FILES, and show it."""
+    found = _sum([_read(file) for file in files])
+    loaded = load(spec or found.spec.replace(".", "/"), None, {})
+    return _tell(found, loaded, into, as_json=as_json)
+
+
+def _tell(found: LogCoverage, loaded: Loaded, into: Path | None, *, as_json: bool) -> ExitCode:
+    problems = [] if into is None else write_result(into, as_text(found))
+    complain_about(problems, loaded.sources)
+    if as_json:
+        say_json(log_coverage_object(found, loaded.kernel))
+    else:
+        say(log_coverage_lines(found, loaded.kernel))
+    return ExitCode.BAD_INPUT if problems else ExitCode.OK
+
+
+def _sum(parts: Sequence[LogCoverage]) -> LogCoverage:
+    try:
+        return merged(parts)
+    except UnfitCoverageError as error:
+        raise SpecError([Diagnostic("E907", Span("coverage", 0, 0, 0, 0), str(error))]) from error
+
+
+def _read(file: Path) -> LogCoverage:
+    try:
+        return from_text(file.read_text(encoding="utf-8"))
+    except (UnfitCoverageError, UnicodeDecodeError) as error:
+        raise SpecError([Diagnostic("E907", Span(str(file), 0, 0, 0, 0), str(error))]) from error

@@ -1,0 +1,134 @@
+"""What of a model logs have exercised: its actions, their guards, and pairs of actions in a row; added up over many logs.
+
+A guard counts as exercised when an action that it guards was taken: the log would not be explained if it were false there. A pair is two actions of which
+one follows the other in what all slices share, or in one slice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from assay.checker.evaluate.traverse import descendants
+from assay.grammar import kernel as k
+from assay.traces.validation import Execution, Validation
+
+FORMAT = "1"
+
+
+class UnfitCoverageError(Exception):
+    """A file that is no coverage, or coverage of another spec; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogCoverage:
+    """How often logs exercised what of a spec; ``logs`` counts the validations that were added up."""
+
+    spec: str
+    logs: int
+    actions: Mapping[str, int]
+    guards: Mapping[tuple[str, str], int]
+    pairs: Mapping[tuple[str, str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """An action of the model that no log has shown, and the scenarios of the spec that do."""
+
+    action: str
+    scenarios: tuple[str, ...]
+
+
+def coverage_of(validation: Validation) -> LogCoverage:
+    """What the executions of an answer exercised; nothing, where none was found."""
+    actions: Counter[str] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter()
+    for run in _executions(validation):
+        taken = [step.action for step in run.steps if step.action is not None]
+        actions.update(taken)
+        pairs.update(pairwise(taken))
+    guards = {
+        (action, label): count
+        for action, count in actions.items()
+        for label in _guards(validation.kernel.action(action))
+    }
+    return LogCoverage(validation.kernel.name, 1, actions, guards, pairs)
+
+
+def _executions(validation: Validation) -> Iterator[Execution]:
+    every = [validation.execution, *(each.execution for each in validation.slices)]
+    yield from (each for each in every if each is not None)
+
+
+def _guards(action: k.Action) -> list[str]:
+    """The labels of an action's guards; those of ``bound`` are the model's own limits."""
+    parts = (part for statement in action.body for part in (statement, *descendants(statement)))
+    return list(dict.fromkeys(part.label for part in parts if isinstance(part, k.Guard) and part.kind == "when"))
+
+
+def merged(parts: Iterable[LogCoverage]) -> LogCoverage:
+    """The sum; raises ``UnfitCoverageError`` for coverage of different specs, or of none."""
+    every = list(parts)
+    names = sorted({each.spec for each in every})
+    if len(names) != 1:
+        raise UnfitCoverageError(f"coverage of {' and '.join(names) or 'nothing'} cannot be added up")
+    actions: Counter[str] = Counter()
+    guards: Counter[tuple[str, str]] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter()
+    for each in every:
+        actions.update(each.actions)
+        guards.update(each.guards)
+        pairs.update(each.pairs)
+    return LogCoverage(names[0], sum(each.logs for each in every), actions, guards, pairs)
+
+
+def unseen(kernel: k.Kernel, coverage: LogCoverage) -> list[Unseen]:
+    """The actions that a run of the model can take and that no log has shown."""
+    return [Unseen(name, _scenarios(kernel, name)) for name in kernel.next if not coverage.actions.get(name)]
+
+
+def _scenarios(kernel: k.Kernel, action: str) -> tuple[str, ...]:
+    """The scenarios in which an action happens."""
+    return tuple(
+        scenario.name
+        for scenario in kernel.scenarios
+        if any(isinstance(step, k.Do) and step.call.action == action for step in scenario.steps)
+    )
+
+
+def all_guards(kernel: k.Kernel) -> list[tuple[str, str]]:
+    """The guards of all actions that a run can take."""
+    return [(name, label) for name in kernel.next for label in _guards(kernel.action(name))]
+
+
+def as_text(coverage: LogCoverage) -> str:
+    """The file's text: one JSON object."""
+    content = {
+        "assay_coverage": FORMAT,
+        "spec": coverage.spec,
+        "logs": coverage.logs,
+        "actions": dict(sorted(coverage.actions.items())),
+        "guards": [[*key, count] for key, count in sorted(coverage.guards.items())],
+        "pairs": [[*key, count] for key, count in sorted(coverage.pairs.items())],
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+def from_text(text: str) -> LogCoverage:
+    """The coverage of a file; raises ``UnfitCoverageError``."""
+    try:
+        content = json.loads(text)
+        if content["assay_coverage"] != FORMAT:
+            raise UnfitCoverageError(f"coverage in format {content['assay_coverage']}, not {FORMAT}")
+        return LogCoverage(
+            str(content["spec"]),
+            int(content["logs"]),
+            {str(name): int(count) for name, count in content["actions"].items()},
+            {(str(a), str(b)): int(count) for a, b, count in content["guards"]},
+            {(str(a), str(b)): int(count) for a, b, count in content["pairs"]},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UnfitCoverageError("no coverage of logs, as `assay coverage logs --into` writes it") from error

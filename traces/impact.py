@@ -1,0 +1,236 @@
+"""What an incident meant: for how long the conditions held that the trace clause measures, and the events that it notes.
+
+What is measured and noted is text of the spec (``measure``, ``note``), evaluated on the execution that explains the log; nothing here knows what
+it means. The times are bounds: a condition held for at least so long, whatever the lines leave open, and for at most so long.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
+
+from assay.checker.evaluate.model import Model as Meanings
+from assay.checker.evaluate.scope import Frame
+from assay.checker.evaluate.traverse import variables_of
+from assay.checker.evaluate.undefined import Undefined
+from assay.checker.verdict import State
+from assay.grammar import kernel as k
+from assay.grammar.values import Atom, Value
+from assay.traces.binding import EVERY_SLICE, Observation, observe
+from assay.traces.decode import OutOfRangeError, UnfitError, decode
+from assay.traces.events import Event, Field
+from assay.traces.moments import Endings, Moment, moments, spans, woven
+from assay.traces.slicing import split
+from assay.traces.validation import Impact, Remark, SliceResult, Spell, TraceVerdict, Validation
+
+Stretch = tuple[Moment, Moment | None]
+"""The moment from which on a condition holds, and the one from which on it does not; None if it holds to the end of the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a line states of a field, from its time on."""
+
+    time: float
+    value: Value
+
+
+def with_impact(
+    validation: Validation,
+    events: Iterable[Event],
+    slices: Mapping[str, Sequence[Event]],
+    settings: Mapping[str, Field],
+    since: int | None = None,
+) -> Validation:
+    """The answer with its measures, and with remarks for the events that are noted.
+
+    ``events`` are all that were read, ``slices`` those of each slice; ``settings`` are the values of fields where no line states them. What
+    was measured before ``since`` is left out. Where no execution was found nothing is measured.
+    """
+    plan = next((each for each in validation.kernel.traces if each.name == validation.clause), None)
+    if plan is None or validation.execution is None or not (plan.measures or plan.noted):
+        return validation
+    meter = Meter(validation, plan, events, settings)
+    results = tuple(meter.noted(each, slices.get(each.name, ())) for each in validation.slices)
+    found = [*meter.of_shared()]
+    for each in results:
+        if each.verdict is not TraceVerdict.INCONCLUSIVE:
+            found += meter.of_slice(each, slices.get(each.name, ()))
+    kept = (each if since is None else _from(each, float(since)) for each in found)
+    return replace(validation, slices=results, impact=tuple(each for each in kept if each.spells or each.unstated))
+
+
+class Meter:
+    """Evaluates the measures and notes of a clause on one answer."""
+
+    def __init__(
+        self, validation: Validation, plan: k.TracePlan, events: Iterable[Event], settings: Mapping[str, Field]
+    ) -> None:
+        assert validation.execution is not None
+        kernel = validation.kernel
+        written = spans(events)
+        self.begin = min((first for first, _ in written.values()), default=0.0)
+        self.end = max((last for _, last in written.values()), default=0.0)
+        self.plan = plan
+        self.settings = settings
+        self.meanings = Meanings(kernel, bounded=False)
+        self.places = {variable.name: at for at, variable in enumerate(kernel.variables)}
+        self.own = () if plan.slicing is None else split(kernel, plan.slicing).own
+        read = {self.places[name] for measure in plan.measures for name in variables_of(measure.condition)}
+        self.every = moments(validation.execution, plan.ordering, self.begin)
+        self.late = list(_changes(self.every, sorted(read - set(self.own))))
+        self.early = Endings(self.meanings, plan.ends, written).early(self.late)
+
+    def of_shared(self) -> Iterator[Impact]:
+        """The measures that speak of no slice."""
+        for measure in self.plan.measures:
+            if not measure.fields:
+                truth = partial(self._holds_at, measure, {})
+                spells = self._spells(_stretches(self.early, truth), _stretches(self.late, truth))
+                yield Impact(measure.name, measure.text, None, tuple(spells))
+
+    def of_slice(self, result: SliceResult, events: Sequence[Event]) -> Iterator[Impact]:
+        """The measures that speak of a slice, for one."""
+        if result.execution is None:
+            return
+        own = moments(result.execution, self.plan.ordering, self.begin)
+        for measure in self.plan.measures:
+            given = [field for field in measure.fields if field.field != EVERY_SLICE]
+            if len(given) == len(measure.fields):
+                continue
+            stated = {field.field: self._stated(field, events) for field in given}
+            unstated = tuple(name for name, statements in stated.items() if not statements)
+            if unstated:
+                yield Impact(measure.name, measure.text, result.name, (), unstated)
+                continue
+            truth = partial(self._holds_at, measure, stated)
+            early, late = (self._woven(measure, shared, own) for shared in (self.early, self.late))
+            spells = self._spells(_stretches(early, truth), _stretches(late, truth))
+            yield Impact(measure.name, measure.text, result.name, tuple(spells))
+
+    def noted(self, result: SliceResult, events: Sequence[Event]) -> SliceResult:
+        """The slice's answer with a remark for each of its events that is noted."""
+        kinds = {note.event for note in self.plan.noted}
+        own = [event for event in events if event.kind in kinds and event.record.time is not None]
+        if not own or result.execution is None:
+            return result
+        states = list(woven(self.every, moments(result.execution, self.plan.ordering, self.begin), self.own))
+        times = [each.at for each in states]
+        found = [
+            Remark(note.severity, note.text.format_map(dict(seen.event.fields)), seen.event)
+            for event in own
+            for note in self.plan.noted
+            if (seen := self._seen(note, event)) is not None
+            and self._holds(note.condition, states[bisect_right(times, event.record.time or 0) - 1].state, seen.bound)
+        ]
+        return replace(result, remarks=(*result.remarks, *found))
+
+    def _seen(self, note: k.Noted, event: Event) -> Observation | None:
+        rule = k.TraceRule("", note.event, note.fields, None, (), None, None, span=note.span)
+        seen = observe(event, rule, lambda _, __: True)
+        return seen if isinstance(seen, Observation) else None
+
+    def _stated(self, field: k.EventField, events: Sequence[Event]) -> list[Statement]:
+        """What lines of the slice state of a field, and from when on; else what the configuration says."""
+        found: list[Statement] = []
+        for event in events:
+            value = event.fields.get(field.field) if event.record.time is not None else None
+            if value is not None:
+                found += _decoded(value, field, float(event.record.time or 0))
+        setting = self.settings.get(field.field)
+        if not found and setting is not None:
+            found += _decoded(setting, field, self.begin)
+        return sorted(found, key=lambda each: each.time)
+
+    def _holds_at(self, measure: k.Measure, stated: Mapping[str, Sequence[Statement]], moment: Moment) -> bool:
+        bound = {
+            field.binder.name: self._element()
+            if field.field == EVERY_SLICE
+            else _latest(stated[field.field], moment.at)
+            for field in measure.fields
+        }
+        return self._holds(measure.condition, moment.state, bound)
+
+    def _element(self) -> Value:
+        assert self.plan.slicing is not None
+        sort = self.plan.slicing.sort
+        return Atom(sort.name, 0, sort.elements[0])
+
+    def _holds(self, condition: k.Expr, state: State, bound: Mapping[str, Value]) -> bool:
+        try:
+            return self.meanings.meaning(condition)(Frame(state, (), dict(bound))) is True
+        except Undefined:
+            return False
+
+    def _woven(self, measure: k.Measure, shared: Sequence[Moment], own: Sequence[Moment]) -> list[Moment]:
+        """The moments of a slice's execution at which something changes that the measure reads."""
+        read = [self.places[name] for name in variables_of(measure.condition)]
+        common = [at for at in read if at not in self.own]
+        return list(_changes(woven(list(_changes(shared, common)), own, self.own), read))
+
+    def _spells(self, early: Iterable[Stretch], late: Iterable[Stretch]) -> Iterator[Spell]:
+        """The times in which a condition held, at the most; the late stretches say for how long at least."""
+        certain = list(late)
+        for begun, ended in early:
+            until = self.end if ended is None else ended.at
+            inside = [
+                (self.end if last is None else last.early) - first.late
+                for first, last in certain
+                if first.at < until and (last is None or last.at > begun.at)
+            ]
+            most = (self.end if ended is None else ended.late) - begun.early
+            if until > begun.at and inside:
+                yield Spell(
+                    begun.at,
+                    until,
+                    sum(max(0.0, each) for each in inside),
+                    None if most == inf else most,
+                    begun.event,
+                    None if ended is None else ended.event,
+                    lasting=ended is None,
+                )
+
+
+def _stretches(found: Iterable[Moment], truth: Callable[[Moment], bool]) -> Iterator[Stretch]:
+    """The stretches in which a condition is true."""
+    begun: Moment | None = None
+    for moment in found:
+        holds = truth(moment)
+        if holds and begun is None:
+            begun = moment
+        elif not holds and begun is not None:
+            yield begun, moment
+            begun = None
+    if begun is not None:
+        yield begun, None
+
+
+def _changes(found: Iterable[Moment], read: Sequence[int]) -> Iterator[Moment]:
+    """The moments at which one of these variables has another value than before."""
+    before: list[Value] | None = None
+    for moment in found:
+        values = [moment.state[at] for at in read]
+        if values != before:
+            yield moment
+        before = values
+
+
+def _decoded(value: Field, field: k.EventField, time: float) -> Iterator[Statement]:
+    try:
+        yield Statement(time, decode(value, field.binder.type))
+    except (UnfitError, OutOfRangeError):
+        return
+
+
+def _latest(statements: Sequence[Statement], time: float) -> Value:
+    """What was stated last before a time, or else first."""
+    known = [each for each in statements if each.time <= time]
+    return (known or statements[:1])[-1].value
+
+
+def _from(impact: Impact, begin: float) -> Impact:
+    """Without what ended before a time."""
+    return replace(impact, spells=tuple(each for each in impact.spells if each.end >= begin))

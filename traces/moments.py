@@ -1,0 +1,122 @@
+"""An accepted execution in time: what the state was from when on, as far as the lines tell.
+
+NOTE(moments): A line is written after what it reports. So a step of which a line tells happened at the line's time at the latest, and at most
+as much earlier as the clause's ``commit before line within`` says. A hidden step has no line: in the execution found it stands as late as it can,
+just before what needs it. That a process was killed is told by no line, and nothing may need it, since another process starts after it: where the
+clause names such an action (``ends``), it may have happened as soon as a process run had written its last line.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import merge
+from math import inf
+
+from assay.checker.evaluate.model import Model as Meanings
+from assay.checker.evaluate.outcome import Successor
+from assay.checker.verdict import State
+from assay.grammar import kernel as k
+from assay.grammar import kernel_types as t
+from assay.grammar.values import Atom
+from assay.traces.events import Event
+from assay.traces.validation import ExecutedStep, Execution
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The state from a step on: when by the lines, at the earliest and at the latest (milliseconds since the epoch); and the step's event."""
+
+    at: float
+    early: float
+    late: float
+    state: State
+    event: Event | None = None
+
+
+def spans(events: Iterable[Event]) -> dict[str, tuple[float, float]]:
+    """When each process run wrote its first line, and its last."""
+    found: dict[str, tuple[float, float]] = {}
+    for event in events:
+        if event.record.time is not None:
+            name, time = str(event.run), float(event.record.time)
+            first, last = found.get(name, (time, time))
+            found[name] = min(first, time), max(last, time)
+    return found
+
+
+def moments(run: Execution, ordering: k.Ordering, begin: float) -> list[Moment]:
+    """The states of an execution that begins with the log; a hidden step is at the time of the next one that has a line."""
+    window = (inf if ordering.commit_before_line is None else ordering.commit_before_line) + ordering.skew
+    found = [Moment(begin, begin, begin, run.initial)]
+    waiting: list[ExecutedStep] = []
+    for step in run.steps:
+        waiting.append(step)
+        if step.event is not None:
+            found += _at_line(waiting, step.event, found[-1].at, window, ordering.skew)
+            waiting = []
+    last = found[-1].at
+    return [*found, *(Moment(last, -inf, inf, step.state) for step in waiting)]
+
+
+def _at_line(steps: Sequence[ExecutedStep], event: Event, before: float, window: float, skew: int) -> Iterator[Moment]:
+    """The moments of a step with a line, and of the hidden ones before it."""
+    record = event.record
+    time = before if record.time is None else max(before, float(record.time))
+    late = time + record.resolution - 1 + skew
+    yield from (Moment(time, -inf, late, step.state) for step in steps[:-1])
+    yield Moment(time, time - window, late, steps[-1].state, event)
+
+
+class Endings:
+    """The last line of each process run, after which the run may have ended by an action of which no line tells."""
+
+    def __init__(self, meanings: Meanings, ends: Iterable[str], spans: Mapping[str, tuple[float, float]]) -> None:
+        self.meanings = meanings
+        self.runs = sorted((time, name, atom) for name in ends for time, atom in self._elements(name, spans))
+
+    def _elements(self, action: str, spans: Mapping[str, tuple[float, float]]) -> Iterator[tuple[float, Atom]]:
+        """The elements that the action's first parameter can be and that are process runs."""
+        type_ = self.meanings.actions[action].node.parameters[0].binder.type
+        if isinstance(type_, t.AtomType):
+            for at, name in enumerate(type_.sort.elements):
+                if name in spans:
+                    yield spans[name][1], Atom(type_.sort.name, at, name)
+
+    def early(self, found: Sequence[Moment]) -> list[Moment]:
+        """The same moments if each run ended as soon as its last line was written."""
+        ended = [replace(_before(found, time), at=time, early=time, event=None) for time, _, _ in self.runs]
+        every = sorted([*found, *ended], key=lambda each: each.at)
+        return [replace(each, state=self._ended(each)) for each in every]
+
+    def _ended(self, moment: Moment) -> State:
+        state = moment.state
+        for time, action, atom in self.runs:
+            if time <= moment.at:
+                state = self._taken(action, atom, state)
+        return state
+
+    def _taken(self, action: str, atom: Atom, state: State) -> State:
+        """The state after the action, or the same state where it is not possible."""
+        outcomes = self.meanings.actions[action].outcomes(state, (atom,))
+        return next((each.state for each in outcomes if isinstance(each, Successor)), state)
+
+
+def _before(found: Sequence[Moment], time: float) -> Moment:
+    """The last moment that is not after a time, or the first of all."""
+    return found[max(0, bisect_right(found, time, key=lambda each: each.at) - 1)]
+
+
+def woven(shared: Sequence[Moment], own: Sequence[Moment], variables: Sequence[int]) -> Iterator[Moment]:
+    """What is shared and what a slice has of its own (``variables``, by position), as one execution in the order of the lines' times."""
+    common, values = shared[0].state, own[0].state
+    parts = merge(
+        ((each.at, 0, n, each) for n, each in enumerate(shared)), ((e.at, 1, n, e) for n, e in enumerate(own))
+    )
+    for _, is_own, _, each in parts:
+        common, values = (common, each.state) if is_own else (each.state, values)
+        state = list(common)
+        for at in variables:
+            state[at] = values[at]
+        yield replace(each, state=tuple(state))

@@ -1,0 +1,83 @@
+"""Which positions of a shared execution an entry of a slice can tell apart, and whether hidden steps of the slice can matter to it.
+
+NOTE(views): What an entry can be depends on the slice's own variables, and on those shared ones that its actions and conditions read. So of positions that
+agree in these the first stands for all. A hidden step that writes nothing which is read, neither by the entry nor by a hidden step that it could
+enable, leads nowhere that the entry could not go without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from assay.checker.evaluate.traverse import assignments, variables_of
+from assay.grammar import kernel as k
+from assay.traces.chain import Chain
+from assay.traces.slicing import Split
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The positions as an entry sees them: like positions have one number in ``classes``; ``changes`` says where each stretch of like ones ends."""
+
+    classes: list[int]
+    changes: list[int]
+    hidden_matters: bool
+
+
+class Views:
+    """The views of all entries of the slices of one log, each computed once."""
+
+    def __init__(self, split: Split, plan: k.TracePlan, chain: Chain) -> None:
+        self._split, self._plan, self._chain = split, plan, chain
+        self._known: dict[tuple[frozenset[int], bool], View] = {}
+
+    def of(self, rules: Iterable[k.TraceRule], *, numbered: bool) -> View:
+        """What is seen by an entry that these rules speak of; where ``numbered``, it may be any action that a number can stand for."""
+        distinct = {id(rule): rule for rule in rules}
+        key = frozenset(distinct), numbered
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._view(distinct.values(), numbered=numbered)
+        return found
+
+    def _view(self, rules: Iterable[k.TraceRule], *, numbered: bool) -> View:
+        names = set(self._plan.numbered) if numbered else set()
+        read: set[str] = set()
+        for rule in rules:
+            names |= {call.action for steps in rule.steps for call in steps}
+            read |= {name for expr in (rule.then, rule.observe) if expr is not None for name in variables_of(expr)}
+        read |= self._read_by(names)
+        read, hidden_matters = self._with_hidden(read)
+        kept = [i for i in self._split.shared if self._split.kernel.variables[i].name in read]
+        numbers: dict[tuple[object, ...], int] = {}
+        classes = [numbers.setdefault(tuple(state[i] for i in kept), len(numbers)) for state in self._chain.states]
+        return View(classes, _changes(classes), hidden_matters)
+
+    def _read_by(self, actions: Iterable[str]) -> set[str]:
+        bodies = (self._split.kernel.action(name).body for name in actions)
+        return {name for body in bodies for statement in body for name in variables_of(statement)}
+
+    def _with_hidden(self, read: set[str]) -> tuple[set[str], bool]:
+        """What is read, also by the hidden steps that can matter, and whether there are any."""
+        matter: set[str] = set()
+        while True:
+            more = {
+                name for name in self._plan.hidden if name not in matter and not read.isdisjoint(self._written(name))
+            }
+            if not more:
+                return read, bool(matter)
+            matter |= more
+            read = read | self._read_by(more)
+
+    def _written(self, action: str) -> set[str]:
+        return {each.variable for each in assignments(self._split.kernel.action(action).body)}
+
+
+def _changes(classes: list[int]) -> list[int]:
+    """For each position, the next one of another class; the number of positions if there is none."""
+    changes = [len(classes)] * len(classes)
+    for position in range(len(classes) - 2, -1, -1):
+        same = classes[position] == classes[position + 1]
+        changes[position] = changes[position + 1] if same else position + 1
+    return changes
