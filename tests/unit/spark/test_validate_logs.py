@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import PySparkException
 
 from assay.cli.settings import load
 from assay.grammar.diagnostics import SpecError
 from assay.report.validation_object import validation_object
 from assay.spark.logs.asking import Question
+from assay.spark.logs.failures import as_diagnostic
 from assay.spark.logs.inputs import Inputs, list_inputs
 from assay.spark.logs.validation import ClusterAnswer, How, validating
 from assay.spark.logs.wanted import wanted_by_lines
@@ -158,6 +160,16 @@ def test_the_lines_of_each_cluster_call_for_its_spec() -> None:
     assert wanted.spec(wanted.choice({"ControllerElected": 3})).kernel.name == "kafka.cluster"
     choice = wanted.choice({"QuorumLeader": 1})
     assert (choice.clause, wanted.spec(choice).kernel.name) == ("kraft_logs", "kafka.kraft.cluster")
+
+
+def test_a_file_system_that_spark_does_not_know_is_told_with_what_brings_it() -> None:
+    with pytest.raises(SpecError) as problem, as_diagnostic("E840", "`s3a://logs` cannot be listed"):
+        raise PySparkException(
+            "java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found"
+        )
+    (found,) = problem.value.diagnostics
+    assert found.code == "E840"
+    assert "spark.jars.packages" in found.notes[0].message
 
 
 def listing_codes(*paths: str, clusters: str | None = None) -> list[str]:
