@@ -86,8 +86,8 @@ def validate(  # noqa: PLR0913 - a notebook names what it wants, and each has a 
     """Validate logs against a spec, with the tasks of a session.
 
     ``logs`` are files, directories, archives, patterns of paths or URIs, or a table with the columns ``path`` and ``content`` (as
-    ``spark.read.format("binaryFile")`` makes it) or ``file``, ``line`` and ``text``. ``spec`` is a file, the name of a bundled spec, or one that was loaded; without it each cluster's
-    lines decide, as those of the local command do.
+    ``spark.read.format("binaryFile")`` makes it) or ``file``, ``line`` and ``text``. ``spec`` is a file, the name of a bundled spec,
+    or one that was loaded; without it each cluster's lines decide, as they do for the local command.
     ``clusters`` is a regular expression whose first group names the cluster in a file's name; ``skew`` is in milliseconds; ``shapes`` are files of
     further line shapes. The session's settings are as before when this returns. Plain Spark tables do all the work, so that
     a session of Spark Connect will do, if its workers have this package.

@@ -145,7 +145,8 @@ def follow(  # noqa: PLR0913 - a notebook names what it wants, and most have a d
 ) -> StreamingQuery:
     """Validate the logs in a directory while they grow, until the query is stopped. ``state`` is a directory where it keeps what it needs to go on.
 
-    Raises SpecError (E842) for a URI, and through Spark Connect. ``told`` is called after each micro-batch. Lines count when ``delay`` milliseconds of later ones have been read.
+    ``told`` is called after each micro-batch. Lines count when ``delay`` milliseconds of later ones have been read. Raises SpecError (E842) for a URI, and
+    through Spark Connect.
     """
     require_pyspark()
     _refuse(spark, str(logs))
