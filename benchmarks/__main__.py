@@ -9,7 +9,19 @@ import json
 import sys
 from importlib import import_module
 
-NAMES = ("agreement", "liveness", "native", "readers", "spark", "spark_logs", "symbolic", "synthetic", "tlc", "traces")
+NAMES = (
+    "agreement",
+    "liveness",
+    "native",
+    "readers",
+    "spark",
+    "spark_logs",
+    "symbolic",
+    "synthetic",
+    "table",
+    "tlc",
+    "traces",
+)
 
 
 def run(arguments: list[str]) -> None:

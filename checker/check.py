@@ -17,6 +17,7 @@ from assay.checker.liveness.temporal import Decide, decisions, is_whole
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search
+from assay.checker.reference.dfs import DepthFirstSearch
 from assay.checker.reference.results import Answers
 from assay.checker.reference.scenario import check_scenario
 from assay.checker.reference.watch import DEADLOCK, DEFINED
@@ -41,8 +42,8 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
     reduction = reduction_of(kernel, chosen)
     with deep_recursion(kernel):
         model = searched_model(kernel, reduction)
-        plan = temporal_plan(model, chosen)
-        search = Search(model, chosen, reduction)
+        plan = temporal_plan(model, chosen) if chosen.order == "bfs" else None
+        search = (DepthFirstSearch if chosen.order == "dfs" else Search)(model, chosen, reduction)
         search.run()
         decided = {} if plan is None else reference_decisions(search, plan, texts)
         results = [*Answers(search, texts, decided).all(), *scenarios(search, texts)]
@@ -71,6 +72,7 @@ def report_of(
         search.interrupted,
         up_to_depth=search.up_to_depth,
         group=None if reduction is None else reduction.group,
+        order=search.options.order,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 Fingerprints = Literal["auto", "exact", "64", "128"]
+Order = Literal["bfs", "dfs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class SearchOptions:
     more than one, so many states or steps are looked for that violate one property, as far as the search went. ``max_depth`` and
     ``max_states`` are looked at between levels, ``timeout`` (seconds) and ``interrupted`` between states. ``threads`` of the engines that
     use several (None: one a processor) change how long it takes and nothing else. With ``symmetry`` one state stands for all that differ from it
-    by a permutation of the elements of `symmetric` parameters.
+    by a permutation of the elements of `symmetric` parameters. ``order`` is breadth-first, or depth-first.
 
     The native engine alone heeds the rest. ``memory`` is its budget in bytes (None: a share of what is free). ``fingerprints`` says what
     tells states apart: whole rows, 64 or 128 bits, or one after the other as the states become many (``auto``). It writes a checkpoint
@@ -70,6 +71,7 @@ class SearchOptions:
     keep_going: bool = False
     violations: int = 1
     symmetry: bool = False
+    order: Order = "bfs"
     threads: int | None = None
     memory: int | None = None
     fingerprints: Fingerprints = "auto"

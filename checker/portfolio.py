@@ -62,17 +62,26 @@ def check(
     chosen = options or SearchOptions()
     if engine in ("bmc", "prove"):
         reference.refuse_unknown_names(kernel, chosen)
-        _refuse_options(chosen, engine, (), {"a symmetry": chosen.symmetry})
+        _refuse_options(chosen, engine, (), {"a symmetry": chosen.symmetry, "an order": chosen.order == "dfs"})
         if engine == "prove":
             return Answer(prove(kernel, chosen, sources, cache).report)
         return Answer(bmc.check(kernel, chosen, sources))
     if engine == "race":
         _refuse_options(
-            chosen, engine, (), {"a symmetry": chosen.symmetry, "going on after a violation": chosen.keep_going}
+            chosen,
+            engine,
+            (),
+            {
+                "a symmetry": chosen.symmetry,
+                "an order": chosen.order == "dfs",
+                "going on after a violation": chosen.keep_going,
+            },
         )
         with deep_recursion(kernel):
             return _race(kernel, chosen, sources, cache)
-    compiled, declined = compile_or_decline(kernel, chosen, engine, cache, temporal=True)
+    if chosen.order == "dfs":
+        _refuse_for_depth_first(chosen)
+    compiled, declined = compile_or_decline(kernel, chosen, engine, cache, temporal=chosen.order == "bfs")
     if compiled is None:
         return Answer(reference.check(kernel, chosen, sources), declined)
     return Answer(explicit.check(kernel, compiled, chosen, sources))
@@ -140,6 +149,22 @@ def _refuse_options(
     ]
     if problems:
         raise SpecError((*problems, *declined))
+
+
+def _refuse_for_depth_first(options: SearchOptions) -> None:
+    """Raise ``SpecError`` for what depth-first search would answer wrongly, or cannot answer because it forgets states."""
+    asked = {
+        "a depth: a state that is first reached by a long way would be cut off": options.max_depth is not None,
+        "a checkpoint": options.checkpoint is not None,
+        "several violations of a property": options.violations > 1,
+    }
+    problems = [
+        Diagnostic(NATIVE_ONLY, NOWHERE, f"a depth-first search has no use for {name}")
+        for name, wanted in asked.items()
+        if wanted
+    ]
+    if problems:
+        raise SpecError(problems)
 
 
 def prove(

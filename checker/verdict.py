@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from pathlib import Path
+from typing import Literal
 
 from assay.checker.symmetry.group import Group
 from assay.grammar.diagnostics import Span
@@ -257,6 +258,7 @@ class Report:
     ``stopped`` says why the search did not reach its end, if it did not; ``up_to_depth`` how many levels it was asked for, and saw all of.
     ``checkpoint`` is the folder (or its URI) from which a stopped search can be resumed, if there is one.
     Under a ``group`` of permutations the statistics, bounds and coverage count orbits of states, each by one state that stands for it.
+    Of a search in depth-first ``order`` the depth is the number of states of the longest run that was made, and traces need not be shortest.
     """
 
     kernel: Kernel
@@ -270,6 +272,7 @@ class Report:
     up_to_depth: int | None = None
     checkpoint: Path | str | None = None
     group: Group | None = None
+    order: Literal["bfs", "dfs"] = "bfs"
 
     @property
     def unaccepted_bounds(self) -> dict[str, int]:

@@ -17,6 +17,7 @@ from assay.grammar.elaborate.bindings import (
     Bindings,
     chosen_model,
     collect,
+    default_model,
     from_log,
     models_of,
     override_text,
@@ -103,7 +104,7 @@ def load_text(
 def log_kernel(loaded: Loaded, sorts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> kernel.Kernel:
     """The kernel of a spec for a log: set parameters get the elements, and size parameters the values, that the log needs.
 
-    Everything else is bound as in ``loaded``. Elements may have any names, and scenarios are left out. Raises ``UnusableSpecError``.
+    Everything else is bound as in ``loaded``, but for a model that was taken only because none was named. Elements may have any names, and scenarios are left out. Raises ``UnusableSpecError``.
     """
     diagnostics = Diagnostics()
     slots = find_slots(loaded.tree)
@@ -152,7 +153,7 @@ def _elaborated(top: Found, library: Library, model: str | None, overrides: Mapp
     tree = _read(top, library, diagnostics, command_line)
     sources = {**tree.sources, **command_line}
     slots = find_slots(tree)
-    configuration = _configuration(tree, slots, model, overrides, diagnostics)
+    configuration = _configuration(tree, slots, model or default_model(tree.top), overrides, diagnostics)
     made = build_kernel(tree, slots, configuration, diagnostics)
     _raise_errors(diagnostics, tree, sources)
     return Loaded(made, tree, sources, tuple(diagnostics), model, dict(overrides))

@@ -27,7 +27,6 @@ from assay.checker.explicit.seen import Seen
 from assay.checker.explicit.store import RowStore
 from assay.checker.explicit.table import Keys, TableFullError
 from assay.checker.explicit.tally import COUNTED, new_tally
-from assay.checker.layout.context import HaltedError
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.store import Link
@@ -96,8 +95,7 @@ class BlockSearch(Search):
 
     def run(self) -> None:
         """Search until everything is seen, something is violated, or a limit is reached."""
-        with halting(self.compiled.machine, lambda: self._late or self.options.interrupted()):
-            super().run()
+        super().run()
         if self._whole:
             self.findings.look()
             self._keep_checkpoint()
@@ -113,11 +111,8 @@ class BlockSearch(Search):
                 self.model.actions[name].decisive.add(label)
 
     def _explore(self) -> None:
-        try:
+        with halting(self.compiled.machine, self._is_due, self._heed_limits):
             super()._explore()
-        except HaltedError:
-            self._heed_limits()
-            raise AssertionError("compiled code was halted, and no limit is reached") from None
 
     def _find_initial(self) -> None:
         super()._find_initial()
@@ -279,7 +274,7 @@ class BlockSearch(Search):
             raise Stopped(self._no_room()) from None
 
     def _no_room(self) -> str:
-        return f"the memory budget of {self.seen.budget / 1e6:,.0f} MB was used up in level {self.depth}"
+        return f"the memory budget of {self.seen.budget / 1e6:,.0f} MB was used up {self._here}"
 
     def _undefined(self, number: int, state: State) -> None:
         self._stuck(number, *self.rows.stuck(state))

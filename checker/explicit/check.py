@@ -10,6 +10,7 @@ from assay.checker.check import report_of, scenarios, searched_model
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.explicit.behaviour import decisions_of
 from assay.checker.explicit.bfs import BlockSearch
+from assay.checker.explicit.dfs import DepthFirstBlockSearch
 from assay.checker.explicit.machine import Behaviours, Compiled
 from assay.checker.explicit.quantifiers import always_empty
 from assay.checker.liveness.decide import Decisions
@@ -35,7 +36,8 @@ def check(
     reduction = reduction_of(kernel, chosen)
     with deep_recursion(kernel):
         model = searched_model(kernel, reduction)
-        with closing(BlockSearch(model, chosen, compiled, reduction)) as search:
+        kind = DepthFirstBlockSearch if chosen.order == "dfs" else BlockSearch
+        with closing(kind(model, chosen, compiled, reduction)) as search:
             report = answered(search, texts, ENGINE)
     return replace(report, checkpoint=chosen.checkpoint if ended_early(search) else None)
 
@@ -52,6 +54,6 @@ def answered(search: BlockSearch, texts: Sources, engine: str, decide: Decide | 
     behaviours = search.compiled.behaviours
     decided = None if behaviours is None else (decide or decisions_of)(search, behaviours, texts)
     results = [*Answers(search, texts, decided).all(), *scenarios(search, texts)]
-    complete = not ended_early(search) and not search.interrupted
-    empty = always_empty(model, search.rows, search.options, texts) if complete else ()
+    looks = search.options.order == "bfs" and not ended_early(search) and not search.interrupted
+    empty = always_empty(model, search.rows, search.options, texts) if looks else ()
     return report_of(search, engine, results, empty, search.statistics())

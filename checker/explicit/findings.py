@@ -60,7 +60,7 @@ class Findings:
         deadlock: bool,
     ) -> None:
         self._compiled = compiled
-        self._store = store
+        self.store = store
         self._watch = watch
         self._note_stuck = note_stuck
         self._see_step = see_step
@@ -87,8 +87,8 @@ class Findings:
 
     def collect(self, lane: Lane, stage: Chunk, at: int, number: int) -> Iterator[Event]:
         """What a lane found in the last finished level; the first state that it staged, at ``at``, has the number ``number``."""
-        level = len(self._store.levels.counts) - 1
-        start = self._store.levels.starts[level]
+        level = len(self.store.levels.counts) - 1
+        start = self.store.levels.starts[level]
         for kind, slot in ((STUCK, Slot.STUCK), (TERMINAL, Slot.TERMINAL), (DEAD, Slot.DEAD)):
             position = int(lane.context[slot])
             if position != NEVER:
@@ -110,7 +110,7 @@ class Findings:
         for event in sorted(
             unseen, key=lambda each: (each.level, each.source, KINDS.index(each.kind), each.number, each.at)
         ):
-            self._look_at(event, self._store[event.number])
+            self._look_at(event, self.store[event.number])
 
     def _look_at(self, event: Event, state: State) -> None:
         match event.kind:
@@ -120,7 +120,7 @@ class Findings:
                 if self._deadlock:
                     self._look_at_dead(event, state)
             case "step":
-                after = self._store.layout.unpack(np.array(event.row, np.uint64))
+                after = self.store.layout.unpack(np.array(event.row, np.uint64))
                 self._see_step(event.number, after)
                 self._require(self._compiled.steps[event.at // 2], event.at)
             case "refine":
@@ -132,7 +132,7 @@ class Findings:
 
     def _look_at_dead(self, event: Event, state: State) -> None:
         is_dead = event.kind == DEAD
-        alive = next(self._store.outcomes(state), None) is not None
+        alive = next(self.store.outcomes(state), None) is not None
         terminal = self._watch.is_terminal(event.number, state)
         if alive or (terminal if is_dead else DEFINED not in self._watch.found):
             raise EnginesDisagreeError(f"compiled code finds no way on where the reference evaluator does: {state}")

@@ -11,14 +11,15 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 from assay.checker.explicit.machine import Machine
+from assay.checker.layout.context import HaltedError
 
 PATIENCE = 0.25
 """Seconds between two looks; a round that ends by itself within them is not dropped."""
 
 
 @contextmanager
-def halting(machine: Machine, due: Callable[[], bool]) -> Iterator[None]:
-    """Inside, compiled code is told to halt once it was ``due`` for some time."""
+def halting(machine: Machine, due: Callable[[], bool], heed: Callable[[], None]) -> Iterator[None]:
+    """Inside, compiled code is told to halt once it was ``due`` for some time; then ``heed`` raises what is to be raised."""
     over = Event()
 
     def watch() -> None:
@@ -33,6 +34,9 @@ def halting(machine: Machine, due: Callable[[], bool]) -> Iterator[None]:
     watcher.start()
     try:
         yield
+    except HaltedError:
+        heed()
+        raise AssertionError("compiled code was halted, and no limit is reached") from None
     finally:
         over.set()
         watcher.join()

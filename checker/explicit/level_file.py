@@ -72,7 +72,9 @@ class Header:
 
 def unpack_header(words: Rows) -> Header:
     """The header of a level file; raises ``DamagedError``."""
-    if len(words) < HEADER or int(words[0]) != MAGIC:
+    if len(words) < HEADER:
+        raise DamagedError("it is cut off")
+    if int(words[0]) != MAGIC:
         raise DamagedError("it is no level file")
     if int(words[1]) != FORMAT:
         raise DamagedError(f"it has version {int(words[1])} of the format, and this program reads version {FORMAT}")

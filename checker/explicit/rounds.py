@@ -121,6 +121,15 @@ class Rounds:
         took = time.perf_counter() - started
         self._size = max(1, self._size // 2) if took > ROUND_SECONDS else min(CHUNK, self._size * 2)
 
+    def expand_alone(self, block: Block) -> Lane:
+        """Expand states that need not be of any level; the lane that was filled."""
+        while True:
+            lane = self._lanes[0]
+            lane.expand(block)
+            if not lane.overflow:
+                return lane
+            self.use(self.arena.keys, 4 * self.arena.room)
+
     def begin(self, starting: Starting) -> Lane:
         """The first lane, with the next initial states for candidates."""
         self._lanes[0].begin(starting)

@@ -28,6 +28,8 @@ class Seen:
     def __init__(self, options: SearchOptions, words: int, rounds: Rounds) -> None:
         self.keys = Keys.ROWS if options.fingerprints == "auto" else Keys(options.fingerprints)
         self.peak = self._base = taken()
+        self.reserved = 0
+        """Bytes that are kept for something else."""
         self.budget = options.memory or default_budget()
         self._chosen = options.fingerprints
         self._words = words
@@ -42,7 +44,7 @@ class Seen:
     @property
     def room(self) -> int:
         """Bytes of the budget that are left for the table: lanes, the stage (no larger than they are), and levels take the rest."""
-        return self.budget - self._base - KEPT - 2 * self._rounds.arena.nbytes
+        return self.budget - self._base - KEPT - 2 * self._rounds.arena.nbytes - self.reserved
 
     @property
     def table(self) -> Table:
@@ -75,7 +77,8 @@ class Seen:
         """An upper bound of the probability that two of so many states were taken for one."""
         if self._chosen == "exact" or (self.keys is Keys.ROWS and self._is_exact_enough(states)):
             return 0.0
-        narrow = {"auto": min(states, NARROW_LIMIT), "64": states}.get(self._chosen, 0)
+        before = min(states, NARROW_LIMIT) if self._chosen == "auto" else 0
+        narrow = states if self.keys is Keys.PRINTS else before
         return narrow * narrow / 2.0**65 + states * states / 2.0**129
 
     def _is_exact_enough(self, states: int) -> bool:
@@ -95,17 +98,19 @@ class Seen:
 
     def adapt(self, levels: Levels) -> None:
         """Go over to fingerprints where rows take too much, and to longer ones where short ones would collide."""
-        if self._chosen != "auto":
-            return
-        if self.keys is Keys.ROWS and not self._is_exact_enough(len(levels)):
+        self.narrow(levels, len(levels))
+        if self._chosen == "auto" and self.keys is Keys.PRINTS and len(levels) > NARROW_LIMIT:
+            self.use(Keys.WIDE_PRINTS)
+            self.fill(levels)
+
+    def narrow(self, levels: Levels, states: int) -> None:
+        """Go over to fingerprints where the rows of so many states take too much."""
+        if self._chosen == "auto" and self.keys is Keys.ROWS and not self._is_exact_enough(states):
             self.use(Keys.PRINTS)
             levels.bits = self.keys.bits
             narrow = self._rounds.narrowed(self.table, self.room)
             self.note_peak()
             self._table = narrow
-        elif self.keys is Keys.PRINTS and len(levels) > NARROW_LIMIT:
-            self.use(Keys.WIDE_PRINTS)
-            self.fill(levels)
 
     def use(self, keys: Keys) -> None:
         """Tell states apart by other keys, once the table is made anew."""

@@ -86,13 +86,16 @@ class Powerset:
 Choices = Mask | Bunch | Whole | Powerset
 
 
-def choices_of(domain: k.Expr, lowering: Lowering) -> Choices:
-    """What a parameter, a pick or a quantifier ranges over, which may be more than is ever listed."""
+def choices_of(domain: k.Expr, lowering: Lowering, subsets_of: int = SUBSET_LIMIT) -> Choices:
+    """What a parameter, a pick or a quantifier ranges over, which may be more than is ever listed.
+
+    Subsets of more than ``subsets_of`` elements are not listed: they are made one after another, in another order.
+    """
     if lowering.unrolling is UNROLLED:
         return domain_of(domain, lowering)
     if isinstance(domain, k.Subsets):
         whole = _small(domain.operand, lowering)
-        if isinstance(whole, Mask) and whole.bits.bits > SUBSET_LIMIT:
+        if isinstance(whole, Mask) and whole.bits.bits > subsets_of:
             return Powerset(whole)
         return subsets(lowering.code, whole)
     if isinstance(domain, k.TypeDomain) and not is_small(domain.of) and has_ranks(domain.of, stored=True):

@@ -25,17 +25,18 @@ class Unrolling:
     """How much code is written out instead of looped over.
 
     ``instances`` is the most instances of an action, ``picks`` the most elements picked from, and ``elements`` the most elements of a
-    quantifier's or filter's domain, that each get code of their own.
+    quantifier's or filter's domain, that each get code of their own; so do subsets that are picked of sets of up to ``subsets`` elements.
     """
 
     instances: int
     picks: int
     elements: int
+    subsets: int
 
 
-UNROLLED = Unrolling(1 << 62, 1 << 62, 1 << 62)
+UNROLLED = Unrolling(1 << 62, 1 << 62, 1 << 62, 1 << 62)
 """No loops at all: for code that is not run by a processor."""
-LEVELS = (Unrolling(64, 16, 64), Unrolling(8, 4, 8), Unrolling(1, 1, 1))
+LEVELS = (Unrolling(64, 16, 64, 9), Unrolling(8, 4, 8, 3), Unrolling(1, 1, 1, 0))
 """From the fastest code to the shortest."""
 
 

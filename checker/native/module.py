@@ -21,7 +21,7 @@ from assay.checker.native.writing import Writing, written
 from assay.checker.symmetry.group import Group
 from assay.grammar import kernel as k
 
-GENERATOR_VERSION = 4
+GENERATOR_VERSION = 5
 """Part of the key of cached object code: to be raised with every change of what is generated."""
 
 _HALT = """@halt = internal global i64 0, align 8

@@ -230,7 +230,7 @@ class ActionWriter:
             self._hand_on(self._told.cuts_as, self.state.row.words)
 
     def _pick(self, number: int, pick: k.Pick, at: int, cut: Cut | None, end: str) -> None:
-        domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering))
+        domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering, self.unrolling.subsets))
         self._give_up(undefined, cut, at, end)
         name = pick.binder.name
 
@@ -312,7 +312,9 @@ class ActionWriter:
     def _some_pick(self, pick: k.Pick, at: int, without: Scalar, lost: Mapping[str, Scalar]) -> Scalar:
         name, found = pick.binder.name, FALSE
         if without.known != 1:
-            domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering))
+            domain, undefined = self.lowering.apart(
+                lambda: choices_of(pick.domain, self.lowering, self.unrolling.subsets)
+            )
             without = self.code.either(without, undefined)
             found = self._some_item(name, domain, at, lost)
         if without.known == 0:

@@ -66,6 +66,11 @@ class Search:
         self._deadlock = options.check_deadlock and options.selects(DEADLOCK) and bool(model.steps)
 
     @property
+    def _here(self) -> str:
+        """How far the search has come, for people."""
+        return f"in level {self.depth}"
+
+    @property
     def seconds(self) -> float:
         """Time since the search began."""
         return time.monotonic() - self._start
@@ -80,7 +85,7 @@ class Search:
             self.stopped = str(reason)
         except KeyboardInterrupt:
             self.interrupted = True
-            self.stopped = f"interrupted in level {self.depth}"
+            self.stopped = f"interrupted {self._here}"
 
     def _explore(self) -> None:
         self._find_initial()
@@ -146,7 +151,7 @@ class Search:
         if most_levels is not None and self.depth >= most_levels:
             raise DepthReached
         if most_states is not None and len(self.store) >= most_states:
-            raise Stopped(f"the limit of {most_states:,} states was reached in level {self.depth}")
+            raise Stopped(f"the limit of {most_states:,} states was reached {self._here}")
 
     @property
     def violated(self) -> set[str]:
@@ -155,18 +160,21 @@ class Search:
 
     def _violation(self) -> str:
         names = sorted(self.violated)
-        return f"the search ended in level {self.depth}, where {_enumerate(names)} {'is' if len(names) == 1 else 'are'} violated"
+        return f"the search ended {self._here}, where {_enumerate(names)} {'is' if len(names) == 1 else 'are'} violated"
 
-    @property
-    def _late(self) -> bool:
+    def _is_late(self) -> bool:
         return self.options.timeout is not None and self.seconds >= self.options.timeout
+
+    def _is_due(self) -> bool:
+        """Whether the search is to end now."""
+        return self._is_late() or self.options.interrupted()
 
     def _heed_limits(self) -> None:
         if self.options.interrupted():
             self.interrupted = True
-            raise Stopped(f"interrupted in level {self.depth}")
-        if self._late:
-            raise Stopped(f"the time limit of {self.options.timeout:g} s was reached in level {self.depth}")
+            raise Stopped(f"interrupted {self._here}")
+        if self._is_late():
+            raise Stopped(f"the time limit of {self.options.timeout or 0:g} s was reached {self._here}")
         if self._frontier % TELL_EVERY == 1:
             self._tell()
 

@@ -20,6 +20,7 @@ class CompiledCrowd:
     """Moves all walkers with one call; only what compiled code finds first is given to the reference evaluator to look at."""
 
     def __init__(self, model: Model, compiled: Compiled) -> None:
+        self.machine = compiled.machine
         self._model = model
         self._compiled = compiled
         self._probe = Probe(compiled)

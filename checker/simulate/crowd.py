@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from assay.checker.evaluate.model import Model, outcomes
 from assay.checker.evaluate.outcome import Cut, Stuck, Successor
+from assay.checker.explicit.machine import Machine
 from assay.checker.reference.watch import Watch
 from assay.checker.verdict import State
 
@@ -32,6 +33,10 @@ class Notice:
 
 class Crowd(Protocol[B]):
     """An engine. ``expand`` says how many successors each walker has, one walker's after another's, and by position the action of each."""
+
+    @property
+    def machine(self) -> Machine | None:
+        """The compiled code that moves walkers, if it is that."""
 
     def place(self, states: list[State]) -> B:
         """Walkers in these states."""
@@ -60,6 +65,8 @@ class Crowd(Protocol[B]):
 
 class Evaluated:
     """The crowd of the reference evaluator, which looks at every state and step itself."""
+
+    machine = None
 
     def __init__(self, model: Model, watch: Watch) -> None:
         self._model = model

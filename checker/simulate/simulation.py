@@ -6,6 +6,7 @@ has been is kept until its wave ends, so that a violation is shown with the walk
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from typing import Generic
@@ -14,6 +15,7 @@ import numpy as np
 
 from assay.checker.evaluate.model import Model, outcomes
 from assay.checker.evaluate.outcome import Cut, Outcome, Picks, Stuck, Successor
+from assay.checker.explicit.halting import halting
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.store import Link
@@ -98,6 +100,11 @@ class Simulation(Search, Generic[B]):
     def trace(self, number: int, *more: Step) -> Trace:
         """The walk to a state in which something was found."""
         return Trace((*self.visited.traces[number].steps, *more))
+
+    def _explore(self) -> None:
+        machine = self.crowd.machine
+        with halting(machine, self._is_due, self._heed_limits) if machine is not None else nullcontext():
+            super()._explore()
 
     def _find_initial(self) -> None:
         found: list[Outcome] = list(islice(self.model.init.outcomes(), MOST_INITIAL))

@@ -65,6 +65,11 @@ def chosen_model(module: ModuleFile, name: str | None, diagnostics: Diagnostics)
     return models.get(name)
 
 
+def default_model(module: ModuleFile) -> str | None:
+    """The model that is taken where none is named: the one called so, if there is one."""
+    return next((model.name.text for model in models_of(module) if model.name.text == "default"), None)
+
+
 def start_of(module: ModuleFile) -> Span:
     """The place of the module's name, or the start of its file."""
     return module.tree.name.span if module.tree.name else Span(module.file, 1, 1, 1, 1)

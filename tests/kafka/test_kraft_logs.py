@@ -18,7 +18,7 @@ from assay.checker import portfolio
 from assay.checker.evaluate.model import Model
 from assay.checker.options import SearchOptions
 from assay.checker.reference.scenario import check_scenario
-from assay.checker.verdict import Outcome
+from assay.checker.verdict import ExitCode, Outcome
 from assay.cli.settings import load
 from assay.grammar.values import RecordValue, Some
 from assay.traces.answer import validated
@@ -205,11 +205,24 @@ def test_each_edit_changes_one_digit() -> None:
 
 
 def test_what_may_become_of_a_partition_is_possible() -> None:
-    loaded = load("kafka/kraft/leadership", None, {})
+    loaded = load("kafka/kraft/leadership", "lessons", {})
     model = Model(loaded.kernel)
     found = {each.name: check_scenario(model, each, loaded.sources).outcome for each in loaded.kernel.scenarios}
     assert set(found.values()) == {Outcome.HOLDS}
     assert len(found) == 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spec", "distinct", "generated", "depth"),
+    [("kafka/kraft/leadership", 32_808, 1_545_553, 10), ("kafka/kraft/cluster", 5_470_560, 136_831_393, 22)],
+)
+def test_what_a_check_without_a_model_searches_holds(spec: str, distinct: int, generated: int, depth: int) -> None:
+    loaded = load(spec, None, {})
+    report = portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
+    assert report.exit_code is ExitCode.OK
+    statistics = report.statistics
+    assert (statistics.distinct, statistics.generated, statistics.depth) == (distinct, generated, depth)
 
 
 def of_leadership(switched_off: str | None) -> dict[str, Outcome]:

@@ -128,7 +128,7 @@ def test_an_edited_digit_is_found_at_its_line_with_both_values(
 
 
 def test_the_runs_that_the_joined_model_tells_of_are_possible() -> None:
-    loaded = load("kafka/cluster", None, {})
+    loaded = load("kafka/cluster", "two_processes", {})
     model = Model(loaded.kernel)
     found = {each.name: check_scenario(model, each, loaded.sources) for each in loaded.kernel.scenarios}
     assert {name: result.outcome for name, result in found.items()} == {
@@ -166,4 +166,4 @@ def test_the_joined_model_holds_where_it_is_small() -> None:
 
 @pytest.mark.slow
 def test_the_joined_model_holds_with_two_brokers() -> None:
-    check_joined("two_brokers", 904_760, 10_598_673, 27)
+    check_joined("default", 904_760, 10_598_673, 27)

@@ -50,20 +50,20 @@ QUICK = [
     Refines("kafka/replication/kip320_refinement", "r2l2m2e2", (LOG,), 6_017, 18),
 ]
 LONG = [
-    Refines("kafka/cluster_refinement", "two_brokers", (CONTROLLER, LEADERSHIP), 904_760, 27),
+    Refines("kafka/cluster_refinement", "default", (CONTROLLER, LEADERSHIP), 904_760, 27),
     Refines("kafka/replication/kip320_refinement", "r3l2m2e2", (LOG,), 741_910, 26),
 ]
 WITHOUT = [
-    Departs("kafka/cluster_refinement", "two_brokers", "EpochPerElection", LEADERSHIP, 12, "cluster.elect_leader"),
+    Departs("kafka/cluster_refinement", "default", "EpochPerElection", LEADERSHIP, 12, "cluster.elect_leader"),
     Departs(
         "kafka/cluster_refinement",
-        "two_brokers",
+        "default",
         "ConditionalWrites",
         LEADERSHIP,
         11,
         "cluster.change_isr_with_the_dead",
     ),
-    Departs("kafka/cluster_refinement", "two_brokers", "FenceByLeaderEpoch", LEADERSHIP, 12, "cluster.leadership.obey"),
+    Departs("kafka/cluster_refinement", "default", "FenceByLeaderEpoch", LEADERSHIP, 12, "cluster.leadership.obey"),
 ]
 LONG_WITHOUT = [
     Departs("kafka/replication/kip320_refinement", "r3l2m2e2", "EpochBeforeExpansion", LOG, 18, "leader_advance_hw"),

@@ -10,7 +10,7 @@ from typing import Literal
 import click
 
 from assay.checker import portfolio
-from assay.checker.options import Fingerprints, SearchOptions
+from assay.checker.options import Fingerprints, Order, SearchOptions
 from assay.checker.portfolio import Answer, Engine
 from assay.cli.answer import Destination, result_options, tell
 from assay.cli.interrupt import stoppable
@@ -37,6 +37,14 @@ from assay.spark.cluster import Choice
 )
 @spark_options
 @click.option("--property", "names", multiple=True, metavar="NAME", help="Check this property only; repeatable.")
+@click.option(
+    "--search",
+    "order",
+    type=click.Choice(["bfs", "dfs"]),
+    default="bfs",
+    show_default=True,
+    help="Breadth-first, with shortest counterexamples, or depth-first, which soon makes long runs.",
+)
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Look at runs of up to N states only.")
 @click.option(
     "--max-states", type=click.IntRange(min=1), metavar="N", help="Stop at the level that reaches N distinct states."
@@ -112,6 +120,7 @@ def check(
     exchange: Choice | None,
     workdir: str | None,
     names: tuple[str, ...],
+    order: Order,
     depth: int | None,
     max_states: int | None,
     timeout: float | None,
@@ -135,10 +144,13 @@ def check(
     """
     if checkpoint is not None and resume is not None:
         raise click.UsageError("--resume goes on writing into its folder: --checkpoint beside it has no meaning")
+    if engine == "spark" and order == "dfs":
+        raise click.UsageError("--engine spark searches breadth-first")
     cluster = cluster_wanted(engine, master, partitions, exchange, workdir, resume)
     loaded = load(spec, model, parse_settings(settings))
     limits = SearchOptions(
         properties=frozenset(names) or None,
+        order=order,
         max_depth=depth,
         max_states=max_states,
         timeout=timeout,

@@ -41,6 +41,7 @@ def report_object(report: Report) -> dict[str, Any]:
         "states": {"distinct": s.distinct, "generated": s.generated, "depth": s.depth, "collision": s.collision},
         "bounds": dict(report.bounds),
         "coverage": coverage_object(report),
+        "search": report.order,
         "stopped": report.stopped,
         **({"checkpoint": str(report.checkpoint)} if report.checkpoint else {}),
         "up_to_depth": report.up_to_depth,

@@ -66,7 +66,10 @@ def statistics_line(report: Report) -> Line:
         return Line(f"{s.seconds:.1f} s, engine {report.engine}", Tone.FAINT)
     names = "" if report.group is None else f" under permutations of {', '.join(x.name for x in report.group.sorts)}"
     counted = "distinct state" if report.group is None else "orbit"
-    sizes = f"{plural(s.distinct, counted)}{names}, {s.generated:,} generated, depth {s.depth}"
+    how_deep = (
+        f"depth {s.depth}" if report.order == "bfs" else f"depth-first, longest run of {plural(s.depth, 'state')}"
+    )
+    sizes = f"{plural(s.distinct, counted)}{names}, {s.generated:,} generated, {how_deep}"
     chance = f", probability of a state missed below {s.collision:.1e}" if s.collision else ""
     return Line(f"{sizes}, {s.seconds:.1f} s, engine {report.engine}{chance}", Tone.FAINT)
 
@@ -75,7 +78,8 @@ def _stopped(report: Report) -> list[Line]:
     """Why the search ended early, if it did. What it did not exercise says nothing then, and is left out."""
     if report.stopped is not None:
         hint = " (`--continue` searches on)" if report.outcome is Outcome.VIOLATED else ""
-        why = f"{report.stopped[0].upper()}{report.stopped[1:]}{hint}"
+        shortest = "" if report.order == "bfs" else "; runs found depth-first need not be the shortest"
+        why = f"{report.stopped[0].upper()}{report.stopped[1:]}{hint}{shortest}"
     elif report.up_to_depth is not None:
         why = f"Every run of up to {plural(report.up_to_depth, 'state')} was looked at"
     else:

@@ -17,6 +17,7 @@ TEXTS_OF_LINES = {
 }
 READERS_OF_ONE_FORMAT = {
     "traces/paste.py",  # a pattern of the names of loggers
+    "traces/readers/json_lines.py",  # log4j's name of the seconds since 1970
     "traces/readers/metadata_dump.py",  # a dump names a batch's epoch as it names its offset
 }
 FILES = sorted(path for folder in ("traces", "spark") for path in (ROOT / folder).rglob("*.py"))

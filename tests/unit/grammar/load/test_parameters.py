@@ -49,6 +49,14 @@ def test_a_model_binds_over_defaults(kernel_of: KernelOf) -> None:
     assert kernel.model == "small"
 
 
+def test_the_model_called_default_is_taken_where_none_is_named_but_not_for_logs(kernel_of: KernelOf) -> None:
+    text = SPEC + "\nmodel default: Broker = {z}\n"
+    kernel = kernel_of(text)
+    assert (bound(kernel)["Broker"], kernel.model) == (("z",), "default")
+    assert bound(kernel_of(text, model="small"))["Broker"] == ("x", "y")
+    assert bound(log_kernel(load_text(text), {}, {}))["Broker"] == ("b1", "b2", "b3")
+
+
 def test_a_number_names_the_elements_of_a_set(kernel_of: KernelOf) -> None:
     assert bound(kernel_of(SPEC, model="other"))["Broker"] == ("b1", "b2", "b3", "b4")
 

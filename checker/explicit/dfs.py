@@ -1,0 +1,247 @@
+"""Depth-first search by compiled code: the newest states are expanded first, some at a time.
+
+Of the states only fingerprints (or whole rows, while they are few) are remembered, and on a stack those that are on the way to what is being
+expanded, with their neighbours that wait for their turn. So a path is known exactly as long as it may be asked for: one to a finding is kept
+when it is found. The order does not depend on the number of threads, for there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.evaluate.model import Model
+from assay.checker.explicit.bfs import BlockSearch
+from assay.checker.explicit.findings import STATE
+from assay.checker.explicit.lanes import Block, Lane
+from assay.checker.explicit.level_file import Chunk
+from assay.checker.explicit.machine import Compiled
+from assay.checker.explicit.probe import BLOCK, Probe
+from assay.checker.explicit.store import RowStore
+from assay.checker.explicit.table import TableFullError
+from assay.checker.layout.row import Rows
+from assay.checker.options import SearchOptions
+from assay.checker.reference.bfs import Stopped
+from assay.checker.reference.dfs import shortcut
+from assay.checker.symmetry.reduction import Reduction
+from assay.checker.verdict import State
+
+AT_ONCE = 512
+"""How many of the newest states are expanded together."""
+STACK_SHARE = 4
+"""One part in so many of the room for states is kept for the stack."""
+NOBODY = (1 << 32) - 1
+"""In the place of a predecessor: there is none."""
+KEPT = 1 << 40
+"""From this number on: the last states of paths that are kept."""
+
+
+class Stack:
+    """Rows, each with the place of the row from which it was found, and how many there are on the way; ``top`` of them are used."""
+
+    def __init__(self, words: int, most: int) -> None:
+        self.top = 0
+        self._most = most
+        self.chunk = _chunk(words, 1 << 16)
+        self.depths = np.ones(1 << 16, np.uint32)
+
+    def make_room(self, n: int) -> None:
+        """Room for n more; raises ``MemoryError``."""
+        room, wanted = len(self.chunk.rows), self.top + n
+        if wanted <= room:
+            return
+        old = self.chunk
+        size = max(wanted, 2 * room)
+        row_bytes = old.rows.shape[1] * 8 + 10
+        if size * row_bytes > self._most or size >= NOBODY:
+            raise MemoryError
+        self.chunk = _chunk(old.rows.shape[1], size)
+        for column in ("rows", "parents", "actions"):
+            getattr(self.chunk, column)[: self.top] = getattr(old, column)[: self.top]
+        self.depths = np.concatenate([self.depths, np.ones(size - room, np.uint32)])
+
+    def begin(self, rows: Rows) -> None:
+        """Hold these rows, found from nothing, and no others."""
+        self.top = 0
+        self.make_room(len(rows))
+        self.top = len(rows)
+        self.chunk.rows[: self.top] = rows
+        self.chunk.parents[: self.top] = NOBODY
+        self.depths[: self.top] = 1
+
+    def push(self, n: int, places: npt.NDArray[np.int64]) -> int:
+        """The next n rows count; their predecessors, told by position, lie at these places. The greatest of their depths."""
+        new = slice(self.top, self.top + n)
+        self.chunk.parents[new] = places[self.chunk.parents[new]]
+        self.depths[new] = self.depths[self.chunk.parents[new]] + 1
+        self.top += n
+        return int(self.depths[new].max(initial=0))
+
+    def path(self, place: int) -> Rows:
+        """The rows on the way to one."""
+        places = []
+        while place != NOBODY:
+            places.append(place)
+            place = int(self.chunk.parents[place])
+        rows: Rows = self.chunk.rows[places[::-1]]
+        return rows
+
+
+def _chunk(words: int, n: int) -> Chunk:
+    return Chunk(np.empty((n, words), np.uint64), np.empty(n, np.uint32), np.empty(n, np.uint16))
+
+
+class Trail(RowStore):
+    """The states that a depth-first search can still name: initial ones while they are listed, then those on the stack, and paths that are kept."""
+
+    def __init__(self, store: RowStore, most: int) -> None:
+        super().__init__(store.layout, store.model, store.levels)
+        self.stack = Stack(store.layout.words, most)
+        self.seen = 0
+        """How many states were found, once the initial ones are known."""
+        self._kept: list[Rows] = []
+
+    def __len__(self) -> int:
+        return self.seen or super().__len__()
+
+    def __getitem__(self, number: int) -> State:
+        return self.layout.unpack(self._path(number)[-1])
+
+    def path(self, number: int) -> list[State]:
+        """The states on the way to a state, the first one initial."""
+        return [self.layout.unpack(row) for row in self._path(number)]
+
+    def _path(self, number: int) -> Rows:
+        if number >= KEPT:
+            return self._kept[number - KEPT]
+        if self.seen:
+            return self.stack.path(number)
+        return self.levels.row(*self.levels.place(number))[None]
+
+    def keep(self, number: int, probe: Probe) -> int:
+        """Keep the path to a state, without detours; the number by which it is known from now on."""
+        path = self._path(number)
+        places, onward = {row.tobytes(): at for at, row in enumerate(path)}, [list[int]() for _ in path]
+        for begin in range(0, len(path) - 1, BLOCK):
+            found = probe.expand(np.ascontiguousarray(path[begin : begin + BLOCK]))
+            for parent, row in zip(found.parents.tolist(), found.rows, strict=True):
+                if (at := places.get(row.tobytes())) is not None:
+                    onward[begin + parent].append(at)
+        self._kept.append(path[shortcut(len(path), onward.__getitem__)])
+        return KEPT + len(self._kept) - 1
+
+
+@dataclass(slots=True)
+class _Frame:
+    """Rows on the stack that were found together, of which those from ``next`` on are not expanded yet."""
+
+    start: int
+    next: int
+    end: int
+
+
+def _newest(waiting: list[_Frame]) -> Iterator[tuple[_Frame, int]]:
+    """Of how many rows of which frames to expand next, those that were made last first."""
+    left = AT_ONCE
+    for frame in reversed(waiting):
+        n = min(left, frame.end - frame.next)
+        yield frame, n
+        left -= n
+        if not left:
+            return
+
+
+class DepthFirstBlockSearch(BlockSearch):
+    """A search like the breadth-first one in another order. It ends with the first states that violate something."""
+
+    def __init__(
+        self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None = None
+    ) -> None:
+        super().__init__(model, replace(options, threads=1), compiled, reduction)
+        self.seen.reserved = self.seen.room // STACK_SHARE
+        self.trail = Trail(self.rows, self.seen.reserved)
+        self.rows = self.trail
+        self.store = self.trail  # type: ignore[assignment]
+        self.findings.store = self.trail
+        self._probe = Probe(compiled)
+        self._kept: set[tuple[int, str]] = set()
+
+    @property
+    def _here(self) -> str:
+        return f"after {len(self.rows):,} states"
+
+    def _all_levels(self) -> None:
+        self._keep_findings()
+        self.trail.seen = len(self.rows)
+        for rows in self.levels.every_row():
+            self.trail.stack.begin(rows)
+            self._search_from(len(rows))
+        self._decide_to_stop()
+
+    def _search_from(self, count: int) -> None:
+        """Search all that is reached from the rows on the stack."""
+        frames = [_Frame(0, 0, count)]
+        waiting = [frames[0]]
+        while waiting:
+            self._decide_to_stop()
+            self._heed_limits()
+            while frames[-1].next == frames[-1].end:
+                self.trail.stack.top = frames.pop().start
+            top = self.trail.stack.top
+            self._expand_newest(waiting)
+            if self.trail.stack.top > top:
+                frames.append(_Frame(top, top, self.trail.stack.top))
+                waiting.append(frames[-1])
+
+    def _expand_newest(self, waiting: list[_Frame]) -> None:
+        """Expand rows of the frames that were made last, and put what is new on the stack."""
+        taken = list(_newest(waiting))
+        places = np.concatenate([np.arange(frame.next, frame.next + n) for frame, n in taken])
+        self._frontier = self.trail.stack.top
+        self._within_budget(lambda levels: self.seen.narrow(levels, len(self.rows)))
+        lane = self._rounds.expand_alone(Block(0, self.trail.stack.chunk.rows[places]))
+        self._look(lane, places)
+        left = lane.done
+        for frame, n in taken:
+            frame.next += min(n, left)
+            left -= min(n, left)
+        while waiting and waiting[-1].next == waiting[-1].end:
+            waiting.pop()
+
+    def _look(self, lane: Lane, places: npt.NDArray[np.int64]) -> None:
+        """Keep what is new in a lane, whose states lay at these places, and look at what was found."""
+        refused = list(self._refused_steps([lane]))
+        new = self._push(lane, places)
+        self.tally.add(lane)
+        self.generated += lane.count
+        stack = self.trail.stack
+        at = stack.top - new
+        for event in (*refused, *self.findings.collect(lane, stack.chunk, at, at)):
+            number = event.number if event.kind == STATE else int(places[event.number])
+            self.findings.note(replace(event, number=number))
+        self.findings.look()
+        self._keep_findings()
+
+    def _push(self, lane: Lane, places: npt.NDArray[np.int64]) -> int:
+        """Put what is new in a lane on the stack; how much that is."""
+        stack = self.trail.stack
+        try:
+            new = int(self._rounds.insert(self.seen.table, [lane])[0])
+            stack.make_room(new)
+        except (TableFullError, MemoryError):
+            raise Stopped(self._no_room()) from None
+        lane.gather(stack.chunk, stack.top, new, stack.top)
+        self.depth = max(self.depth, stack.push(new, places))
+        self.trail.seen += new
+        return new
+
+    def _keep_findings(self) -> None:
+        """Keep the paths to findings that are new: the stack will forget them."""
+        for at, found in enumerate((self.watch.found, self.watch.undefined, self.watch.beyond)):
+            for name, finding in found.items():
+                if (at, name) not in self._kept and finding.state >= 0:
+                    found[name] = replace(finding, state=self.trail.keep(finding.state, self._probe))
+                self._kept.add((at, name))
