@@ -1,71 +1,182 @@
-"""Validation on Spark in `local[2]`: how fast logs are read, and slices checked, on many shifted copies of a recording as so many clusters."""
+"""Validation on Spark in `local[2]`: `python -m benchmarks spark_logs [PART[=SIZE]]…`, all parts if none is named.
+
+| part | SIZE | what it measures |
+| --- | --- | --- |
+| clusters | how many, 40 | how fast logs are read, and slices checked, on many copies of a recording as so many clusters |
+| large | bytes, 2GB | a large simulated cluster, and whether the answer is the local one |
+| live | bytes, 60MB | a simulated cluster of 1,000 slices whose files grow while they are followed, over a restart |
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import tarfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from assay.grammar.load import bundled_specs, load_spec
+from assay.grammar.load import Loaded, bundled_specs, load_spec
+from assay.report.validation_object import validation_object
 from assay.spark.logs.asking import Question
 from assay.spark.logs.inputs import list_inputs
+from assay.spark.logs.live import Change, follow
 from assay.spark.logs.reading import files_of, read_whole, settings
-from assay.spark.logs.validation import AS_USUAL, asked, shared_answers, slice_answers
+from assay.spark.logs.validation import AS_USUAL, ClusterAnswer, asked, shared_answers, slice_answers, validating
+from assay.spark.logs.wanted import Wanted
 from assay.spark.session import configured, session
+from assay.traces.answer import validated
+from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.overview import overview
+from assay.traces.read import read_logs
 from assay.traces.samples import sample
+from benchmarks.synthetic import generate, size_of
 
 Line = dict[str, object]
 
 CORES = 2
-COPIES = 40
+SLICES = 1_000
+STEPS = 12
+"""Pieces in which a log grows."""
+READING = 25
+"""Megabytes a second and core."""
+WHOLE = 300
+"""Seconds for two gigabytes."""
+LIVE = 20_000
+"""Events a second."""
 
 
-def lines(arguments: Sequence[str]) -> Iterator[Line]:
-    """One line each for reading, for the part that slices share, and for slices; the argument is the number of copies."""
-    copies = int(arguments[0]) if arguments else COPIES
-    loaded = load_spec(bundled_specs()[0] / "kafka" / "cluster.assay")
+def _spec() -> Loaded:
+    return load_spec(bundled_specs()[0] / "kafka" / "cluster.assay")
+
+
+def _clusters(size: str) -> Iterator[Line]:
+    """One line each for reading, for the part that slices share, and for slices."""
+    copies = int(size)
     with TemporaryDirectory() as folder, session(f"local[{CORES}]") as spark, configured(spark, settings(32 << 20)):
-        size = _copy(Path(folder), copies)
+        bytes_ = _copy(Path(folder), copies)
         inputs = list_inputs(spark, [folder], rf"{folder}/([^/]+)/")
-        question = Question(loaded)
+        question = Question(Wanted(_spec()))
         warm = read_whole(files_of(spark, inputs.files[:2]), inputs.files[:2], question.read)
         warm.count()
         begun = time.perf_counter()
         read_whole(files_of(spark, inputs.files), inputs.files, question.read).count()
-        yield _line("reading", begun, copies, megabytes=size / 1e6)
+        yield _rate("reading", begun, bytes_ / 1e6, "MB a second and core", READING, clusters=copies)
         begun = time.perf_counter()
         with asked(spark, inputs, question, AS_USUAL) as rows:
             shared = shared_answers(rows)
-            yield _line("reading and what slices share", begun, copies, megabytes=size / 1e6)
+            yield _rate("reading and what slices share", begun, bytes_ / 1e6, "MB a second and core", clusters=copies)
             begun = time.perf_counter()
             answers = slice_answers(spark, rows, shared, AS_USUAL, keep_executions=False)
-            yield _line("slices", begun, copies, events=sum(each.tally.used for each in answers.values()))
+            used = sum(each.tally.used for each in answers.values())
+            yield _rate("slices", begun, used, "events a second and core", clusters=copies)
+
+
+def _large(size: str) -> Iterator[Line]:
+    """Two lines: the local command, and Spark with caches that are warm."""
+    with TemporaryDirectory() as folder:
+        _generated(Path(folder), size_of(size), 5_000)
+        begun = time.perf_counter()
+        expected = _local(Path(folder))
+        local = time.perf_counter() - begun
+        with session(f"local[{CORES}]", {"spark.driver.memory": "4g"}) as spark:
+            begun = time.perf_counter()
+            inputs = list_inputs(spark, [folder])
+            with validating(spark, inputs, Question(Wanted(_spec()))) as work:
+                (answer,) = work.answers
+            seconds = time.perf_counter() - begun
+    yield {
+        "benchmark": "spark_logs", "what": "large", "value": round(seconds, 1), "unit": "seconds", "target": WHOLE, "size": size,
+        "equal_to_local": _said(answer) == expected, "local_seconds": round(local, 1), "slices": len(answer.validation.slices),
+        "events": answer.validation.counts.read, "load_after": round(os.getloadavg()[0], 2),
+    }  # fmt: skip
+
+
+def _live(size: str) -> Iterator[Line]:
+    """One line: events a second of all micro-batches, and whether the last answer, after a restart in the middle, is that of the whole."""
+    with TemporaryDirectory() as temporary:
+        source, logs = Path(temporary) / "source", Path(temporary) / "logs"
+        source.mkdir()
+        logs.mkdir()
+        _generated(source, size_of(size), SLICES)
+        answers: list[ClusterAnswer] = []
+
+        def told(answer: ClusterAnswer, _: list[Change]) -> None:
+            answers.append(answer)
+
+        longest, begun = 0.0, time.perf_counter()
+        with session(f"local[{CORES}]", {"spark.driver.memory": "4g"}) as spark:
+            for steps in (range(STEPS // 2), range(STEPS // 2, STEPS)):
+                query = follow(spark, logs, _spec(), Path(temporary) / "state", told, delay=0)
+                for step in steps:
+                    _grow(source, logs, step / STEPS, (step + 1) / STEPS)
+                    since = time.perf_counter()
+                    query.processAllAvailable()
+                    longest = max(longest, time.perf_counter() - since)
+                query.stop()
+        seconds, last = time.perf_counter() - begun, answers[-1]
+        yield {
+            "benchmark": "spark_logs", "what": "live", "value": round(last.validation.counts.read / seconds), "unit": "events a second",
+            "target": LIVE, "slices": len(last.validation.slices), "events": last.validation.counts.read, "batches": len(answers),
+            "seconds": round(seconds, 1), "longest_batch": round(longest, 1), "equal_to_local": _said(last) == _local(logs),
+            "load_after": round(os.getloadavg()[0], 2),
+        }  # fmt: skip
+
+
+def _generated(folder: Path, size: int, partitions: int) -> None:
+    generate(folder, size, brokers=20, partitions=partitions, violations=10, seed=1)
+
+
+def _grow(source: Path, logs: Path, begin: float, end: float) -> None:
+    for path in sorted(each for each in source.rglob("*") if each.is_file()):
+        text, target = path.read_bytes(), logs / path.relative_to(source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("ab") as stream:
+            stream.write(text[int(begin * len(text)) : int(end * len(text))])
+
+
+def _local(folder: Path) -> Any:
+    reading = read_logs([folder])
+    spec = _spec()
+    return _said(ClusterAnswer("", spec, validated(spec, reading, DEFAULT_OPTIONS), overview(reading)))
+
+
+def _said(answer: ClusterAnswer) -> Any:
+    found = json.loads(json.dumps(validation_object(answer.validation, answer.overview)))
+    del found["seconds"]
+    return found
 
 
 def _copy(folder: Path, copies: int) -> int:
     """The recording as that many clusters; how many bytes they have."""
-    size = 0
     for number in range(copies):
         with tarfile.open(sample("elections")) as packed:
             packed.extractall(folder / f"cluster-{number}", filter="data")
-    for path in folder.rglob("*"):
-        size += path.stat().st_size if path.is_file() else 0
-    return size
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def _line(what: str, begun: float, copies: int, **amounts: float) -> Line:
+def _rate(what: str, begun: float, amount: float, unit: str, target: float | None = None, **more: int) -> Line:
     seconds = time.perf_counter() - begun
-    rates = {f"{name}_per_second_and_core": round(amount / seconds / CORES, 2) for name, amount in amounts.items()}
     return {
-        "benchmark": "spark_logs",
-        "what": what,
-        "clusters": copies,
-        "cores": CORES,
-        "seconds": round(seconds, 2),
-        **{name: round(amount, 1) for name, amount in amounts.items()},
-        **rates,
-        "load_before": round(os.getloadavg()[0], 2),
-    }
+        "benchmark": "spark_logs", "what": what, "value": round(amount / seconds / CORES, 1), "unit": unit, "target": target,
+        "seconds": round(seconds, 2), **more, "load_after": round(os.getloadavg()[0], 2),
+    }  # fmt: skip
+
+
+PARTS: dict[str, tuple[Callable[[str], Iterator[Line]], str]] = {
+    "clusters": (_clusters, "40"),
+    "large": (_large, "2GB"),
+    "live": (_live, "60MB"),
+}
+
+
+def lines(arguments: Sequence[str]) -> Iterator[Line]:
+    """The lines of some parts, of all if none is named; raises ValueError where there is no such part."""
+    wanted = [each.partition("=") for each in arguments or PARTS]
+    if unknown := {name for name, _, _ in wanted} - set(PARTS):
+        raise ValueError(f"no part {', '.join(sorted(unknown))}; parts: {', '.join(PARTS)}")
+    for name, _, size in wanted:
+        measure, usual = PARTS[name]
+        yield from measure(size or usual)

@@ -27,7 +27,7 @@ SPARK = (
         "E833",
         "executors do not suit",
         "Tasks run assay too: every executor needs the same version of it, on the same version of Python, with what the extra `spark` brings. The "
-        "message says which executor differs, or what a task said.",
+        "message says which executor differs, or what a task said. Executors without assay get it where `spark.assay.ship` is `true`.",
     ),
     Code(
         "E834",

@@ -1,6 +1,7 @@
 """Jobs on Spark: the one package that may import pyspark.
 
-``assay.spark.explore`` checks a spec with the tasks of a session, and ``assay.spark.validate`` validates logs. They are imported when somebody asks
+``assay.spark.explore`` checks a spec with the tasks of a session, ``assay.spark.validate`` validates
+logs, and ``assay.spark.ship`` sends this package to executors. They are imported when somebody asks
 for them: tasks themselves, and the command line, need little.
 """
 
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from assay.spark.exploration import explore as explore
     from assay.spark.logs.api import validate as validate
+    from assay.spark.package import ship as ship
 
-_PLACES = {"explore": "assay.spark.exploration", "validate": "assay.spark.logs.api"}
+_PLACES = {"explore": "assay.spark.exploration", "validate": "assay.spark.logs.api", "ship": "assay.spark.package"}
 
 
 def __getattr__(name: str) -> Any:

@@ -16,8 +16,9 @@ from assay.checker.explicit.behaviour import decisions_of
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.check import Decide, answered, ended_early
 from assay.checker.explicit.kernels import OWNERS
-from assay.checker.explicit.level_file import DamagedError
+from assay.checker.explicit.level_file import ChunkLayout, DamagedError, Parent
 from assay.checker.explicit.machine import Behaviours, Compiled
+from assay.checker.explicit.packets import RECORDS
 from assay.checker.liveness.decide import Decisions
 from assay.checker.native.build import Machine
 from assay.checker.native.unsupported import UnsupportedError
@@ -59,6 +60,10 @@ class Exploration:
     remarks: tuple[str, ...]
     levels: int
     """How many levels were expanded on the cluster."""
+    sent: int
+    """Records that tasks sent."""
+    record: float
+    """Bytes of a record in a full packet."""
 
 
 def explore(
@@ -80,7 +85,7 @@ def explore(
     compiled = _compiled(spec, chosen)
     parts = _parts(spark, spread)
     with configured(spark), _storage(spread) as storage, deep_recursion(spec):
-        require_fit(spark, storage, parts, chosen.interrupted)
+        require_fit(spark, parts, chosen.interrupted, storage)
         exchange, remarks = _exchange(spark, spread, Job(storage.uri, parts, chosen.memory))
         resumed = _resumed(storage, spread, compiled, chosen)
         place = Place(exchange, storage, publish(storage, compiled), resumed, spread.out)
@@ -114,7 +119,8 @@ def searched(
             text = f"the work directory `{place.storage.uri}` is not what it was: {error}"
             raise SpecError([Diagnostic(NO_FILES, NOWHERE, text)]) from None
         kept = place.storage.uri if ended_early(search) and search.published else None
-        return Exploration(replace(report, checkpoint=kept), (), search.distributed)
+        record = ChunkLayout(compiled.layout.words, Parent.PRINT).size(RECORDS) * 8 / RECORDS
+        return Exploration(replace(report, checkpoint=kept), (), search.distributed, search.sent, record)
 
 
 def _deciding(storage: Storage, parts: int, jobs: Callable[[Callable[[], None]], Rounds]) -> Deciding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from assay.checker.layout.row import LAYOUT_VERSION
 from assay.checker.native.module import GENERATOR_VERSION
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
 from assay.spark.job import JobFailedError, is_remote, waited
+from assay.spark.package import SHIP, ship
 from assay.spark.storage import Storage, new_name
 from assay.spark.task import NO_FILES
 
@@ -20,12 +22,19 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 UNFIT = "E833"
+MANY = 1_024
+"""Numbers of which each task gets some."""
+LACKING = re.compile(r"No module named 'assay\b")
+
+
+def _never() -> bool:
+    return False
 
 
 def slots(spark: SparkSession) -> int:
     """How many tasks run at once, as far as a session tells."""
-    if is_remote(spark):
-        return int(spark.conf.get("spark.sql.shuffle.partitions", "2") or 2)
+    if is_remote(spark):  # a session that does not tell divides a range all the same
+        return len({row[0] for row in spark.range(MANY).selectExpr("spark_partition_id()").collect()})
     return spark.sparkContext.defaultParallelism
 
 
@@ -47,40 +56,77 @@ def versions() -> dict[str, Any]:
     return {"assay": __version__, "python": python, "formats": formats}
 
 
-def require_fit(spark: SparkSession, storage: Storage, parts: int, interrupted: Callable[[], bool]) -> None:
-    """Raise ``SpecError`` if an executor has another assay, or does not see the work directory; ``KeyboardInterrupt`` if nobody wants to wait."""
-    token, uri = f"token-{new_name()}", storage.uri
-    storage.write(token, token.encode())
+def require_fit(
+    spark: SparkSession, parts: int, interrupted: Callable[[], bool] = _never, storage: Storage | None = None
+) -> None:
+    """Raise ``SpecError`` if an executor has another assay, or does not see the work directory; ``KeyboardInterrupt`` if nobody wants to wait.
 
+    Executors that have none get this one, if the session is to do that (``package.SHIP``).
+    """
+    if storage is None:
+        _judge(_found(spark, parts, interrupted, None), "")
+        return
+    token = f"token-{new_name()}"
+    storage.write(token, token.encode())
+    try:
+        _judge(_found(spark, parts, interrupted, (storage.uri, token)), storage.uri)
+    finally:
+        storage.remove(token)
+
+
+def _found(
+    spark: SparkSession, parts: int, interrupted: Callable[[], bool], seen: tuple[str, str] | None
+) -> list[dict[str, Any]]:
+    try:
+        return _looked_at(spark, parts, interrupted, seen)
+    except JobFailedError as problem:
+        if not LACKING.search(str(problem)) or spark.conf.get(SHIP, "false") != "true":
+            raise SpecError([_lacking(problem)]) from None
+    ship(spark)
+    try:
+        return _looked_at(spark, parts, interrupted, seen)
+    except JobFailedError as problem:
+        raise SpecError([_lacking(problem)]) from None
+
+
+def _lacking(problem: JobFailedError) -> Diagnostic:
+    notes = (
+        Note(f"every executor needs Python {versions()['python']} with what assay {__version__} depends on: `pip install 'assay[spark]'` there"),
+        Note(f"assay itself is sent to executors that lack it where `{SHIP}` is `true`, or by `assay.spark.ship(spark)`"),
+    )  # fmt: skip
+    return Diagnostic(UNFIT, NOWHERE, f"tasks cannot run assay: {problem}", notes)
+
+
+def _looked_at(
+    spark: SparkSession, parts: int, interrupted: Callable[[], bool], seen: tuple[str, str] | None
+) -> list[dict[str, Any]]:
     def look(batches: Iterator[Any]) -> Iterator[Any]:
-        return looked(uri, token, batches)
+        return looked(seen, batches)
 
     def heed() -> None:
         if interrupted():
             raise KeyboardInterrupt
 
-    try:
-        frame = spark.range(0, parts, 1, parts).mapInArrow(look, "found string")
-        rows = waited(spark, frame.collect, heed, "assay: do the executors suit?")
-    except JobFailedError as problem:
-        note = Note(f"install assay {__version__} on every executor, with what it depends on")
-        raise SpecError([Diagnostic(UNFIT, NOWHERE, f"tasks cannot run assay: {problem}", (note,))]) from None
-    finally:
-        storage.remove(token)
-    _judge([json.loads(row.found) for row in rows], uri)
+    frame = spark.range(0, parts, 1, parts).mapInArrow(look, "found string")
+    rows = waited(spark, frame.collect, heed, "assay: do the executors suit?")
+    return [json.loads(row.found) for row in rows]
 
 
-def looked(uri: str, token: str, batches: Iterator[Any]) -> Iterator[Any]:
-    """What a task sees of the work directory, and which versions it has."""
+def looked(seen: tuple[str, str] | None, batches: Iterator[Any]) -> Iterator[Any]:
+    """Which versions a task has, and what it sees of a work directory."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
     for _ in batches:
-        try:
-            problem = "" if Storage(uri).read(token) == token.encode() else "it holds another file"
-        except OSError as error:
-            problem = error.strerror or str(error)
+        problem = "" if seen is None else _problem(*seen)
         found = json.dumps({"versions": versions(), "host": platform.node(), "problem": problem})
         yield pa.RecordBatch.from_pydict({"found": [found]})
+
+
+def _problem(uri: str, token: str) -> str:
+    try:
+        return "" if Storage(uri).read(token) == token.encode() else "it holds another file"
+    except OSError as error:
+        return error.strerror or str(error)
 
 
 def _judge(found: list[dict[str, Any]], uri: str) -> None:

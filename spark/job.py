@@ -49,7 +49,8 @@ class Running:
             except Exception as error:  # noqa: BLE001 - whatever it is belongs to the thread that waits
                 self._failure = failure(error)
 
-        self._thread = InheritableThread(target=run, daemon=True)
+        of = {"session": spark} if is_remote(spark) else {}
+        self._thread = InheritableThread(target=run, daemon=True, **of)
         self._thread.start()
 
     @property

@@ -80,7 +80,8 @@ class Place:
 
 
 class ClusterSearch(BlockSearch):
-    """A search like the local one. ``distributed`` tells how many levels were expanded on Spark, ``published`` whether a later job can go on."""
+    """A search like the local one. ``distributed`` tells how many levels were expanded on Spark, ``published`` whether a later job can go on,
+    ``sent`` how many records they exchanged."""
 
     def __init__(
         self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None, place: Place
@@ -91,6 +92,7 @@ class ClusterSearch(BlockSearch):
         self._files: dict[int, tuple[LevelPart, ...]] = {}
         self.distributed = 0
         self.published = False
+        self.sent = 0
         self._task_cpu = 0.0
         super().__init__(model, replace(options, checkpoint=None, resume=False), compiled, reduction)
 
@@ -257,6 +259,7 @@ class ClusterSearch(BlockSearch):
 
     def _count(self, outcome: Outcome) -> None:
         self.generated += outcome.generated
+        self.sent += outcome.records
         self._task_cpu += outcome.cpu
         self.levels.disk += outcome.disk
         tally = self.tally

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
 from assay.spark.java import java_home
+from assay.spark.package import SHIP
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,14 +43,19 @@ STATIC = {
     "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": "2",  # else too few slots are waited for for ten minutes
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
+    SHIP: "true",
 }
 """Settings that a session begins with."""
 SEARCH = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # jobs are short: what the second compiler costs, it does not bring in
-    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     "spark.shuffle.compress": "false",  # packed rows and fingerprints do not get smaller
 }
-"""Settings for searches alone."""
+"""Settings for searches on this machine; a cluster has its own."""
+
+
+def search_settings(master: str) -> dict[str, str]:
+    """Settings with which a session for searches begins."""
+    return SEARCH if master.startswith("local") else {}
 
 
 @contextmanager

@@ -45,6 +45,11 @@ def choose(kinds: Mapping[str, int], spec: str | None = None) -> Choice:
     return Choice(spec, None, "", by_user=True) if named is None else replace(named, by_user=True)
 
 
+def specs() -> tuple[str, ...]:
+    """The specs that may be chosen where nobody names one."""
+    return tuple(dict.fromkeys(each.choice.spec for each in _models()))
+
+
 def chosen(validation: Validation, choice: Choice, events: int) -> Validation:
     """The answer that says which model was chosen and why, and what that leaves open; ``events`` is how many the logs hold."""
     if choice.unsupported is not None:

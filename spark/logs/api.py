@@ -15,6 +15,7 @@ from assay.spark.logs.frames import contents_of, inputs_of
 from assay.spark.logs.inputs import list_inputs
 from assay.spark.logs.tables import Tables, tables
 from assay.spark.logs.validation import How, validating
+from assay.spark.logs.wanted import Wanted, wanted_by_lines
 from assay.spark.session import require_pyspark
 from assay.traces.answer import Scope
 from assay.traces.conduct import DEFAULT_OPTIONS
@@ -73,7 +74,7 @@ class Validated:
 def validate(  # noqa: PLR0913 - a notebook names what it wants, and each has a default
     spark: SparkSession,
     logs: str | Path | Sequence[str | Path] | DataFrame,
-    spec: str | Path | Loaded = "kafka/cluster",
+    spec: str | Path | Loaded | None = None,
     *,
     clause: str | None = None,
     clusters: str | None = None,
@@ -85,7 +86,8 @@ def validate(  # noqa: PLR0913 - a notebook names what it wants, and each has a 
     """Validate logs against a spec, with the tasks of a session.
 
     ``logs`` are files, directories, archives, patterns of paths or URIs, or a table with the columns ``path`` and ``content`` (as
-    ``spark.read.format("binaryFile")`` makes it) or ``file``, ``line`` and ``text``. ``spec`` is a file, the name of a bundled spec, or one that was loaded.
+    ``spark.read.format("binaryFile")`` makes it) or ``file``, ``line`` and ``text``. ``spec`` is a file, the name of a bundled spec,
+    or one that was loaded; without it each cluster's lines decide, as they do for the local command.
     ``clusters`` is a regular expression whose first group names the cluster in a file's name; ``skew`` is in milliseconds; ``shapes`` are files of
     further line shapes. The session's settings are as before when this returns. Plain Spark tables do all the work, so that
     a session of Spark Connect will do, if its workers have this package.
@@ -94,7 +96,7 @@ def validate(  # noqa: PLR0913 - a notebook names what it wants, and each has a 
     """
     require_pyspark()
     question = Question(
-        loaded=spec if isinstance(spec, Loaded) else load_spec(_located(spec)),
+        spec=_wanted(spec),
         clause=clause,
         options=replace(DEFAULT_OPTIONS, skew=skew),
         scope=scope,
@@ -113,6 +115,14 @@ def validate(  # noqa: PLR0913 - a notebook names what it wants, and each has a 
         work = kept.enter_context(validating(spark, inputs, question, how or How(), contents=contents))
         answers = {each.cluster: each.validation for each in work.answers}
         return Validated(answers, tables(spark, answers, work.rows), kept.pop_all())
+
+
+def _wanted(spec: str | Path | Loaded | None) -> Wanted:
+    if spec is None:
+        return wanted_by_lines()
+    if isinstance(spec, Loaded):
+        return Wanted(spec)
+    return Wanted(load_spec(_located(spec)), str(spec))
 
 
 def _located(spec: str | Path) -> Path:

@@ -13,10 +13,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
-from assay.grammar.load import Loaded
 from assay.spark.logs.inputs import NOT_READ, SHOWN, LogFile
 from assay.spark.logs.reading import WHOLE, FileRead, catalogue_of, read_file, reader_of
+from assay.spark.logs.wanted import Wanted
 from assay.traces.answer import Beside, Scope, ask_shared
+from assay.traces.choice import Choice
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event, Notice
 from assay.traces.join import Joiner, SliceAnswer
@@ -44,7 +45,7 @@ STANDARD = ReadOptions()
 class Question:
     """What is asked of each cluster's logs; ``all_events`` asks for rows with all events too."""
 
-    loaded: Loaded
+    spec: Wanted
     clause: str | None = None
     options: Options = DEFAULT_OPTIONS
     scope: Scope = EVERYTHING
@@ -56,8 +57,13 @@ class Question:
 
 
 class Asked(NamedTuple):
-    """The answer about what the slices of a cluster share, the names of the slices in their order, and what the logs are."""
+    """The answer about what the slices of a cluster share, the names of the slices in their order, and what the logs are.
 
+    ``choice`` is of the spec, for logs of so many ``events``.
+    """
+
+    choice: Choice
+    events: int
     shared: SharedAnswer
     slices: tuple[str, ...]
     beside: Beside
@@ -165,8 +171,16 @@ def _file(question: Question, file: LogFile, parts: Sequence[tuple[int, bytes]])
 
 def _answers(question: Question, reading: LogReading) -> Iterator[dict[str, Any]]:
     scope = question.scope if question.delay is None else _up_to_watermark(question.scope, reading, question.delay)
-    shared, slices, beside = ask_shared(question.loaded, reading, question.options, question.clause, scope)
-    asked = Asked(shared, tuple(slices), beside, overview(reading))
+    choice, clause = question.spec.choice(reading.kinds), question.clause
+    shared, slices, beside = ask_shared(
+        question.spec.spec(choice),
+        reading,
+        question.options,
+        clause or choice.clause,
+        scope,
+        supported=choice.unsupported is None,
+    )
+    asked = Asked(choice, sum(reading.kinds.values()), shared, tuple(slices), beside, overview(reading))
     yield _row(SHARED, asked)
     if shared.joint is not None:
         for name, events in slices.items():

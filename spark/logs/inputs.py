@@ -27,7 +27,7 @@ SHOWN = 5
 HIDDEN = (".", "_")
 """Spark reads no file whose name begins so."""
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _WILD = re.compile(r"([\\*?\[\]{},])")
 
 
@@ -73,7 +73,7 @@ def list_inputs(spark: SparkSession, paths: Sequence[str], clusters: str | None 
         if path == "-":
             notes = (Note("write it to a file first"),)
             raise SpecError([Diagnostic(NOT_ON_SPARK, NOWHERE, "standard input cannot be read on Spark", notes)])
-        found = _remote(spark, path) if _URI.match(path) else _local(path, notices)
+        found = _remote(spark, path) if URI.match(path) else _local(path, notices)
         for listed, known in found:
             files.append(LogFile(len(files), "", listed, known, tuple(notices)))
             notices.clear()

@@ -15,9 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
 from assay.grammar.load import Loaded
+from assay.spark.job import is_remote
 from assay.spark.logs.asking import EVERYTHING, STANDARD, Question
-from assay.spark.logs.inputs import Inputs, LogFile
+from assay.spark.logs.inputs import NOT_ON_SPARK, URI, Inputs, LogFile
 from assay.spark.logs.reading import files_of, read_whole, reader_of, settings
 from assay.spark.logs.tail import GrowingLogs, packed_paths, paths_by_identity
 from assay.spark.logs.validation import (
@@ -29,6 +31,7 @@ from assay.spark.logs.validation import (
     shared_answers,
     slice_answers,
 )
+from assay.spark.logs.wanted import Wanted
 from assay.spark.session import configured, require_pyspark
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.join import SliceAnswer
@@ -142,16 +145,33 @@ def follow(  # noqa: PLR0913 - a notebook names what it wants, and most have a d
 ) -> StreamingQuery:
     """Validate the logs in a directory while they grow, until the query is stopped. ``state`` is a directory where it keeps what it needs to go on.
 
-    ``told`` is called after each micro-batch. Lines count when ``delay`` milliseconds of later ones have been read.
+    ``told`` is called after each micro-batch. Lines count when ``delay`` milliseconds of later ones have been read. Raises SpecError (E842) for a URI, and
+    through Spark Connect.
     """
     require_pyspark()
+    _refuse(spark, str(logs))
     place = Path(state).absolute()
-    question = Question(loaded, options=options, scope=EVERYTHING, read=read, delay=delay)
+    question = Question(Wanted(loaded), options=options, scope=EVERYTHING, read=read, delay=delay)
     live = Live(str(Path(logs).absolute()), question, place, told)
     spark.dataSource.register(GrowingLogs)
     grown = spark.readStream.format(GrowingLogs.name()).load(live.logs)
     writer = grown.writeStream.foreachBatch(live.batch).option("checkpointLocation", str(place / "checkpoint"))
     return writer.start()
+
+
+def _refuse(spark: SparkSession, logs: str) -> None:
+    problems: list[Diagnostic] = []
+    if is_remote(spark):
+        text = "logs cannot be followed through Spark Connect: there the callback would run in another process"
+        problems.append(Diagnostic(NOT_ON_SPARK, NOWHERE, text))
+    if URI.match(logs):
+        text = f"`{logs}` cannot be followed: only a directory can that all executors see"
+        note = Note(
+            "lines of a topic or of a store are followed once something writes them to files, as `kafka-console-consumer` does"
+        )
+        problems.append(Diagnostic(NOT_ON_SPARK, NOWHERE, text, (note,)))
+    if problems:
+        raise SpecError(problems)
 
 
 class Stored(NamedTuple):

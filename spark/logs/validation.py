@@ -15,7 +15,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from assay.grammar.diagnostics import Diagnostic, SpecError
-from assay.spark.fit import slots
+from assay.grammar.load import Loaded
+from assay.spark.fit import require_fit, slots
 from assay.spark.logs import asking
 from assay.spark.logs.asking import ANSWERED, ASKED, Asked, Clusters, Question
 from assay.spark.logs.failures import as_diagnostic
@@ -33,6 +34,7 @@ from assay.spark.logs.reading import (
 )
 from assay.spark.session import configured
 from assay.traces.answer import answer
+from assay.traces.choice import chosen
 from assay.traces.events import Event
 from assay.traces.join import SliceAnswer
 from assay.traces.overview import Overview
@@ -47,9 +49,10 @@ TASKS_PER_CORE = 4
 
 @dataclass(frozen=True, slots=True)
 class ClusterAnswer:
-    """The answer about one cluster, what its logs are, and where they were asked for, all its events."""
+    """The answer about one cluster by a spec, what its logs are, and where they were asked for, all its events."""
 
     cluster: str
+    spec: Loaded
     validation: Validation
     overview: Overview
     events: tuple[Event, ...] = ()
@@ -92,6 +95,7 @@ def validating(
     catalogue_of(question.read)
     with ExitStack() as kept:
         with configured(spark, settings(how.part_bytes)), as_diagnostic(NOT_READ, "Spark failed"):
+            require_fit(spark, slots(spark))
             rows = kept.enter_context(asked(spark, inputs, question, how, contents))
             shared = shared_answers(rows)
             slices = slice_answers(spark, rows, shared, how, keep_executions=keep_executions)
@@ -116,13 +120,8 @@ def of_cluster(
 ) -> ClusterAnswer:
     """The answer about a cluster, of those about its parts."""
     own = [slices[name, one] for one in _answered(each)]
-    return ClusterAnswer(name, answer(each.shared, own, each.beside, question.scope, seconds), each.overview, events)
-
-
-def validate_logs(spark: SparkSession, inputs: Inputs, question: Question, how: How = AS_USUAL) -> list[ClusterAnswer]:
-    """The answers alone."""
-    with validating(spark, inputs, question, how) as work:
-        return list(work.answers)
+    found = chosen(answer(each.shared, own, each.beside, question.scope, seconds), each.choice, each.events)
+    return ClusterAnswer(name, question.spec.spec(each.choice), found, each.overview, events)
 
 
 def _answered(asked: Asked) -> Sequence[str]:

@@ -28,6 +28,7 @@ from assay.report.html.history import histories
 from assay.report.story import story_lines, story_object
 from assay.report.validation_object import exit_code, junit_of_validation, validation_object
 from assay.report.validation_text import validation_lines
+from assay.spark.logs.wanted import Wanted, wanted_by_lines
 from assay.traces import window
 from assay.traces.answer import Scope, validated
 from assay.traces.choice import choose, chosen
@@ -40,8 +41,6 @@ from assay.traces.validation import Validation
 from assay.traces.window import known_ids
 
 SLICES_LISTED = 12
-SPARK_SPEC = "kafka/cluster"
-"""What logs are validated against on Spark if no spec is named: there the lines are not asked first."""
 
 
 def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -154,7 +153,8 @@ def validate(
     accepted = known_ids(known.read_text(encoding="utf-8", errors="replace")) if known is not None else None
     scope = Scope(since, until, topics, accepted)
     if spark is not None:
-        question = SparkQuestion(load(spec or SPARK_SPEC, model, bound), clause, limits, scope, shapes, redact)
+        wanted = wanted_by_lines(model, bound) if spec is None else Wanted(load(spec, model, bound), spec)
+        question = SparkQuestion(wanted, clause, limits, scope, shapes, redact)
         return validate_on_spark(spark, paths, question, SparkOutput(clusters, tables, as_json, junit, html))
     refuse_without_spark(clusters, tables)
     loaded = None if spec is None else load(spec, model, bound)

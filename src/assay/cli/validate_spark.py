@@ -26,6 +26,7 @@ from assay.report.diagnostics import diagnostic_object
 from assay.report.html import html_report
 from assay.report.validation_object import junit_of_validation, validation_object
 from assay.report.validation_text import validation_lines
+from assay.spark.logs.wanted import Wanted
 from assay.traces.answer import Scope
 from assay.traces.conduct import Options
 from assay.traces.read import ReadOptions
@@ -53,7 +54,7 @@ def validation_on_spark(command: F) -> F:
 class SparkQuestion:
     """What is asked."""
 
-    loaded: Loaded
+    spec: Wanted
     clause: str | None
     options: Options
     scope: Scope
@@ -92,7 +93,7 @@ def validate_on_spark(master: str, paths: Sequence[str], question: SparkQuestion
         title = "redacted logs" if question.redact else " ".join(paths)
         page = html_report(reports[0].validation, list(found[0].events), title, reports[0].overview)
         problems += write_result(output.html, page)
-    return _say(question.loaded, reports, problems, output)
+    return _say([each.spec for each in found], reports, problems, output)
 
 
 def _refuse(question: SparkQuestion, output: SparkOutput) -> None:
@@ -119,7 +120,7 @@ def _answers(
 
     shapes = tuple(ShapeText(str(path), path.read_bytes()) for path in question.shapes)
     asked = Question(
-        question.loaded,
+        question.spec,
         question.clause,
         question.options,
         question.scope,
@@ -140,9 +141,9 @@ def _answers(
             return list(work.answers), problems
 
 
-def _say(loaded: Loaded, reports: list[ClusterReport], problems: list[Diagnostic], output: SparkOutput) -> int:
-    remarks = [*loaded.diagnostics, *problems]
-    complain_about(remarks, loaded.sources)
+def _say(specs: list[Loaded], reports: list[ClusterReport], problems: list[Diagnostic], output: SparkOutput) -> int:
+    remarks = [*dict.fromkeys(remark for spec in specs for remark in spec.diagnostics), *problems]
+    complain_about(remarks, {name: text for spec in specs for name, text in spec.sources.items()})
     single = reports[0] if output.clusters is None else None
     if output.as_json:
         found = clusters_object(reports) if single is None else validation_object(single.validation, single.overview)

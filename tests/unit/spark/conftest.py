@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from assay.spark.session import session
+from assay.spark.standalone import Standalone, standalone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,4 +27,11 @@ SMALL = {
 def spark() -> Iterator[SparkSession]:
     """Two tasks at once, in one process of Java and two of Python."""
     with session("local[2]", SMALL) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Standalone]:
+    """Two workers of two cores, which tests may end processes of."""
+    with standalone(workers=2, cores=2) as made:
         yield made

@@ -8,14 +8,14 @@ import pytest
 from benchmarks.faults import FAULTS, FEW, SETTINGS, Fault, Range, ready
 
 from assay.spark.session import session
-from assay.spark.standalone import standalone
+from assay.spark.standalone import Standalone
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def field() -> Iterator[Range]:
-    with standalone(workers=2, cores=2) as cluster, session(cluster.url, SETTINGS) as spark:
+def field(cluster: Standalone) -> Iterator[Range]:
+    with session(cluster.url, SETTINGS) as spark:
         yield ready(cluster, spark)
 
 

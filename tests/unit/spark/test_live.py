@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from assay.cli.settings import load
+from assay.grammar.diagnostics import SpecError
 from assay.report.validation_object import validation_object
 from assay.spark.logs.live import Change, Stored, follow, in_a_row
 from assay.spark.logs.validation import ClusterAnswer
@@ -31,8 +33,9 @@ def said(answer: ClusterAnswer) -> Any:
 
 def said_locally(logs: Path) -> Any:
     reading = read_logs([logs])
-    validation = validated(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
-    return said(ClusterAnswer("", validation, overview(reading)))
+    loaded = load("kafka/cluster", None, {})
+    validation = validated(loaded, reading, DEFAULT_OPTIONS)
+    return said(ClusterAnswer("", loaded, validation, overview(reading)))
 
 
 class Told:
@@ -96,6 +99,19 @@ def test_the_longest_pieces_that_follow_one_another_are_taken() -> None:
 
 def _stored(identity: str, batch: int, part: int, size: int) -> tuple[str, Stored]:
     return identity, Stored(batch, part, size, identity)
+
+
+def test_what_cannot_be_followed_is_refused(tmp_path: Path) -> None:
+    loaded = load("kafka/cluster", None, {})
+    sessions: Any = SimpleNamespace(sparkContext=None), SimpleNamespace()
+    for spark, logs, said in (
+        (sessions[0], "s3a://logs/east", "only a directory"),
+        (sessions[1], str(tmp_path), "Spark Connect"),
+    ):
+        with pytest.raises(SpecError) as problem:
+            follow(spark, logs, loaded, tmp_path / "state", Told())
+        assert [each.code for each in problem.value.diagnostics] == ["E842"]
+        assert said in problem.value.diagnostics[0].message
 
 
 def test_a_compressed_copy_of_what_was_read_counts_once(tmp_path: Path) -> None:

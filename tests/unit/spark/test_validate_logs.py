@@ -11,14 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import PySparkException
 
 from assay.cli.settings import load
 from assay.grammar.diagnostics import SpecError
 from assay.report.validation_object import validation_object
 from assay.spark.logs.asking import Question
-from assay.spark.logs.inputs import list_inputs
-from assay.spark.logs.validation import ClusterAnswer, How, validate_logs
+from assay.spark.logs.failures import as_diagnostic
+from assay.spark.logs.inputs import Inputs, list_inputs
+from assay.spark.logs.validation import ClusterAnswer, How, validating
+from assay.spark.logs.wanted import wanted_by_lines
 from assay.traces.answer import validated
+from assay.traces.choice import choose, chosen
 from assay.traces.conduct import DEFAULT_OPTIONS
 from assay.traces.overview import overview
 from assay.traces.read import read_logs
@@ -38,8 +42,16 @@ def said(answer: ClusterAnswer) -> Any:
 
 def said_locally(path: Path) -> Any:
     reading = read_logs([path])
-    answer = validated(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
+    choice = choose(reading.kinds)
+    supported = choice.unsupported is None
+    answer = validated(load(choice.spec, None, {}), reading, DEFAULT_OPTIONS, choice.clause, supported=supported)
+    answer = chosen(answer, choice, sum(reading.kinds.values()))
     return _without_time(validation_object(answer, overview(reading)))
+
+
+def said_on_spark(spark: SparkSession, inputs: Inputs, how: How) -> dict[str, Any]:
+    with validating(spark, inputs, Question(wanted_by_lines()), how) as work:
+        return {answer.cluster: said(answer) for answer in work.answers}
 
 
 def _without_time(answer: dict[str, Any]) -> Any:
@@ -113,11 +125,11 @@ def test_each_of_several_clusters_gets_the_answer_of_the_local_command(spark: Sp
     for name, change in CHANGES.items():
         change(unpack_sample("elections", tmp_path / name))
     inputs = list_inputs(spark, [str(tmp_path)], f"{tmp_path}/([^/]*)/")
-    found = validate_logs(spark, inputs, Question(load("kafka/cluster", None, {})), SMALL_PARTS)
-    assert [answer.cluster for answer in found] == sorted(CHANGES)
-    for answer in found:
-        assert said(answer) == said_locally(tmp_path / answer.cluster), answer.cluster
-    verdicts = {answer.cluster: answer.validation.verdict.value for answer in found}
+    found = said_on_spark(spark, inputs, SMALL_PARTS)
+    assert list(found) == sorted(CHANGES)
+    for cluster, answer in found.items():
+        assert answer == said_locally(tmp_path / cluster), cluster
+    verdicts = {cluster: answer["verdict"] for cluster, answer in found.items()}
     assert verdicts["rotated"] == verdicts["archive"] == "consistent"
     assert verdicts["inconsistent"] == "inconsistent"
     assert verdicts["incomplete"] == "inconclusive"
@@ -129,14 +141,35 @@ def test_each_of_several_clusters_gets_the_answer_of_the_local_command(spark: Sp
 def test_every_recording_gets_the_answer_of_the_local_command(
     spark: SparkSession, tmp_path: Path, part_bytes: int
 ) -> None:
-    for path in [sample("elections"), sample("duplicate-broker"), *sorted(RECORDINGS.glob("[AB]*.tar.xz"))]:
+    for path in [sample("elections"), sample("duplicate-broker"), *sorted(RECORDINGS.glob("[ABC]*.tar.xz"))]:
         with tarfile.open(path) as packed:
             packed.extractall(tmp_path / path.name.partition(".")[0], filter="data")
     inputs = list_inputs(spark, [str(tmp_path)], f"{tmp_path}/([^/]*)/")
-    found = validate_logs(spark, inputs, Question(load("kafka/cluster", None, {})), How(part_bytes))
-    assert len(found) >= 5
-    for answer in found:
-        assert said(answer) == said_locally(tmp_path / answer.cluster), answer.cluster
+    found = said_on_spark(spark, inputs, How(part_bytes))
+    assert len(found) >= 7
+    for cluster, answer in found.items():
+        assert answer == said_locally(tmp_path / cluster), cluster
+
+
+def test_the_lines_of_each_cluster_call_for_its_spec() -> None:
+    wanted = wanted_by_lines(settings={"NoSuchParameter": "1"})
+    assert set(wanted.bundled) == {"kafka/cluster", "kafka/kraft/cluster"}
+    with pytest.raises(SpecError):
+        wanted.spec(wanted.choice({}))
+    wanted = wanted_by_lines()
+    assert wanted.spec(wanted.choice({"ControllerElected": 3})).kernel.name == "kafka.cluster"
+    choice = wanted.choice({"QuorumLeader": 1})
+    assert (choice.clause, wanted.spec(choice).kernel.name) == ("kraft_logs", "kafka.kraft.cluster")
+
+
+def test_a_file_system_that_spark_does_not_know_is_told_with_what_brings_it() -> None:
+    with pytest.raises(SpecError) as problem, as_diagnostic("E840", "`s3a://logs` cannot be listed"):
+        raise PySparkException(
+            "java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found"
+        )
+    (found,) = problem.value.diagnostics
+    assert found.code == "E840"
+    assert "spark.jars.packages" in found.notes[0].message
 
 
 def listing_codes(*paths: str, clusters: str | None = None) -> list[str]:

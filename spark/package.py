@@ -1,0 +1,46 @@
+"""This package on its way to executors that do not have it; what it depends on must be there."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import assay
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SHIP = "spark.assay.ship"
+"""The setting under which a session sends this package to executors that lack it."""
+
+
+def ship(spark: SparkSession) -> None:
+    """Let all executors of a session import this package, in the version of the driver. What it depends on is not sent."""
+    folder = tempfile.mkdtemp(prefix="assay-package-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors that come later get it too
+    path = Path(folder) / f"assay-{assay.__version__}.zip"
+    pack(path)
+    spark.addArtifacts(str(path), pyfile=True)
+
+
+def pack(path: Path) -> None:
+    """Write this package into a zip file, as a wheel of it would be."""
+    root = Path(assay.__file__).parent
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for file in _files(root):
+            packed.write(file, Path("assay") / file.relative_to(root))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The files below a folder, in a checkout also those behind links."""
+    for entry in sorted(folder.iterdir()):
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                yield from _files(entry)
+        else:
+            yield entry

@@ -1,0 +1,70 @@
+"""Executors that do not have this package get it, from the command line by itself; whoever does not want that is told what is missing."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import assay.spark
+from assay.checker.options import SearchOptions
+from assay.grammar.diagnostics import SpecError
+from assay.grammar.load import load_text
+from assay.spark.cluster import ClusterOptions
+from assay.spark.exploration import explore
+from assay.spark.package import SHIP, pack
+from assay.spark.session import session
+from assay.spark.standalone import SMALL, Standalone
+from assay.traces.samples import unpack_sample
+
+WALK = """\
+module walk
+type Count = 0 .. 12
+state:
+    x: Count = 0
+    y: Count = 0
+action right:
+    when x < 12
+    x := x + 1
+action up:
+    when y < 12
+    y := y + 1
+terminal: true
+"""
+BARE = {**SMALL, "spark.cores.max": "1", "spark.executorEnv.PYTHONPATH": "/nothing/is/there"}
+"""Executors that find what is installed, and not the package beside this test."""
+
+
+def test_the_package_is_sent_whole(tmp_path: Path) -> None:
+    pack(tmp_path / "assay.zip")
+    with zipfile.ZipFile(tmp_path / "assay.zip") as packed:
+        names = set(packed.namelist())
+    for name in (
+        "__init__.py",
+        "grammar/load.py",
+        "spark/task.py",
+        "traces/shapes/models.toml",
+        "spec/kafka/cluster.assay",
+    ):
+        assert f"assay/{name}" in names
+    assert not any("__pycache__" in name for name in names)
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_executors_that_lack_the_package_get_it(cluster: Standalone, tmp_path: Path) -> None:
+    with session(cluster.url, {**BARE, SHIP: "false"}) as spark:
+        with pytest.raises(SpecError) as problem:
+            assay.spark.validate(spark, tmp_path)
+        (found,) = problem.value.diagnostics
+        assert found.code == "E833"
+        assert "No module named 'assay'" in found.message
+        assert "assay.spark.ship(spark)" in found.notes[1].message
+        assay.spark.ship(spark)
+        report = explore(spark, load_text(WALK).kernel, SearchOptions(), ClusterOptions(1, out=4)).report
+        assert report.statistics.depth == 25
+    with session(cluster.url, BARE) as spark:
+        logs = unpack_sample("elections", tmp_path / "logs")
+        with assay.spark.validate(spark, logs) as answer:
+            assert answer.answers[""].verdict.value == "consistent"
