@@ -57,7 +57,7 @@ def validated(
     """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated."""
     begun = perf_counter()
     shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
-    return answer(shared, answer_slices(shared, slices), beside, scope, perf_counter() - begun)
+    return answer(shared, answer_slices(shared, slices, options.jobs), beside, scope, perf_counter() - begun)
 
 
 def ask_shared(

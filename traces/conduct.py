@@ -14,6 +14,7 @@ class Options:
     """``nodes`` is the most nodes that one search may visit; ``mismatches`` the most that are reported; ``mutants`` how many are tried.
 
     ``skew`` (milliseconds) goes before the clause's own. Where ``strict``, what the clause reports as known behaviour is not allowed for.
+    ``jobs`` is by how many processes slices are answered; 0 as many as there are cores.
     """
 
     nodes: int = 200_000
@@ -22,6 +23,7 @@ class Options:
     seed: int = 0
     skew: int | None = None
     strict: bool = False
+    jobs: int = 1
 
 
 NEAR = (100.0, 1_000.0)
