@@ -59,7 +59,7 @@ def validated(
     """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated."""
     begun = perf_counter()
     shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
-    found = answer(shared, answer_slices(shared, slices), beside, scope, perf_counter() - begun)
+    found = answer(shared, answer_slices(shared, slices, options.jobs), beside, scope, perf_counter() - begun)
     if beside.missing:
         unmeasured = Notice("impact", None, "for how long what held is not measured, because logs are missing")
         return replace(found, notices=(*found.notices, unmeasured))

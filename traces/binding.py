@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from assay.grammar.kernel import TracePlan, TraceRule
 from assay.grammar.values import Value
@@ -105,6 +106,7 @@ OF_THE_FILE = frozenset({"node", "run"})
 EVERY_SLICE = "slice"
 """The field that every event of a slice has: the element of the slicing set that stands for the slice at hand."""
 
+_ABSENT = object()
 NO_RULE = "no rule of the trace clause speaks of it"
 NO_CONDITION = "no rule's fields and condition fit"
 
@@ -117,9 +119,31 @@ def fields_of(event: Event) -> dict[str, Field]:
 
 def observe(event: Event, rule: TraceRule, condition: Condition) -> Observation | Misfit | None:
     """The event as the rule sees it; None if the rule does not speak of it."""
-    if rule.event != event.kind:
-        return None
-    given = fields_of(event)
+    return None if rule.event != event.kind else _seen(event, rule, _stated(fields_of(event), rule, condition))
+
+
+class _OutOfRange(NamedTuple):
+    """A field whose value the model does not have, and why."""
+
+    field: str
+    text: str
+
+
+_Stated = tuple[Mapping[str, Value], tuple[tuple[str, Value], ...]] | _OutOfRange | None
+"""What fields state, as a rule sees it: values by binder and by field; or what is out of range; None if the rule does not speak of them."""
+
+
+def _seen(event: Event, rule: TraceRule, stated: _Stated) -> Observation | Misfit | None:
+    match stated:
+        case None:
+            return None
+        case _OutOfRange(field, text):
+            return Misfit(event, rule, field, text)
+        case bound, values:
+            return Observation(event, rule, bound, values)
+
+
+def _stated(given: Mapping[str, Field], rule: TraceRule, condition: Condition) -> _Stated:
     if any(field.field not in given for field in rule.fields):
         return None
     values: list[tuple[str, Value]] = []
@@ -129,9 +153,38 @@ def observe(event: Event, rule: TraceRule, condition: Condition) -> Observation 
         except UnfitError:
             return None
         except OutOfRangeError as error:
-            return Misfit(event, rule, field.field, str(error))
+            return _OutOfRange(field.field, str(error))
     bound = {field.binder.name: value for field, (_, value) in zip(rule.fields, values, strict=True)}
-    return Observation(event, rule, bound, tuple(values)) if condition(rule, bound) else None
+    return (bound, tuple(values)) if condition(rule, bound) else None
+
+
+class _Statements:
+    """What events state, as rules see it. What many lines of one shape state alike is decoded once."""
+
+    def __init__(self, condition: Condition) -> None:
+        self._condition = condition
+        self._known: dict[tuple[object, ...], _Stated] = {}
+
+    def of(self, event: Event, rules: Iterable[TraceRule]) -> Iterator[Observation | Misfit]:
+        """The event as the rules see it that speak of it."""
+        given = fields_of(event)
+        for rule in rules:
+            found = _seen(event, rule, self._stated(event.shape, given, rule))
+            if found is not None:
+                yield found
+
+    def _stated(self, shape: str, given: Mapping[str, Field], rule: TraceRule) -> _Stated:
+        """The fields of a shape have one type each, so that equal values are the same; in events without a shape ``1`` may be ``true``."""
+        key = (shape, id(rule), *(given.get(field.field, _ABSENT) for field in rule.fields))
+        try:
+            return self._known[key]
+        except KeyError:
+            found = _stated(given, rule, self._condition)
+            if shape:
+                self._known[key] = found
+            return found
+        except TypeError:  # a mapping is among the fields
+            return _stated(given, rule, self._condition)
 
 
 def bind(plan: TracePlan, events: Iterable[Event], condition: Condition) -> Bound:
@@ -143,8 +196,9 @@ def bind(plan: TracePlan, events: Iterable[Event], condition: Condition) -> Boun
     observations: list[Observation] = []
     misfits: list[Misfit] = []
     ignored, unmapped = _Counter(), _Counter()
+    statements = _Statements(condition)
     for event in events:
-        seen = [found for rule in rules.get(event.kind, []) if (found := observe(event, rule, condition)) is not None]
+        seen = list(statements.of(event, rules[event.kind])) if event.kind in rules else []
         observations += [found for found in seen if isinstance(found, Observation)]
         if seen:
             if not any(isinstance(found, Observation) for found in seen):

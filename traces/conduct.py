@@ -15,6 +15,7 @@ class Options:
 
     ``skew`` (milliseconds) goes before the clause's own. Where ``strict``, what the clause reports as known behaviour is not allowed for;
     otherwise what it reports of one of ``versions``, or all of it if none is known.
+    ``jobs`` is by how many processes slices are answered; 0 as many as there are cores.
     """
 
     nodes: int = 200_000
@@ -24,6 +25,7 @@ class Options:
     skew: int | None = None
     strict: bool = False
     versions: tuple[str, ...] = ()
+    jobs: int = 1
 
 
 NEAR = (100.0, 1_000.0)

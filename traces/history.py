@@ -251,8 +251,10 @@ def entries(model: Model, lines: Iterable[Item], late: float) -> list[Entry]:
 
 def number_of(model: Model, line: Item) -> int | None:
     """The number of the write that a line states."""
-    at = line.observation.rule.at
-    value = None if at is None else model.value(at, line.observation.bound)
+    at, bound = line.observation.rule.at, line.observation.bound
+    if at is None:
+        return None
+    value = bound[at.name] if isinstance(at, k.Local) and at.name in bound else model.value(at, bound)
     return value if isinstance(value, int) else None
 
 

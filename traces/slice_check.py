@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from assay.grammar import kernel as k
 from assay.traces.binding import Observation, changed, observe
@@ -170,20 +171,24 @@ class SliceCheck:
 
     def _adopt(self, write: Write) -> Frontier:
         """The state that a write left, as the lines say that state it in full: what came before is not known."""
-        best: tuple[int, Trail, tuple[Item, ...]] | None = None
+        best = self._adopted(write)
+        if best is None:
+            return ()
+        self._note_odd(best.odd, best.trail)
+        return (best.trail,)
+
+    def _adopted(self, write: Write) -> Attempt | None:
+        """The state that a write left as most of its lines say, and the lines that say something else."""
+        best: Attempt | None = None
         for trail in self.frontier:
             position, start = next(iter(self.history.places(trail, write)))
             for item in self._as_gap(write):
                 for after, taken in self.history.model.consume(item, start):
                     odd = odd_lines(self.history, write, start, after)
-                    if best is None or len(odd) < best[0]:
+                    if best is None or len(odd) < len(best.odd):
                         onward = Trail(self.history.own(after), position, trail, write, start, (), taken)
-                        best = len(odd), onward, odd
-        if best is None:
-            return ()
-        _, onward, odd = best
-        self._note_odd(odd, onward)
-        return (onward,)
+                        best = Attempt(onward, onward, 0, odd)
+        return best
 
     def _as_gap(self, write: Write) -> Iterable[Item]:
         """The lines of a write as rules for gaps read them."""
@@ -195,18 +200,24 @@ class SliceCheck:
                         yield replace(line, observation=seen)
 
     def _note_odd(self, odd: Iterable[Item], trail: Trail) -> None:
-        action = trail.taken[-1].action if trail.taken else "observe"
         after = self.history.number(trail.own, trail.position)
         for line in odd:
-            violation = self.blamer.disagreement(self.history, line, trail.start, after, action)
+            violation = self._disagreement(line, trail)
             self.found.odd.append(Odd(line, trail.start, after, violation))
             self.found.violations.append(violation)
+
+    def _disagreement(self, line: Item, trail: Trail) -> Violation:
+        """What a line says against the write at the end of a trail."""
+        action = trail.taken[-1].action if trail.taken else "observe"
+        after = self.history.number(trail.own, trail.position)
+        return self.blamer.disagreement(self.history, line, trail.start, after, action)
 
     def _explain(self, write: Write, ahead: Sequence[Entry]) -> Frontier:
         """The way on after a mismatch, which is noted: the one with the fewest obstacles, in this write and in what follows.
 
         A write that broke a rule is one obstacle, however many guards say so; so is each line that says something else than was done. If all
-        lines agree on a write that no rule allows, what follows agrees with it too, and the rule is blamed; else the odd line is.
+        lines agree on a write that no rule allows, what follows agrees with it too, and the rule is blamed; else the odd line is. Where several lines
+        agree on a state that no action leads to, the first of them is blamed, and the check goes on from that state.
         """
         without_one = self._without_one(write)
         alone = next((each for each in without_one if not self._failures(each.trail, ahead[:AHEAD])), None)
@@ -224,8 +235,14 @@ class SliceCheck:
             return self._adopt(write) or self.frontier
         _, best = min(ranked, key=lambda each: each[0])
         self.found.violations += self.blamer.broken_guards(self.history, best, write)
-        self._note_odd(best.odd, best.noticed)
-        return (best.trail,)
+        stated = self._adopted(write) if len(best.odd) > 1 else None
+        if stated is None or self._rank(stated, ahead) >= self._rank(best, ahead):
+            self._note_odd(best.odd, best.noticed)
+            return (best.trail,)
+        first = next((line for line in announcing(write.lines) if line in best.odd), best.odd[0])
+        self.found.violations.append(self._disagreement(first, best.noticed))
+        self._note_odd(stated.odd, stated.trail)
+        return (stated.trail,)
 
     def _attempts(self, write: Write, *, named: bool) -> list[Attempt]:
         return self.blamer.attempts(self.history, self.frontier, write, ATTEMPTS_TRIED, named=named)
@@ -293,9 +310,10 @@ class SliceCheck:
             lines.setdefault(number, []).append(line)
         slack = self.late + self.history.model.plan.ordering.skew
         found: dict[Item, set[int]] = {}
-        highest = max(first.values(), default=0.0)
+        ordered = sorted(first)
+        latest = dict(zip(ordered, accumulate((first[n] for n in ordered), max), strict=True))
         for number, line in numbered:
-            if highest - slack <= line.time:
+            if latest[number] - slack <= line.time:
                 continue
             for lower in (n for n in first if n < number and first[n] - slack > line.time):
                 for other in lines[lower]:

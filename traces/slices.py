@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from assay.grammar.kernel import Slicing
 from assay.traces.binding import EVERY_SLICE
-from assay.traces.events import Event
+from assay.traces.events import Event, Field
 from assay.traces.shapes.form import LineFields
 
 Name = tuple[str, ...]
@@ -32,14 +32,13 @@ def sliced(slicing: Slicing, events: Sequence[Event]) -> SlicedEvents:
     shared: list[Event] = []
     named: dict[Name, list[Event]] = {}
     of_groups: list[tuple[Name, Event]] = []
-    stands_for = slicing.sort.elements[0]
+    marks = _Marks(slicing.sort.elements[0])
     for event in events:
         name = _name(slicing, event)
         if not name:
             shared.append(event)
             continue
-        fields = event.fields.read() if isinstance(event.fields, LineFields) else event.fields
-        marked = replace(event, fields={**fields, EVERY_SLICE: stands_for})
+        marked = Event(event.kind, event.shape, marks.on(event.fields), event.record, event.run, event.stream)
         if len(name) == len(slicing.fields):
             named.setdefault(name, []).append(marked)
         else:
@@ -53,6 +52,23 @@ def sliced(slicing: Slicing, events: Sequence[Event]) -> SlicedEvents:
         for number, part in enumerate(_incarnations(slicing, named[name]), 1):
             slices["-".join(name) + ("" if number == 1 else f"#{number}")] = tuple(part)
     return SlicedEvents(tuple(shared), slices)
+
+
+class _Marks:
+    """Adds the field that every event of a slice has. What lines do not state themselves is alike for many, and kept once."""
+
+    def __init__(self, stands_for: str) -> None:
+        self._stands_for = stands_for
+        self._marked: dict[int, tuple[Mapping[str, Field], Mapping[str, Field]]] = {}
+
+    def on(self, fields: Mapping[str, Field]) -> Mapping[str, Field]:
+        """The fields with the mark."""
+        if not isinstance(fields, LineFields):
+            return {**fields, EVERY_SLICE: self._stands_for}
+        known = self._marked.get(id(fields.more))
+        if known is None:
+            known = self._marked[id(fields.more)] = fields.more, {**fields.more, EVERY_SLICE: self._stands_for}
+        return fields.with_more(known[1])
 
 
 def _name(slicing: Slicing, event: Event) -> Name:

@@ -17,7 +17,7 @@ from assay.traces.atoms import Writer
 from assay.traces.binding import Bound, Tally, Unread, bind, sum_of
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event
-from assay.traces.join import Joiner, Joint, SliceAnswer, joint
+from assay.traces.join import Joint, SliceAnswer, joint
 from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
 from assay.traces.order import order, stream_key
@@ -41,6 +41,7 @@ from assay.traces.validation import (
     Validation,
     Violation,
 )
+from assay.traces.workers import answer_all
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
 NO_CHAIN = "not checked: no execution was found for what all slices share"
@@ -116,7 +117,7 @@ def validate(
     """
     begun = perf_counter()
     shared, slices = validate_shared(loaded, events, clause=clause, options=options, explain=explain)
-    return conclusion(shared, answer_slices(shared, slices), perf_counter() - begun)
+    return conclusion(shared, answer_slices(shared, slices, options.jobs), perf_counter() - begun)
 
 
 def validate_shared(
@@ -152,7 +153,7 @@ def validate_shared(
         joint=found.joint,
     )
     asked = found.retrial(options) if options.mutants and not findings.violations else None
-    if asked is not None and not _violated(answer_slices(answer, found.parts.slices)):
+    if asked is not None and not _violated(answer_slices(answer, found.parts.slices, options.jobs)):
         answer = replace(answer, kill_rate=kill_rate(asked, options))
     return answer, found.parts.slices
 
@@ -182,12 +183,9 @@ def check(
     return Checked(kernel, plan, parts, divided, bound, fields, search, findings, joined, writer)
 
 
-def answer_slices(shared: SharedAnswer, slices: Mapping[str, Sequence[Event]]) -> list[SliceAnswer]:
-    """The answers about all slices; none where nothing was found for them to be joined on."""
-    if shared.joint is None:
-        return []
-    joiner = Joiner(shared.joint)
-    return [joiner.of_slice(name, events) for name, events in slices.items()]
+def answer_slices(shared: SharedAnswer, slices: Mapping[str, Sequence[Event]], jobs: int = 1) -> list[SliceAnswer]:
+    """The answers about all slices, by so many processes; none where nothing was found for them to be joined on."""
+    return [] if shared.joint is None else answer_all(shared.joint, slices, jobs)
 
 
 def conclusion(shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: float) -> Validation:

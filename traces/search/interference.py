@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from assay.checker.evaluate.undefined import Undefined
 from assay.grammar import kernel as k
@@ -22,7 +23,7 @@ from assay.traces.order import Item, Order
 from assay.traces.search.closure import Closure
 from assay.traces.search.footprint import Call, Condition, Footprint, Place, falsifies, footprint, observed, overlap
 from assay.traces.search.frontier import Cursors
-from assay.traces.search.model import ANY, Model
+from assay.traces.search.model import ANY, Model, Wildcard
 
 Lasts = tuple[tuple[int, int], ...]
 """Streams with the position of the last item of some kind in each."""
@@ -50,6 +51,25 @@ class Threat:
     rescues: Lasts | None
 
 
+class Writers:
+    """Calls by the places that they write."""
+
+    def __init__(self, prints: Footprints, calls: Iterable[Call]) -> None:
+        self._calls: dict[str, dict[Value | Wildcard, dict[Call, None]]] = {}
+        for call in calls:
+            for name, key in (write.place for write in prints.of(call).writes):
+                self._calls.setdefault(name, {}).setdefault(key, {})[call] = None
+
+    def at(self, places: Iterable[Place]) -> Iterable[Call]:
+        """The calls that may write one of the places."""
+        found: dict[Call, None] = {}
+        for name, key in places:
+            by_key = self._calls.get(name, {})
+            for calls in by_key.values() if key is ANY else (by_key.get(key, {}), by_key.get(ANY, {})):
+                found |= calls
+        return found
+
+
 class Footprints:
     """What a model's calls and hidden steps do, each computed once, and how they touch one another; shared by all searches of a log."""
 
@@ -72,6 +92,11 @@ class Footprints:
         if found is None:
             found = self._closures[state] = Closure(self.model, state, lambda _: False)
         return found
+
+    @cached_property
+    def hidden_writers(self) -> Writers:
+        """The hidden steps by what they write."""
+        return Writers(self, self.hidden)
 
     def of(self, call: Call) -> Footprint:
         """The footprint of a call."""
@@ -137,6 +162,7 @@ class Interference:
         return other
 
     def _enter(self, item: Item) -> None:
+        self.__dict__.pop("_writers", None)
         for call in _calls(item):
             instances = self._instances(item, call)
             if instances is None:
@@ -193,14 +219,22 @@ class Interference:
         return found
 
     def _counts(self, condition: Condition) -> bool:
-        return condition.closed and not any(self.prints.helps(call, condition) for call in self.prints.hidden)
+        return condition.closed and not any(
+            self.prints.helps(call, condition) for call in self.prints.hidden_writers.at(condition.reads)
+        )
 
     def _rescue(self, condition: Condition, item: Item) -> Rescue:
         return Rescue(condition, self._helpers(condition, item))
 
     def _helpers(self, condition: Condition, item: Item) -> Lasts:
         """Where the last items are, in other streams, that might make a condition true."""
-        return self._last_of((call for call in self._lasts if self.prints.helps(call, condition)), item.stream)
+        near = self._writers.at(condition.reads)
+        return self._last_of((call for call in near if self.prints.helps(call, condition)), item.stream)
+
+    @cached_property
+    def _writers(self) -> Writers:
+        """The calls of all items by what they write."""
+        return Writers(self.prints, self._lasts)
 
     def _last_of(self, calls: Iterable[Call], but: int) -> Lasts:
         lasts = dict(self._opaque)
@@ -233,14 +267,11 @@ class Interference:
             return None
         own = self.prints.of(instances[0])
         touched = {write.place for write in own.writes} | own.sources
-        hidden = [call for call in self.prints.hidden if self._touches(call, touched)]
-        visible = [call for call in self._lasts if self._touches(call, touched)]
-        threats = [self._threat(item, own, call, HIDDEN) for call in hidden]
-        threats += [self._threat(item, own, call, self._last_of([call], item.stream)) for call in visible]
+        threats = [self._threat(item, own, call, HIDDEN) for call in self.prints.hidden_writers.at(touched)]
+        threats += [
+            self._threat(item, own, call, self._last_of([call], item.stream)) for call in self._writers.at(touched)
+        ]
         return tuple(dict.fromkeys(threats))
-
-    def _touches(self, call: Call, places: Iterable[Place]) -> bool:
-        return any(overlap(write.place, place) for write in self.prints.of(call).writes for place in places)
 
     def _threat(self, item: Item, own: Footprint, call: Call, lasts: Lasts) -> Threat:
         dooming = self.prints.dooming(call, [condition for condition in own.conditions if self._counts(condition)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 from assay.traces.events import Field
@@ -16,6 +17,7 @@ from assay.traces.shapes.convert import Conversion
 from assay.traces.shapes.shape import Shape
 
 _DIGIT = re.compile("[0-9]")
+_NOTHING_MORE: Mapping[str, Field] = MappingProxyType({})
 
 
 class Part(NamedTuple):
@@ -28,20 +30,20 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One event of the messages of a skeleton: its shape, the fields as one message states them, and which of them vary.
+    """One event of the messages of a skeleton: its shape, the fields as one message states them, and where those stand that vary.
 
     ``writers`` is where the id of the broker that wrote the line stands.
     """
 
     shape: Shape
     fields: dict[str, Field]
-    varying: tuple[tuple[str, Part], ...]
+    parts: dict[str, Part]
     writers: tuple[Part, ...]
 
     def read(self, message: str) -> dict[str, Field]:
         """The fields in a message."""
         fields = self.fields.copy()
-        for name, (convert, begin, end) in self.varying:
+        for name, (convert, begin, end) in self.parts.items():
             fields[name] = convert(message[begin:end])
         return fields
 
@@ -53,22 +55,21 @@ def form_of(shape: Shape, place: re.Match[str], fields: dict[str, Field]) -> For
     return Form(
         shape,
         fields,
-        tuple((name, part) for name, part in parts if _DIGIT.search(place.string, part.begin, part.end)),
+        {name: part for name, part in parts if _DIGIT.search(place.string, part.begin, part.end)},
         tuple(part for name, part in parts if name in shape.writers),
     )
 
 
 class LineFields(Mapping[str, Field]):
-    """The fields that a message states, and ``more``; they are read when the first one is asked for."""
+    """The fields that a message states, and ``more``. Each is read when it is asked for: a log has too many to keep them all."""
 
-    __slots__ = ("_form", "_made", "_message", "_more")
+    __slots__ = ("_form", "_message", "_more")
 
-    def __init__(self, form: Form, message: str, more: Mapping[str, Field] | None = None) -> None:
+    def __init__(self, form: Form, message: str, more: Mapping[str, Field] = _NOTHING_MORE) -> None:
         self._form, self._message, self._more = form, message, more
-        self._made: dict[str, Field] | None = None
 
     def with_more(self, more: Mapping[str, Field]) -> LineFields:
-        """The same and others, behind them or in their place."""
+        """The same with others, behind them or in their place, instead of those that it has."""
         return LineFields(self._form, self._message, more)
 
     @property
@@ -76,18 +77,22 @@ class LineFields(Mapping[str, Field]):
         """The names of the fields that the message states; nothing is read for that."""
         return self._form.fields
 
+    @property
+    def more(self) -> Mapping[str, Field]:
+        """The fields that the message does not state."""
+        return self._more
+
     def read(self) -> dict[str, Field]:
         """All of them."""
-        made = self._made
-        if made is None:
-            made = self._form.read(self._message)
-            if self._more is not None:
-                made |= self._more
-            self._made = made
+        made = self._form.read(self._message)
+        made |= self._more
         return made
 
     def __getitem__(self, name: str) -> Field:
-        return self.read()[name]
+        if name in self._more:
+            return self._more[name]
+        part = self._form.parts.get(name)
+        return self._form.fields[name] if part is None else part.convert(self._message[part.begin : part.end])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.read())
@@ -96,7 +101,7 @@ class LineFields(Mapping[str, Field]):
         return len(self.read())
 
     def __contains__(self, name: object) -> bool:
-        return name in self.read()
+        return name in self._form.fields or name in self._more
 
     def __repr__(self) -> str:
         return repr(self.read())

@@ -82,6 +82,8 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 @click.option("--mutants", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
               help="Also try N copies of the log with one field changed, and count how many are rejected.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Which fields --mutants changes.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, show_default="all cores", metavar="N",
+              help="How many processes check partitions.")  # fmt: skip
 @click.option(
     "--since",
     callback=_time,
@@ -128,6 +130,7 @@ def validate(
     nodes: int,
     mutants: int,
     seed: int,
+    jobs: int,
     since: int | None,
     until: int | None,
     topics: tuple[str, ...],
@@ -149,7 +152,7 @@ def validate(
                3 inconclusive    4 vacuous: nothing was checked
     """
     bound = parse_settings(settings)
-    limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict)
+    limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs)
     accepted = known_ids(known.read_text(encoding="utf-8", errors="replace")) if known is not None else None
     scope = Scope(since, until, topics, accepted)
     if spark is not None:

@@ -241,3 +241,20 @@ def test_slices_that_need_different_times_of_a_hidden_step_are_undecided(
     assert [result.verdict for result in answered.slices] == [TraceVerdict.INCONCLUSIVE, verdict]
     assert "`lock`" in str(answered.slices[0].reason)
     assert answered.verdict is (TraceVerdict.INCONCLUSIVE if items == 1 else TraceVerdict.INCONSISTENT)
+
+
+def test_a_write_that_no_action_makes_is_blamed_once_and_the_check_goes_on_from_it(line: Line, shelf: Line) -> None:
+    said = [(1, 2), (2, 1), (3, 2)]
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        *(
+            shelf(10 * version + n, 10 + 10 * version, "Seen", node=f"n{n}", items=items, version=version)
+            for version, items in said
+            for n in (1, 2, 3)
+        ),
+    ]
+    found = answer(events)
+    assert [violation.event.fields["version"] for violation in found.violations] == [1]
+    (blame,) = found.violations[0].blame
+    assert [part.log for part in blame.parts] == [(("items", "2"),)]
