@@ -1,4 +1,4 @@
-"""``prove``: every selected property by IC3 or k-induction, each invariant confirmed by an engine that shares nothing with the gates.
+"""``prove``: every selected property by IC3, k-induction or Spacer, each invariant confirmed by an engine that shares nothing with the gates.
 
 A property counts as proved only if the statements of its certificate are inductive over the gates and in the second encoding, and imply
 it in both; or if, besides, an exhaustive search of all states finds nothing. Otherwise the answer is ``unknown``, with the reason.
@@ -33,6 +33,7 @@ from assay.checker.symbolic.leaves import UnspeakableError
 from assay.checker.symbolic.mined import mined_cubes
 from assay.checker.symbolic.proof import Proofs, Step
 from assay.checker.symbolic.recheck import SecondOpinion
+from assay.checker.symbolic.spacer import Spacer
 from assay.checker.symbolic.system import Question, System, encode_kernel
 from assay.checker.symbolic.unroll import Unrolling
 from assay.checker.verdict import Outcome, PropertyResult, Report, State, Statistics
@@ -51,8 +52,9 @@ MANY = 150
 """Certificates of more statements than this, which nobody reads, are confirmed by a search of all states if that comes to its end."""
 
 Exhaustive = Callable[[SearchOptions], Report]
-Method = Literal["ic3", "k-induction"]
-NAMES: dict[Method, str] = {"ic3": "IC3", "k-induction": "k-induction"}
+Method = Literal["ic3", "k-induction", "spacer"]
+NAMES: dict[Method, str] = {"ic3": "IC3", "k-induction": "k-induction", "spacer": "Spacer"}
+ENGINES: dict[Method, type[Ic3 | KInduction | Spacer]] = {"ic3": Ic3, "k-induction": KInduction, "spacer": Spacer}
 
 
 def prove(
@@ -146,9 +148,8 @@ class _Prover:
             return self._expired() or time.process_time() - begun > seconds
 
         rows = [self._system.row(state) for state in initial]
-        engine = Ic3 if self._by == "ic3" else KInduction
         try:
-            answer = engine(self._system, rows, question.wanted, self._known, expired).run()
+            answer = ENGINES[self._by](self._system, rows, question.wanted, self._known, expired).run()
         except OutOfBudgetError as error:
             self._open[question.name] = f"{NAMES[self._by]} found no invariant: {error}"
             return
@@ -248,7 +249,7 @@ class _Prover:
 
     def _as_given(self, question: Question) -> list[k.Expr]:
         """What the certificate of a k-induction should begin with: the property in its own words, if it is one of states, and what is proved."""
-        if self._by == "ic3":
+        if self._by != "k-induction":
             return []
         own = [p for p in self.kernel.properties if p.name == question.name and p.kind in {"invariant", "lemma"}]
         said = [each.condition for prop in own for each in prop.conjuncts]

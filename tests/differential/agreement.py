@@ -1,7 +1,7 @@
 """How often the engines were compared, and agreed: ``python -m tests.differential.agreement [--keep FILE] [SPECS] [SEED]``.
 
-Random kernels: the sets of states that are reached in up to six steps, verdicts and lengths of bounded search, what IC3 and k-induction
-decide. Random behaviours: lassos. Specs: the mutants of small ones, by two engines. What does not agree ends the run with the seed or the
+Random kernels: the sets of states that are reached in up to six steps, verdicts and lengths of bounded search, what IC3, k-induction and
+Spacer decide. Random behaviours: lassos. Specs: the mutants of small ones, by two engines. What does not agree ends the run with the seed or the
 spec that shows it. With a file, what it holds is not asked again.
 """
 
@@ -43,7 +43,7 @@ def comparisons(specs: int, first: int) -> Iterator[tuple[str, str, Compare]]:
         where = f"seed {seed}"
         yield "sets of states in up to 6 steps", where, partial(agree_about_states, seed)
         yield "verdicts and lengths", where, partial(_runs, seed)
-        yield "answers of IC3 and k-induction", where, partial(_proofs, seed)
+        yield "answers of IC3, k-induction, Spacer", where, partial(_proofs, seed)
         yield "lassos", where, partial(_lassos, seed)
     for spec in MUTATED:
         for number, kernel in enumerate(changed(spec)):
