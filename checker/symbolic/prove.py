@@ -14,10 +14,8 @@ from typing import Literal, assert_never
 
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.scope import Frame
-from assay.checker.evaluate.undefined import Undefined
 from assay.checker.options import Progress, SearchOptions
-from assay.checker.print_kernel import Sources, expression_text
+from assay.checker.print_kernel import Sources
 from assay.checker.reference.results import Answers
 from assay.checker.reference.watch import DEADLOCK, DEFINED
 from assay.checker.symbolic.bmc import BoundedSearch, DisagreementError
@@ -31,6 +29,7 @@ from assay.checker.symbolic.invariant import Cube, Safe, Unsafe
 from assay.checker.symbolic.kinduction import KInduction, NotInductive
 from assay.checker.symbolic.leaves import UnspeakableError
 from assay.checker.symbolic.mined import mined_cubes
+from assay.checker.symbolic.not_inductive import step_shown
 from assay.checker.symbolic.proof import Proofs, Step
 from assay.checker.symbolic.recheck import SecondOpinion
 from assay.checker.symbolic.spacer import Spacer
@@ -167,30 +166,10 @@ class _Prover:
     def _show(self, question: Question, answer: NotInductive) -> None:
         """Keep the counterexample to induction, which decides nothing."""
         of_steps = question.kind == "transition"
-        *earlier, before, after = self._path(answer.first, answer.choices if of_steps else answer.choices[:-1])
-        said = self._failing(question, before, after)
-        self.steps[question.name] = Step(said, before, after, tuple(earlier))
+        states = self._path(answer.first, answer.choices if of_steps else answer.choices[:-1])
+        self.steps[question.name] = step_shown(self._search.model, question, states, self.sources)
         length = len(answer.choices) - 1
         self._open[question.name] = f"not {length}-inductive: see the steps below ({answer.why})"
-
-    def _failing(self, question: Question, before: State, after: State) -> str:
-        """What is false at the end of a path, as written."""
-        prop = next((p for p in self.kernel.properties if p.name == question.name), None)
-        if prop is None:
-            return "everything has a value" if question.kind == DEFINED else "some action is enabled"
-        if question.kind == "reachable":
-            return f"not {question.name}"
-        frame = Frame(after, before)
-        return expression_text(self._first_false(prop, frame).condition, self.sources)
-
-    def _first_false(self, prop: k.Property, frame: Frame) -> k.Conjunct:
-        for conjunct in prop.conjuncts:
-            try:
-                if not self._search.model.meaning(conjunct.condition)(frame):
-                    return conjunct
-            except Undefined:
-                return conjunct
-        raise DisagreementError(f"the gates say that `{prop.name}` fails in {frame.now}, the reference says it holds")
 
     # ---------------------------------------------------------------------------------------- a violation
 
