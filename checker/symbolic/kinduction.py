@@ -34,6 +34,10 @@ class NotInductive:
     why: str
 
 
+class NoInvariantError(OutOfBudgetError):
+    """Something is k-inductive, but no ordinary invariant was made of that."""
+
+
 class KInduction:
     """One run. ``known`` are cubes that are known to be unreachable together (an inductive set), which help from the start."""
 
@@ -66,23 +70,36 @@ class KInduction:
 
     def _run(self) -> Safe | Unsafe | NotInductive:
         shown: tuple[Bits, tuple[tuple[bool, ...], ...]] | None = None
+        why = "longer paths are not looked at"
         try:
             for length in range(LONGEST + 1):
                 if self._begun.found():
                     return Unsafe(*self._begun.path())
                 if not self._free_path():
-                    return Safe(cubes_before(self._system, self._wanted, self._known, self._expired), length)
+                    return Safe(self._invariant(length), length)
                 shown = self._free.path() if length else None  # a state by itself shows nothing
-                self._begun.extend()
-                self._free.extend()
-                for cube in self._known_of_the_cone():
-                    self._free.exclude(cube)
+                self._extend()
+        except NoInvariantError:
+            raise
         except OutOfBudgetError as error:
+            why = str(error)
             if shown is None:
                 raise
-            return NotInductive(*shown, str(error))
         assert shown is not None
-        return NotInductive(*shown, "longer paths are not looked at")
+        return NotInductive(*shown, why)
+
+    def _invariant(self, length: int) -> tuple[Cube, ...]:
+        """The states from which a wanted one is reached, all of them; raises ``NoInvariantError``."""
+        try:
+            return cubes_before(self._system, self._wanted, self._known, self._expired)
+        except OutOfBudgetError as error:
+            raise NoInvariantError(f"it is {length}-inductive, but has no certificate: {error}") from None
+
+    def _extend(self) -> None:
+        self._begun.extend()
+        self._free.extend()
+        for cube in self._known_of_the_cone():
+            self._free.exclude(cube)
 
     def _free_path(self) -> bool:
         """Whether there is a path from any state to a wanted one that meets no state twice, as far as the property can tell them apart."""
