@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,9 +15,11 @@ from assay.checker.options import SearchOptions
 from assay.checker.portfolio import check, prove
 from assay.checker.symbolic import bmc
 from assay.checker.symbolic.any_size import prove_any
-from assay.checker.symbolic.ic3 import Ic3
+from assay.checker.symbolic.incremental import OutOfBudgetError
 from assay.checker.symbolic.initial import initial_states
 from assay.checker.symbolic.invariant import Safe
+from assay.checker.symbolic.kinduction import NotInductive
+from assay.checker.symbolic.prove import ENGINES, Method
 from assay.checker.symbolic.system import encode_kernel
 from assay.checker.verdict import Outcome, Report
 from assay.grammar.kernel import Kernel
@@ -133,24 +136,36 @@ def _controllers() -> Iterator[Row]:
     for number in (3, 5, 7):
         kernel = _kernel("controller", None, _elements(number))
         what: Line = {"spec": "controller", "elements": number, "property": ONE}
-        yield Row("ic3", what, partial(_ic3, kernel, ONE))
+        yield Row("ic3", what, partial(_invariant, kernel, ONE))
+    others: tuple[tuple[Method, int], ...] = (("k-induction", 2), ("spacer", 2), ("spacer", 3))
+    for by, number in others:
+        kernel = _kernel("controller", None, _elements(number))
+        what = {"spec": "controller", "elements": number, "property": ONE}
+        yield Row(by, what, partial(_invariant, kernel, ONE, by))
     yield _proof("prove", _kernel("controller", None, {}), {"spec": "controller", "elements": 2}, (ONE,))
 
 
-def _ic3(kernel: Kernel, name: str) -> Line:
-    """Encoding and IC3 alone, without certificate and second opinion."""
+def _invariant(kernel: Kernel, name: str, by: Method = "ic3") -> Line:
+    """Encoding and the search for an invariant alone, without certificate and second opinion."""
+    begun = time.process_time()
     with deep_recursion(kernel):
         system = encode_kernel(kernel)
         states, _, _ = initial_states(Model(kernel))
-        answer = Ic3(system, [system.row(state) for state in states], system.question(name).wanted).run()
-    return {"proved": isinstance(answer, Safe), "clauses": len(answer.cubes) if isinstance(answer, Safe) else None}
+        rows, wanted = [system.row(state) for state in states], system.question(name).wanted
+        try:
+            answer = ENGINES[by](system, rows, wanted, (), lambda: time.process_time() - begun > LIMIT).run()
+        except OutOfBudgetError as error:
+            return {"proved": False, "clauses": None, "why": str(error)}
+    if isinstance(answer, Safe):
+        return {"proved": True, "clauses": len(answer.cubes)}
+    return {"proved": False, "clauses": None, "why": answer.why if isinstance(answer, NotInductive) else "refuted"}
 
 
 def _replication() -> Iterator[Row]:
     kernel = _kernel("replication/kip320", "r3l2m2e2", {})
     what: Line = {"spec": "kip320", "model": "r3l2m2e2"}
     for name in REPLICATED[:2]:
-        yield Row("ic3", {**what, "property": name}, partial(_ic3, kernel, name))
+        yield Row("ic3", {**what, "property": name}, partial(_invariant, kernel, name))
     yield _proof("prove", kernel, what, None)
 
 

@@ -21,6 +21,7 @@ from assay.checker.liveness.decide import Decisions
 from assay.checker.liveness.plan import Plan
 from assay.checker.liveness.plan import plan as temporal_plan
 from assay.checker.liveness.temporal import note_no_value
+from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search, Stopped
@@ -153,6 +154,8 @@ class BoundedSearch(Search):
                 self._deepen(unrolling, solver)
             except NoAnswerError as error:
                 raise Stopped(f"{error} in level {self.depth}{self._assumed()}") from None
+            except UnsupportedError as error:
+                raise Stopped(f"level {self.depth} takes {error.what}{self._assumed()}") from None
 
     def _unrolling(self, rows: Sequence[Bits]) -> Unrolling:
         if len(rows) == 1:

@@ -45,6 +45,8 @@ def statements(system: System, cubes: Sequence[Cube]) -> list[k.Expr]:
     found: dict[str, k.Expr] = {}
     for cube in sorted(cubes, key=lambda each: (len(each), each)):
         statement = writer.statement(cube)
+        if statement is None:
+            continue
         found.setdefault(print_expression(statement), statement)
     return list(found.values())
 
@@ -60,9 +62,11 @@ class _Writer:
         self._taken = _names_in(system.kernel)
         self._names = {atom: k.Local(t.AtomType(sort), atom.name) for sort in self._sorts for atom in _atoms(sort)}
 
-    def statement(self, cube: Cube) -> k.Expr:
-        """The statement, with the elements named so that equal ones look equal."""
+    def statement(self, cube: Cube) -> k.Expr | None:
+        """The statement, with the elements named so that equal ones look equal; None if there is no state in the cube anyway."""
         conditions = self._conditions(cube)
+        if conditions is None:
+            return None
         plain = [term(self._names) for term in conditions]
         used = dict.fromkeys(e.name for part in plain for e in (part, *descendants(part)) if isinstance(e, k.Local))
         best = min((self._parts(conditions, order) for order in self._orders(used)), key=_texts)
@@ -82,18 +86,23 @@ class _Writer:
     def _parts(conditions: list[Term], names: Rename) -> list[k.Expr]:
         return sorted((term(names) for term in conditions), key=print_expression)
 
-    def _conditions(self, cube: Cube) -> list[Term]:
+    def _conditions(self, cube: Cube) -> list[Term] | None:
+        """What is true in the states of a cube, part by part of the state; None if there is no such state."""
         fixed: dict[int, dict[int, bool]] = {}
         for literal in cube:
             at = self._owned[abs(literal) - 1]
             leaf = self._leaf_of[at]
             fixed.setdefault(leaf.shift, {})[at - leaf.shift] = literal > 0
-        return [self._condition(self._leaf_of[shift], bits) for shift, bits in sorted(fixed.items())]
-
-    @staticmethod
-    def _condition(leaf: Leaf, bits: dict[int, bool]) -> Term:
-        fits = [(all((code >> at & 1) == bit for at, bit in bits.items()), value) for code, value in leaf.options]
-        return leaf.says([value for fit, value in fits if fit], [value for fit, value in fits if not fit])
+        found: list[Term] = []
+        for shift, bits in sorted(fixed.items()):
+            leaf = self._leaf_of[shift]
+            fits = [(all((code >> at & 1) == bit for at, bit in bits.items()), value) for code, value in leaf.options]
+            wanted, others = [value for fit, value in fits if fit], [value for fit, value in fits if not fit]
+            if not wanted:
+                return None
+            if others:
+                found.append(leaf.says(wanted, others))
+        return found
 
     def _quantified(self, parts: list[k.Expr]) -> k.Expr:
         used = [each.name for part in parts for each in (part, *descendants(part)) if isinstance(each, k.Local)]

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from assay.checker.symbolic.backwards import cubes_before
-from assay.checker.symbolic.gates import Gates
-from assay.checker.symbolic.incremental import GateSolver, OutOfBudgetError
-from assay.checker.symbolic.initial import Bits, is_initial
+from assay.checker.symbolic.incremental import OutOfBudgetError
+from assay.checker.symbolic.initial import Bits
 from assay.checker.symbolic.invariant import Cube, Safe, Unsafe
+from assay.checker.symbolic.paths import Paths
 from assay.checker.symbolic.system import System
-from assay.checker.symbolic.unroll import Unrolling
 
 LONGEST = 12
 """Paths of more steps than this are not looked at: who reads them learns nothing, and the search takes ever longer."""
@@ -33,6 +32,10 @@ class NotInductive:
     first: Bits
     choices: tuple[tuple[bool, ...], ...]
     why: str
+
+
+class NoInvariantError(OutOfBudgetError):
+    """Something is k-inductive, but no ordinary invariant was made of that."""
 
 
 class KInduction:
@@ -51,9 +54,8 @@ class KInduction:
         self._wanted = wanted
         self._known = tuple(known)
         self._expired = expired
-        self._begun = _Paths(system, wanted, expired)
-        self._begun.require(is_initial(self._begun.gates, self._begun.first, sorted(set(initial))))
-        self._free = _Paths(system, wanted, expired)
+        self._begun = Paths.from_initial(system, initial, wanted, expired)
+        self._free = Paths(system, wanted, expired)
         self._free.require(self._free.at([system.canonical])[0])
         for cube in self._known:
             self._free.exclude(cube)
@@ -68,23 +70,36 @@ class KInduction:
 
     def _run(self) -> Safe | Unsafe | NotInductive:
         shown: tuple[Bits, tuple[tuple[bool, ...], ...]] | None = None
+        why = "longer paths are not looked at"
         try:
             for length in range(LONGEST + 1):
                 if self._begun.found():
                     return Unsafe(*self._begun.path())
                 if not self._free_path():
-                    return Safe(cubes_before(self._system, self._wanted, self._known, self._expired), length)
+                    return Safe(self._invariant(length), length)
                 shown = self._free.path() if length else None  # a state by itself shows nothing
-                self._begun.extend()
-                self._free.extend()
-                for cube in self._known_of_the_cone():
-                    self._free.exclude(cube)
+                self._extend()
+        except NoInvariantError:
+            raise
         except OutOfBudgetError as error:
+            why = str(error)
             if shown is None:
                 raise
-            return NotInductive(*shown, str(error))
         assert shown is not None
-        return NotInductive(*shown, "longer paths are not looked at")
+        return NotInductive(*shown, why)
+
+    def _invariant(self, length: int) -> tuple[Cube, ...]:
+        """The states from which a wanted one is reached, all of them; raises ``NoInvariantError``."""
+        try:
+            return cubes_before(self._system, self._wanted, self._known, self._expired)
+        except OutOfBudgetError as error:
+            raise NoInvariantError(f"it is {length}-inductive, but has no certificate: {error}") from None
+
+    def _extend(self) -> None:
+        self._begun.extend()
+        self._free.extend()
+        for cube in self._known_of_the_cone():
+            self._free.exclude(cube)
 
     def _free_path(self) -> bool:
         """Whether there is a path from any state to a wanted one that meets no state twice, as far as the property can tell them apart."""
@@ -101,55 +116,3 @@ class KInduction:
         """The known cubes that bring no further part of the system into a path."""
         inside = set(self._positions)
         return (cube for cube in self._known if all(abs(literal) - 1 in inside for literal in cube))
-
-
-class _Paths:
-    """Paths of a system, longer and longer, of whose states only the last may have the wanted literal."""
-
-    def __init__(self, system: System, wanted: int, expired: Callable[[], bool]) -> None:
-        self.gates = Gates()
-        self.first = self.gates.inputs(len(system.state))
-        self._wanted = wanted
-        self._frames = Unrolling(system, self.first, self.gates)
-        self._solver = GateSolver(self.gates, expired)
-
-    def close(self) -> None:
-        self._solver.close()
-
-    def at(self, literals: Sequence[int]) -> list[int]:
-        """Literals of the system, read at the last state."""
-        return self._frames.at(len(self._frames.frames) - 1, literals)
-
-    def require(self, literal: int) -> None:
-        self._solver.add([self._solver.literal(literal)])
-
-    def exclude(self, cube: Cube) -> None:
-        """Keep the last state out of a cube."""
-        state = self._frames.frames[-1]
-        self._solver.add(self._solver.literal(state[abs(each) - 1] ^ (each > 0)) for each in cube)
-
-    def tell_apart(self, one: int, other: int, positions: Sequence[int]) -> None:
-        """Two states are to differ in some position."""
-        a, b = self._frames.frames[one], self._frames.frames[other]
-        self.require(self.gates.any_of(self.gates.differ(a[at], b[at]) for at in positions))
-
-    def found(self) -> bool:
-        """Whether there is a path whose last state is wanted."""
-        return self._solver.solve([self._solver.literal(self.at([self._wanted])[0])])
-
-    def extend(self) -> None:
-        """Go on from paths whose last state is not wanted."""
-        self.require(self.at([self._wanted])[0] ^ 1)
-        self._frames.extend()
-
-    def rows(self) -> list[Bits]:
-        """The states of the path that was found."""
-        return self._frames.rows(self._values)
-
-    def path(self) -> tuple[Bits, tuple[tuple[bool, ...], ...]]:
-        """Its first state, and what is chosen in each of its states, the last one too."""
-        steps = range(len(self._frames.frames))
-        return self.rows()[0], tuple(tuple(self._values(self._frames.choice(at))) for at in steps)
-
-    def _values(self, inputs: Sequence[int]) -> list[bool]:
-        return self._solver.values([self._solver.literal(each) for each in inputs])

@@ -1,4 +1,4 @@
-"""``prove``: every selected property by IC3 or k-induction, each invariant confirmed by an engine that shares nothing with the gates.
+"""``prove``: every selected property by IC3, k-induction or Spacer, each invariant confirmed by an engine that shares nothing with the gates.
 
 A property counts as proved only if the statements of its certificate are inductive over the gates and in the second encoding, and imply
 it in both; or if, besides, an exhaustive search of all states finds nothing. Otherwise the answer is ``unknown``, with the reason.
@@ -14,10 +14,8 @@ from typing import Literal, assert_never
 
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.scope import Frame
-from assay.checker.evaluate.undefined import Undefined
 from assay.checker.options import Progress, SearchOptions
-from assay.checker.print_kernel import Sources, expression_text
+from assay.checker.print_kernel import Sources
 from assay.checker.reference.results import Answers
 from assay.checker.reference.watch import DEADLOCK, DEFINED
 from assay.checker.symbolic.bmc import BoundedSearch, DisagreementError
@@ -31,8 +29,10 @@ from assay.checker.symbolic.invariant import Cube, Safe, Unsafe
 from assay.checker.symbolic.kinduction import KInduction, NotInductive
 from assay.checker.symbolic.leaves import UnspeakableError
 from assay.checker.symbolic.mined import mined_cubes
+from assay.checker.symbolic.not_inductive import step_shown
 from assay.checker.symbolic.proof import Proofs, Step
 from assay.checker.symbolic.recheck import SecondOpinion
+from assay.checker.symbolic.spacer import Spacer
 from assay.checker.symbolic.system import Question, System, encode_kernel
 from assay.checker.symbolic.unroll import Unrolling
 from assay.checker.verdict import Outcome, PropertyResult, Report, State, Statistics
@@ -51,8 +51,9 @@ MANY = 150
 """Certificates of more statements than this, which nobody reads, are confirmed by a search of all states if that comes to its end."""
 
 Exhaustive = Callable[[SearchOptions], Report]
-Method = Literal["ic3", "k-induction"]
-NAMES: dict[Method, str] = {"ic3": "IC3", "k-induction": "k-induction"}
+Method = Literal["ic3", "k-induction", "spacer"]
+NAMES: dict[Method, str] = {"ic3": "IC3", "k-induction": "k-induction", "spacer": "Spacer"}
+ENGINES: dict[Method, type[Ic3 | KInduction | Spacer]] = {"ic3": Ic3, "k-induction": KInduction, "spacer": Spacer}
 
 
 def prove(
@@ -146,9 +147,8 @@ class _Prover:
             return self._expired() or time.process_time() - begun > seconds
 
         rows = [self._system.row(state) for state in initial]
-        engine = Ic3 if self._by == "ic3" else KInduction
         try:
-            answer = engine(self._system, rows, question.wanted, self._known, expired).run()
+            answer = ENGINES[self._by](self._system, rows, question.wanted, self._known, expired).run()
         except OutOfBudgetError as error:
             self._open[question.name] = f"{NAMES[self._by]} found no invariant: {error}"
             return
@@ -166,30 +166,10 @@ class _Prover:
     def _show(self, question: Question, answer: NotInductive) -> None:
         """Keep the counterexample to induction, which decides nothing."""
         of_steps = question.kind == "transition"
-        *earlier, before, after = self._path(answer.first, answer.choices if of_steps else answer.choices[:-1])
-        said = self._failing(question, before, after)
-        self.steps[question.name] = Step(said, before, after, tuple(earlier))
+        states = self._path(answer.first, answer.choices if of_steps else answer.choices[:-1])
+        self.steps[question.name] = step_shown(self._search.model, question, states, self.sources)
         length = len(answer.choices) - 1
         self._open[question.name] = f"not {length}-inductive: see the steps below ({answer.why})"
-
-    def _failing(self, question: Question, before: State, after: State) -> str:
-        """What is false at the end of a path, as written."""
-        prop = next((p for p in self.kernel.properties if p.name == question.name), None)
-        if prop is None:
-            return "everything has a value" if question.kind == DEFINED else "some action is enabled"
-        if question.kind == "reachable":
-            return f"not {question.name}"
-        frame = Frame(after, before)
-        return expression_text(self._first_false(prop, frame).condition, self.sources)
-
-    def _first_false(self, prop: k.Property, frame: Frame) -> k.Conjunct:
-        for conjunct in prop.conjuncts:
-            try:
-                if not self._search.model.meaning(conjunct.condition)(frame):
-                    return conjunct
-            except Undefined:
-                return conjunct
-        raise DisagreementError(f"the gates say that `{prop.name}` fails in {frame.now}, the reference says it holds")
 
     # ---------------------------------------------------------------------------------------- a violation
 
@@ -248,7 +228,7 @@ class _Prover:
 
     def _as_given(self, question: Question) -> list[k.Expr]:
         """What the certificate of a k-induction should begin with: the property in its own words, if it is one of states, and what is proved."""
-        if self._by == "ic3":
+        if self._by != "k-induction":
             return []
         own = [p for p in self.kernel.properties if p.name == question.name and p.kind in {"invariant", "lemma"}]
         said = [each.condition for prop in own for each in prop.conjuncts]

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from assay.checker.liveness.formula import conjuncts, negation
 from assay.checker.liveness.plan import Plan
 from assay.checker.liveness.tableau import Automaton, Transition, automaton
+from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.symbolic.events import Reading, read
 from assay.checker.symbolic.gates import FALSE
-from assay.checker.symbolic.system import Question, System
+from assay.checker.symbolic.system import Question, System, no_encoding
 
 LASSO = "lasso"
 NO_VALUE = "no value"
@@ -36,7 +37,10 @@ class Loops:
 
 def loops(base: System, plan: Plan) -> Loops:
     """The system that looks for violations of the properties of a plan; raises ``SpecError`` for a construct without encoding."""
-    return _Writer(base, plan).loops()
+    try:
+        return _Writer(base, plan).loops()
+    except UnsupportedError as error:  # more gates than fit the memory
+        raise no_encoding(error) from None
 
 
 class _Writer:
@@ -49,15 +53,14 @@ class _Writer:
         self.after: list[int] = list(base.after)
         self.choice: list[int] = list(base.choice)
         self.questions: list[Question] = []
+        self.saved = len(self.state)
+        self.is_saved = self._remembered()
+        self.inside = self.gates.either(self.is_saved, self._chosen(1)[0])
+        self.after[self.saved] = self.inside
 
     def loops(self) -> Loops:
         """Write it all."""
-        saved = len(self.state)
-        is_saved, save = self._remembered(), self._chosen(1)[0]
-        self.inside = self.gates.either(is_saved, save)
-        self.after[saved] = self.inside
-        self.is_saved = is_saved
-        back = self.gates.all_of([is_saved, *self._same(list(self.base.state)), *self._fair()])
+        back = self.gates.all_of([self.is_saved, *self._same(list(self.base.state)), *self._fair()])
         for claim in self.plan.claims:
             for formula in claim.formulas:
                 for part in conjuncts(formula):
@@ -69,7 +72,7 @@ class _Writer:
             choice=tuple(self.choice),
             questions=tuple(self.questions),
         )
-        return Loops(self.base, system, saved)
+        return Loops(self.base, system, self.saved)
 
     def _remembered(self) -> int:
         """A new bit of state, 0 in the beginning; what it is next is to be written into ``after``."""

@@ -1,8 +1,8 @@
 """How often the engines were compared, and agreed: ``python -m tests.differential.agreement [--keep FILE] [SPECS] [SEED]``.
 
-Random kernels: the sets of states that are reached in up to six steps, verdicts and lengths of bounded search, what IC3 and k-induction
-decide. Random behaviours: lassos. Specs: the mutants of small ones, by two engines. What does not agree ends the run with the seed or the
-spec that shows it. With a file, what it holds is not asked again.
+Random kernels: the sets of states that are reached in up to six steps, verdicts and lengths of bounded search, what IC3, k-induction and
+Spacer decide. Random behaviours: lassos. Specs: the mutants of small ones, by two engines. What does not agree ends the run with the seed or the
+spec that shows it. With a file, what it holds is not asked again. Ctrl-C ends it with the counts so far.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -43,7 +44,7 @@ def comparisons(specs: int, first: int) -> Iterator[tuple[str, str, Compare]]:
         where = f"seed {seed}"
         yield "sets of states in up to 6 steps", where, partial(agree_about_states, seed)
         yield "verdicts and lengths", where, partial(_runs, seed)
-        yield "answers of IC3 and k-induction", where, partial(_proofs, seed)
+        yield "answers of IC3, k-induction, Spacer", where, partial(_proofs, seed)
         yield "lassos", where, partial(_lassos, seed)
     for spec in MUTATED:
         for number, kernel in enumerate(changed(spec)):
@@ -77,15 +78,16 @@ def run(specs: int, first: int, kept: Path | None) -> Iterator[dict[str, object]
     asked: Counter[str] = Counter()
     with_answers: Counter[str] = Counter()
     answers: Counter[str] = Counter()
-    for what, where, compare in comparisons(specs, first):
-        key = f"{what}: {where}"
-        count = known[key] if key in known else _said(where, compare)
-        if kept is not None and key not in known:
-            with kept.open("a") as file:
-                file.write(json.dumps([key, count]) + "\n")
-        asked[what] += 1
-        with_answers[what] += count > 0
-        answers[what] += count
+    with suppress(KeyboardInterrupt):  # then what was compared by now is told
+        for what, where, compare in comparisons(specs, first):
+            key = f"{what}: {where}"
+            count = known[key] if key in known else _said(where, compare)
+            if kept is not None and key not in known:
+                with kept.open("a") as file:
+                    file.write(json.dumps([key, count]) + "\n")
+            asked[what] += 1
+            with_answers[what] += count > 0
+            answers[what] += count
     for what, number in asked.items():
         yield {
             "compared": what,

@@ -1,4 +1,4 @@
-"""Proofs never contradict an exhaustive search: on random kernels, what IC3 or k-induction proves holds, and what they refute fails."""
+"""Proofs never contradict an exhaustive search: on random kernels, what IC3, k-induction or Spacer proves holds, and what they refute fails."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from assay.checker.symbolic.ic3 import Ic3
 from assay.checker.symbolic.incremental import OutOfBudgetError
 from assay.checker.symbolic.initial import Bits, initial_states
 from assay.checker.symbolic.invariant import Unsafe
-from assay.checker.symbolic.kinduction import KInduction, NotInductive
+from assay.checker.symbolic.kinduction import NotInductive
+from assay.checker.symbolic.prove import ENGINES
 from assay.checker.symbolic.recheck import SecondOpinion
 from assay.checker.symbolic.system import Question, System, encode_kernel
 from assay.checker.verdict import Outcome, PropertyResult, Trace
@@ -44,7 +45,7 @@ def is_found(result: PropertyResult) -> bool:
 
 
 def agree(kernel: k.Kernel) -> int:
-    """Assert that IC3 and k-induction decide every question as an exhaustive search does; how many they decided."""
+    """Assert that IC3, k-induction and Spacer decide every question as an exhaustive search does; how many they decided."""
     search = reference(kernel, SearchOptions(max_states=600, keep_going=True))
     model = Model(kernel)
     try:
@@ -64,9 +65,9 @@ def _is_late(begun: float) -> bool:
 
 
 def decided(system: System, rows: list[Bits], question: Question, is_wrong: bool, trace: Trace | None) -> int:
-    """Assert that both say the same about one question, k-induction with a run that is as short; how many of them came to an end."""
+    """Assert that all say the same about one question, two of them with a run that is as short; how many of them came to an end."""
     answers = 0
-    for engine in (Ic3, KInduction):
+    for engine in ENGINES.values():
         begun = time.process_time()
         expired = partial(_is_late, begun)
         try:
@@ -77,7 +78,7 @@ def decided(system: System, rows: list[Bits], question: Question, is_wrong: bool
             assert not is_wrong or trace is None or len(trace) > len(answer.choices), question.name
             continue
         assert isinstance(answer, Unsafe) == is_wrong, (engine, question.name)
-        if engine is KInduction and isinstance(answer, Unsafe) and trace is not None and question.kind in STATE_KINDS:
+        if engine is not Ic3 and isinstance(answer, Unsafe) and trace is not None and question.kind in STATE_KINDS:
             assert len(answer.choices) == len(trace), question.name
         answers += 1
     return answers

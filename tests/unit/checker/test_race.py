@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from assay.checker import check as reference
@@ -98,3 +100,24 @@ def test_the_user_may_interrupt_both() -> None:
 def test_a_race_refuses_to_go_on_after_a_violation() -> None:
     with pytest.raises(SpecError):
         portfolio.check(GOOD, SearchOptions(keep_going=True), engine="race")
+
+
+def test_engines_that_contradict_each_other_about_behaviours_are_found_out() -> None:
+    goes = SearchOptions(properties=frozenset({"stray_replica_goes"}))
+    good, bad = (
+        load_spec(locate_spec("kafka/stop_replica"), overrides={"StopAtSameEpoch": each}).kernel
+        for each in ("true", "false")
+    )
+
+    def waits_for(kernel: Kernel) -> Callable[[SearchOptions], Report]:
+        def search(options: SearchOptions) -> Report:
+            while not options.interrupted():
+                pass
+            return explicitly(kernel, goes)
+
+        return search
+
+    agreed = race(waits_for(bad), lambda options: symbolically(bad, options), goes)
+    assert length(agreed, "stray_replica_goes") is not None
+    with pytest.raises(EnginesDisagreeError, match="stray_replica_goes"):
+        race(waits_for(good), lambda options: symbolically(bad, options), goes)

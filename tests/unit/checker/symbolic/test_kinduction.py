@@ -10,10 +10,11 @@ from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.outcome import Successor
 from assay.checker.evaluate.scope import Frame
 from assay.checker.options import SearchOptions
+from assay.checker.symbolic import backwards
 from assay.checker.symbolic.backwards import cubes_before
 from assay.checker.symbolic.incremental import OutOfBudgetError
 from assay.checker.symbolic.initial import initial_states
-from assay.checker.symbolic.kinduction import KInduction, NotInductive
+from assay.checker.symbolic.kinduction import KInduction, NoInvariantError, NotInductive
 from assay.checker.symbolic.proof import Proofs
 from assay.checker.symbolic.prove import prove
 from assay.checker.symbolic.system import encode_kernel
@@ -141,3 +142,12 @@ def test_what_was_found_before_the_time_was_over_is_shown() -> None:
     answer = KInduction(system, rows, system.question("fine").wanted, expired=lambda: next(questions) > 20).run()
     assert isinstance(answer, NotInductive)
     assert "time limit" in answer.why
+
+
+def test_what_is_k_inductive_without_a_certificate_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backwards, "MOST_CUBES", 1)
+    asked = kernel()
+    system = encode_kernel(asked)
+    rows = [system.row(state) for state in initial_states(Model(asked))[0]]
+    with pytest.raises(NoInvariantError, match=r"-inductive, but has no certificate: it takes more than 1 statements"):
+        KInduction(system, rows, system.question("inside").wanted).run()
