@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.checker.tla.module import Exported, export
+from assay.checker.tla.exported import Exported
+from assay.checker.tla.module import export
 from assay.grammar import kernel as k
 
 from .cuts import with_cuts

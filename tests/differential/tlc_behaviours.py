@@ -12,7 +12,8 @@ from pathlib import Path
 
 from assay.checker.evaluate.model import Model
 from assay.checker.liveness.judge import Run
-from assay.checker.tla.module import Exported, export
+from assay.checker.tla.exported import Exported
+from assay.checker.tla.module import export
 from assay.checker.tla.testers import Watched
 from assay.checker.verdict import Trace
 from assay.grammar import kernel as k
