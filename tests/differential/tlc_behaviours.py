@@ -69,9 +69,9 @@ class Asked:
 
     @property
     def instances(self) -> Iterator[str]:
-        own = instance(self.at, self.kernel)
-        for name in dict.fromkeys((self.kernel.name, self.system.name)):
-            yield own.replace(f"S{self.at} == INSTANCE S{self.at}", f"{name} == INSTANCE {name}")
+        yield instance(self.kernel)
+        if self.system is not self.kernel:
+            yield instance(self.system)
         if self.watched:
             bound = [line.replace(" = ", " <- ") for line in self.kernel.constants]
             bound += [f"{name} <- {name}_{self.at}" for name in self.watched.variables]
