@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -10,8 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from assay.checker.evaluate.model import Model
-from assay.checker.explicit.behaviour import decisions_of
+from assay.checker.explicit.behaviour import Drawing, decisions_of
 from assay.checker.explicit.bfs import BlockSearch
+from assay.checker.explicit.machine import Behaviours
+from assay.checker.explicit.room import Room
 from assay.checker.options import SearchOptions
 from assay.checker.portfolio import compile_kernel, with_behaviours
 from assay.grammar import kernel as k
@@ -22,6 +25,8 @@ KIP320 = Path(__file__).parent.parent / "spec" / "kafka" / "replication" / "kip3
 FAIR = {"follower_fetch", "leader_advance_hw", "become_follower"}
 WARMING, MEASURED = "r2l2m2e2", "r3l2m2e2"
 TARGET = 5.0
+STATE_BYTES, STEP_BYTES = 40, 12
+"""What a decision may take of memory, for each state and each step."""
 
 
 def lines(arguments: Sequence[str]) -> Iterator[dict[str, object]]:
@@ -56,8 +61,19 @@ def _measured(model: str, *, violated: bool) -> dict[str, object]:
             spent = time.process_time() - began
             effort = search.statistics().effort
             seconds = effort.cpu if effort is not None else 0.0
+            memory, steps = _memory(search, code.behaviours)
     return {
         "benchmark": "temporal property over search", "model": model, "value": round(spent / seconds, 2), "target": TARGET,
         "decision": type(decided["rests"]).__name__, "states": search.statistics().distinct,
-        "search_cpu_seconds": round(seconds, 3), "cpu_seconds": round(spent, 3),
+        "search_cpu_seconds": round(seconds, 3), "cpu_seconds": round(spent, 3), "steps": steps, "megabytes": round(memory / 1e6, 1),
+        "memory_over_target": round(memory / (STATE_BYTES * search.statistics().distinct + STEP_BYTES * steps), 2),
     }  # fmt: skip
+
+
+def _memory(search: BlockSearch, behaviours: Behaviours) -> tuple[int, int]:
+    """The most bytes that a decision takes, with the arrays of numpy, and the steps of the graph."""
+    tracemalloc.start()
+    decisions_of(search, behaviours, {})
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most, len(Drawing(search, behaviours, Room(most)).graph().targets)

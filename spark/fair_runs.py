@@ -30,6 +30,7 @@ from assay.checker.print_kernel import Sources
 from assay.checker.verdict import EnginesDisagreeError
 from assay.spark import product as tasks
 from assay.spark.search import ClusterSearch
+from assay.spark.storage import Storage
 
 STATE_BYTES, STEP_BYTES = 40, 12
 """What the driver's way of deciding takes of memory, for each state and each step."""
@@ -155,8 +156,10 @@ class _Deciding:
         flags = np.zeros((0, 0), bool) if asking is None else asking
         return self._after(product, self._rounds(tasks.nothing, partial(tasks.begun, product, aim, flags)))
 
-    @staticmethod
-    def _after(product: tasks.Product, texts: list[str]) -> _Round:
+    def _after(self, product: tasks.Product, texts: list[str]) -> _Round:
+        storage = Storage(self._graph.workdir)
+        for name in product.files:
+            storage.remove(name)
         answers = [tasks.answer(text) for text in texts]
         files = tuple(each.file for each in answers)
         left, fresh = sum(each.left for each in answers), sum(each.fresh for each in answers)

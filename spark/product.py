@@ -108,8 +108,7 @@ def drawn(graph: Graph, part: int) -> Iterator[Packet]:
         kinds.append(seen.kinds)
         states += len(some)
         initial += len(some) if level == 0 else 0
-    name = f"{new_name()}/kinds"
-    _write(graph, name, [np.concatenate([np.zeros(0, np.uint32), *kinds])])
+    name = _write(graph, "kinds", [np.concatenate([np.zeros(0, np.uint32), *kinds])])
     told = Drawn(states, initial, looking.kinds.kinds, looking.labels.events, name)
     yield part, np.int64(-1).tobytes() + _to_json(told).encode()
 
@@ -131,9 +130,9 @@ def joined(graph: Graph, part: int, packets: Iterable[bytes]) -> str:
     order = np.argsort(numbers[known], kind="stable")
     degrees = np.bincount(numbers[known], minlength=told.states)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)]).astype(np.int64)
-    name = f"{new_name()}/steps"
     columns = (senders, steps["source"], steps["label"])
-    _write(graph, name, [starts, *(np.ascontiguousarray(column[known][order]) for column in columns)])
+    own = (np.ascontiguousarray(column[known][order]) for column in columns)
+    name = _write(graph, "steps", [starts, *own])
     return _to_json(replace(told, file_of_steps=name))
 
 
@@ -151,11 +150,11 @@ def _numbers(graph: Graph, part: int, states: int, wanted: Rows) -> Numbers:
     return found
 
 
-def _write(graph: Graph, name: str, arrays: list[Numbers]) -> None:
-    storage = Storage(graph.workdir)
-    folder, _, file = name.partition("/")
-    (storage.writing(folder) / file).write_bytes(b"".join(each.tobytes() for each in arrays))
-    storage.keep(name)
+def _write(graph: Graph, what: str, arrays: list[Numbers]) -> str:
+    """Write arrays into a new file; its name."""
+    name = f"{what}-{new_name()}"
+    Storage(graph.workdir).write(name, b"".join(each.tobytes() for each in arrays))
+    return name
 
 
 def _to_json(told: Drawn) -> str:
@@ -196,10 +195,10 @@ class Product:
     def trimming(self, part: int) -> Trimming:
         """What a task works with."""
         own, storage = self.parts[part], Storage(self.graph.workdir)
-        kinds = own.kinds[np.fromfile(storage.here(own.drawn.file_of_kinds), np.uint32)]
-        path = storage.here(own.drawn.file_of_steps)
-        starts = np.fromfile(path, np.int64, own.drawn.states + 1)
-        parts, sources, labels = np.fromfile(path, np.uint32, offset=starts.nbytes).reshape(3, -1)
+        kinds = own.kinds[np.frombuffer(storage.read(own.drawn.file_of_kinds), np.uint32)]
+        content = storage.read(own.drawn.file_of_steps)
+        starts = np.frombuffer(content, np.int64, own.drawn.states + 1)
+        parts, sources, labels = np.frombuffer(content, np.uint32, offset=starts.nbytes).reshape(3, -1)
         offsets = np.cumsum([0, *(len(each.labels) for each in self.parts)])
         every = np.concatenate([each.labels for each in self.parts])
         return Trimming(self.rules, kinds, Steps(starts, parts, sources, every[offsets[parts] + labels]))
@@ -207,7 +206,7 @@ class Product:
     def region(self, part: int) -> Region:
         """How an earlier job left a part."""
         shape = (self.parts[part].drawn.states, self.rules.states)
-        content = np.fromfile(Storage(self.graph.workdir).here(self.files[part]), np.uint8)
+        content = np.frombuffer(Storage(self.graph.workdir).read(self.files[part]), np.uint8)
         flags = 3 * shape[0] * shape[1]
         marks = content[flags:].view(np.uint64).reshape(*shape, self.words).copy()
         alive, going, fresh = content[:flags].reshape(3, *shape).astype(bool)
@@ -215,8 +214,7 @@ class Product:
 
     def keep(self, region: Region, part: int) -> str:
         """Keep a part as it is now; what the task says, as text."""
-        name = f"{new_name()}/product"
-        _write(self.graph, name, [region.alive, region.going, region.fresh, region.marks])
+        name = _write(self.graph, "product", [region.alive, region.going, region.fresh, region.marks])
         first = region.marks[: self.parts[part].drawn.initial, 0, 0]
         return json.dumps(asdict(Answer(name, int(region.alive.sum()), int(region.fresh.sum()), bool(first.any()))))
 

@@ -30,11 +30,13 @@ def remarks(run: Run) -> tuple[str, ...]:
 
 
 def _missing(run: Run) -> Iterator[str]:
+    """The fairness that is missing; first that of actions which are fair already, though not enough."""
     kernel = run.model.kernel
-    for event, strong, names in run.missing_fairness():
-        fair = "strong fair" if strong else "fair"
-        wanted = f"{fair} per {', '.join(names)}" if names else fair
+    found = sorted(run.missing_fairness(), key=lambda missing: kernel.action(missing[0].action).fairness is None)
+    for event, strong, names in found:
         own = kernel.action(event.action).fairness
+        sort = "strong fair" if strong else "fair"
+        wanted = f"{sort} per {', '.join(names)}" if names else sort
         lacks = (
             f"no {'strong ' if strong else ''}fairness on"
             if own is None or not names
@@ -42,6 +44,6 @@ def _missing(run: Run) -> Iterator[str]:
         )
         able = "again and again" if strong else "all the time"
         yield (
-            f"{lacks} `{event.action}` makes this possible: `{event.show(kernel)}` is enabled {able} and never happens "
+            f"{lacks} `{event.action}` makes this possible: from step {run.loop + 1} on `{event.show(kernel)}` is enabled {able} and never happens "
             f"(with `{wanted}` this run would be ruled out)"
         )

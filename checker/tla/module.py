@@ -8,12 +8,15 @@ from typing import assert_never
 
 from assay.checker.evaluate.traverse import descendants
 from assay.checker.tla.actions import initial, parameters, step
+from assay.checker.tla.beside import LENGTH, comment, configuration, refinement, title, watching, witness
+from assay.checker.tla.exported import Exported
 from assay.checker.tla.expressions import write
 from assay.checker.tla.formula import Formula, conjunction, disjunction, row
 from assay.checker.tla.formula import lines as lines_of
 from assay.checker.tla.library import closure, mentions
 from assay.checker.tla.names import clean
 from assay.checker.tla.properties import conjuncts, stay, type_ok, unreachable
+from assay.checker.tla.refining import refining
 from assay.checker.tla.scope import Parts, Scope, register
 from assay.checker.tla.temporal import NO_COUNTERPART, NoCounterpartError, call, fairness, is_never
 from assay.checker.tla.testers import Watched, watched
@@ -22,40 +25,15 @@ from assay.grammar import kernel as k
 from assay.grammar.diagnostics import Diagnostic, Severity, SpecError
 from assay.grammar.kernel_types import Sort
 
-LENGTH = 77
-
-NO_DEADLOCK = (
-    "\\* What was foretold wrongly ends somewhere, which is no deadlock of the system.\nCHECK_DEADLOCK FALSE\n"
-)
 STAY = "No deadlock: the system may stop here, or only a bound or a capacity keeps an action from happening."
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """A TLA+ module: its name, the text of each file by file name, and what of the spec is not in it.
-
-    ``invariants``, ``steps`` and ``formulas`` map names of properties to names of definitions: of states, of steps, and of behaviours;
-    ``witnesses`` maps each reachable to the invariant that says that it is unreachable, and ``watched`` what TLA+ says by auxiliary
-    variables to a module of its own, whose name is that of this one and the property's. ``constants`` are the lines that give the
-    constants their values.
-    """
-
-    name: str
-    files: dict[str, str]
-    constants: tuple[str, ...]
-    variables: tuple[str, ...]
-    invariants: dict[str, str]
-    steps: dict[str, str]
-    formulas: dict[str, str]
-    witnesses: dict[str, str]
-    watched: dict[str, Watched]
-    warnings: tuple[Diagnostic, ...]
 
 
 @dataclass(slots=True)
 class Page:
     """The sections of the module while they are written."""
 
+    kernel: k.Kernel
+    called: str
     scope: Scope
     foretell: bool
     actions: list[str] = field(default_factory=list)
@@ -65,6 +43,7 @@ class Page:
     formulas: dict[str, str] = field(default_factory=dict)
     witnesses: dict[str, str] = field(default_factory=dict)
     watched: dict[str, Watched] = field(default_factory=dict)
+    refining: dict[str, tuple[Exported, list[str]]] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
 
     @property
@@ -79,8 +58,8 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
     A property that cannot be expressed is left out, with a warning. With ``foretell`` auxiliary variables say of every temporal property
     whether it holds (NOTE(testers)), and not only where TLC cannot be asked otherwise.
     """
-    page = Page(Scope(register(kernel), write), foretell)
     called = clean(name or kernel.name)
+    page = Page(kernel, called, Scope(register(kernel), write), foretell)
     try:
         system = _system(kernel, page)
     except NoCounterpartError as error:
@@ -90,11 +69,26 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
     page.warnings += _left_out(kernel)
     _remaining_actions(kernel, page)
     text = "\n".join([*_head(kernel, called, page), *page.actions, *system, "", *page.properties, "=" * LENGTH, ""])
-    files = {f"{called}.tla": text} | _configurations(kernel, called, page) | _watching(kernel, called, page)
     constants = tuple(_constants(kernel, page.parts))
+    files = {f"{called}.tla": text, f"{called}.cfg": _configuration(page, constants)}
+    fair = any(kernel.action(each).fairness is not None for each in kernel.next)
+    for node in kernel.properties:
+        if node.name in page.witnesses:
+            files |= witness(called, node, page.witnesses[node.name], constants)
+        if node.name in page.watched:
+            files |= watching(called, node, page.watched[node.name], constants, fair=fair)
+        if node.name in page.refining:
+            side, lines = page.refining[node.name]
+            files |= side.files | refinement(called, node, side, lines, constants)
     variables = tuple(page.parts.names.of("variable", variable.name) for variable in kernel.variables)
+    actions = {each.name: page.parts.names.of("action", each.name) for each in kernel.actions}
     found = (page.invariants, page.steps, page.formulas, page.witnesses, page.watched)
-    return Exported(called, files, constants, variables, *found, tuple(page.warnings))
+    return Exported(called, files, constants, variables, actions, *found, tuple(page.warnings))
+
+
+def _configuration(page: Page, constants: Sequence[str]) -> str:
+    """The configuration that checks everything that is in the module of the system."""
+    return configuration(constants, ["TypeOK", *page.invariants.values()], list(page.formulas.values()))
 
 
 def _system(kernel: k.Kernel, page: Page) -> list[str]:
@@ -105,7 +99,7 @@ def _system(kernel: k.Kernel, page: Page) -> list[str]:
     ways = [call(name, None, page.scope) for name in kernel.next]
     rest = stay(kernel, page.scope)
     if rest is not None:
-        page.actions += [*_comment(STAY), *definition("Stay", rest), ""]
+        page.actions += [*comment(STAY), *definition("Stay", rest), ""]
         ways.append(Formula("Stay"))
     lines = [*definition("Next", disjunction(ways)), ""]
     fair = [kernel.action(name) for name in kernel.next if kernel.action(name).fairness is not None]
@@ -121,7 +115,7 @@ def _action(kernel: k.Kernel, action: k.Action, page: Page) -> None:
     known = page.parts.names.of("action", action.name)
     head = f"{known}({', '.join(names)})" if names else known
     made = step(kernel, action, inner)
-    page.actions += [*_comment(action.doc), *definition(head, made), ""]
+    page.actions += [*comment(action.doc), *definition(head, made), ""]
 
 
 def _remaining_actions(kernel: k.Kernel, page: Page) -> None:
@@ -137,7 +131,7 @@ def _property(node: k.Property, page: Page) -> None:
         what = f"the {node.kind} `{node.name}` is not exported: {error.what}"
         page.warnings.append(Diagnostic(NO_COUNTERPART, error.span, what, severity=Severity.WARNING))
         return
-    page.properties += [*_comment(node.doc), *lines, ""] if lines else []
+    page.properties += [*comment(node.doc), *lines, ""] if lines else []
 
 
 def _property_lines(node: k.Property, page: Page) -> list[str]:
@@ -158,7 +152,7 @@ def _property_lines(node: k.Property, page: Page) -> list[str]:
         case "temporal":
             lines = _temporal_lines(node, known, page)
         case "refinement":
-            raise NoCounterpartError("a refinement is checked by assay alone", node.span)
+            return _refinement_lines(node, page)
         case _:
             assert_never(node.kind)
     return lines
@@ -185,6 +179,14 @@ def _is_plain(node: k.Property, page: Page) -> bool:
     return True
 
 
+def _refinement_lines(node: k.Property, page: Page) -> list[str]:
+    """Nothing: a refinement becomes a module of its own, beside that of the abstract side."""
+    refined = next(each for each in page.kernel.refinements if each.name == node.name)
+    side = export(refined.abstract, f"{page.called}_{refined.abstract.name}_abstract")
+    page.refining[node.name] = side, refining(refined, side, page.kernel.next, page.scope)
+    return []
+
+
 def _left_out(kernel: k.Kernel) -> Iterable[Diagnostic]:
     for scenario in kernel.scenarios:
         what = f"the scenario `{scenario.name}` is not exported: a run is checked by assay alone"
@@ -205,6 +207,7 @@ def _head(kernel: k.Kernel, name: str, page: Page) -> list[str]:
             *page.actions,
             *page.properties,
             *(line for each in page.watched.values() for line in each.definitions),
+            *(line for _, lines in page.refining.values() for line in lines),
             *types,
             *ranks,
             *(line for made in parts.definitions.values() for line in made),
@@ -213,7 +216,7 @@ def _head(kernel: k.Kernel, name: str, page: Page) -> list[str]:
     operators, modules = closure([name for name in [*parts.used, ":>", "@@"] if mentions(written, name)])
     constants = _declared(kernel, parts)
     lines = [
-        *_title(name),
+        *title(name),
         *_about(kernel),
         f"EXTENDS {', '.join(modules)}",
         "",
@@ -226,12 +229,6 @@ def _head(kernel: k.Kernel, name: str, page: Page) -> list[str]:
     for made in parts.definitions.values():
         lines += made
     return [*lines, *([""] if parts.definitions or ranks else []), *types, ""]
-
-
-def _title(name: str) -> list[str]:
-    title = f" MODULE {name} "
-    left = (LENGTH - len(title)) // 2
-    return [f"{'-' * left}{title}{'-' * (LENGTH - left - len(title))}"]
 
 
 def _about(kernel: k.Kernel) -> list[str]:
@@ -270,54 +267,3 @@ def _constants(kernel: k.Kernel, parts: Parts) -> Iterable[str]:
             yield f"{name} = {{{', '.join(elements)}}}"
         else:
             yield f"{name} = {name}"
-
-
-def _configurations(kernel: k.Kernel, name: str, page: Page) -> dict[str, str]:
-    """The configuration that checks everything, and one for each reachable: TLC's counterexample to it is the witness."""
-    constants = list(_constants(kernel, page.parts))
-    invariants = ["TypeOK", *page.invariants.values()]
-    whole = _configuration(constants, invariants, list(page.formulas.values()))
-    files = {f"{name}.cfg": whole}
-    for node in kernel.properties:
-        if node.name in page.witnesses:
-            note = f"\\* {node.name} is reachable if TLC finds this invariant violated; its trace is the run.\n"
-            files[f"{name}_{clean(node.name)}.cfg"] = note + _configuration(constants, [page.witnesses[node.name]], [])
-    return files
-
-
-def _watching(kernel: k.Kernel, name: str, page: Page) -> dict[str, str]:
-    """The modules of properties with auxiliary variables, and their configurations."""
-    files = {}
-    constants = list(_constants(kernel, page.parts))
-    fair = " /\\ Fairness" if any(kernel.action(each).fairness is not None for each in kernel.next) else ""
-    for node in kernel.properties:
-        if node.name in page.watched:
-            own = page.watched[node.name]
-            called = f"{name}_{clean(node.name)}"
-            spec = f"Watched == Init /\\ Begin /\\ [][Moment]_watched{fair}"
-            lines = [
-                *_title(called),
-                *_comment(node.doc),
-                f"EXTENDS {name}",
-                "",
-                *own.definitions,
-                spec,
-                "=" * LENGTH,
-                "",
-            ]
-            files[f"{called}.tla"] = "\n".join(lines)
-            files[f"{called}.cfg"] = NO_DEADLOCK + _configuration(constants, [], [own.formula], "Watched")
-    return files
-
-
-def _configuration(
-    constants: list[str], invariants: list[str], formulas: list[str], specification: str = "Spec"
-) -> str:
-    lines = [f"SPECIFICATION {specification}"]
-    for title, items in (("CONSTANTS", constants), ("INVARIANTS", invariants), ("PROPERTIES", formulas)):
-        lines += [title, *(f"    {item}" for item in items)] if items else []
-    return "\n".join([*lines, ""])
-
-
-def _comment(text: str | None) -> Sequence[str]:
-    return [f"\\* {line}".rstrip() for line in text.strip().splitlines()] if text else []

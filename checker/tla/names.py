@@ -28,7 +28,19 @@ STANDARD_OPERATORS = frozenset(
 """What the standard modules define that may be extended."""
 
 OWN = ("Init", "Next", "Spec", "TypeOK", "Stay", "Fairness", "vars", "none")
-WATCHING = ("Begin", "Watch", "Moment", "Fulfilled", "Watched", "watched", "clock")
+WATCHING = (
+    "Begin",
+    "Watch",
+    "Moment",
+    "Fulfilled",
+    "Watched",
+    "watched",
+    "clock",
+    "Abstract",
+    "Image",
+    "Mapped",
+    "Refines",
+)
 """Names that the exporter gives, the latter in modules beside that of the system."""
 
 

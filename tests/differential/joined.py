@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.checker.tla.module import Exported, export
+from assay.checker.tla.exported import Exported
+from assay.checker.tla.module import export
 from assay.grammar import kernel as k
 
 from .cuts import with_cuts
@@ -53,10 +54,10 @@ def _configuration(modules: Sequence[Exported]) -> Iterator[str]:
     yield from (f"CONSTANT {name} = {name}" for name in elements(modules))
 
 
-def instance(at: int, module: Exported) -> str:
+def instance(module: Exported) -> str:
     """The module with its own sets, which in others may have the same names and other elements."""
     bound = ", ".join(line.replace(" = ", " <- ") for line in module.constants)
-    return f"S{at} == INSTANCE S{at}" + (f" WITH {bound}" if bound else "")
+    return f"{module.name} == INSTANCE {module.name}" + (f" WITH {bound}" if bound else "")
 
 
 def _joined(modules: Sequence[Exported]) -> Iterator[str]:
@@ -66,7 +67,7 @@ def _joined(modules: Sequence[Exported]) -> Iterator[str]:
     if constants:
         yield f"CONSTANTS {', '.join(constants)}"
     yield f"VARIABLES which, {', '.join(variables)}"
-    yield from (instance(at, module) for at, module in enumerate(modules))
+    yield from (instance(module) for module in modules)
     others = [[name for name in variables if name not in module.variables] for module in modules]
     yield "Init =="
     for at, rest in enumerate(others):

@@ -42,10 +42,10 @@ def test_an_engine_says_what_the_head_says(name: str, engine: Engine) -> None:
     assert set(found.values()) <= {Outcome.HOLDS, Outcome.VIOLATED}
 
 
-def test_the_corpus_has_sixty_properties_of_which_half_are_violated() -> None:
+def test_the_corpus_has_a_hundred_and_twenty_properties_of_which_half_are_violated() -> None:
     answers = [holds for name in SPECS for holds in expected(name).values()]
-    assert len(answers) >= 60
-    assert 0.4 <= sum(answers) / len(answers) <= 0.6
+    assert len(answers) >= 120
+    assert 0.4 <= sum(answers) / len(answers) <= 0.5
 
 
 def questions(name: str) -> list[Question]:

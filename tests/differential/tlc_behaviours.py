@@ -12,7 +12,8 @@ from pathlib import Path
 
 from assay.checker.evaluate.model import Model
 from assay.checker.liveness.judge import Run
-from assay.checker.tla.module import Exported, export
+from assay.checker.tla.exported import Exported
+from assay.checker.tla.module import export
 from assay.checker.tla.testers import Watched
 from assay.checker.verdict import Trace
 from assay.grammar import kernel as k
@@ -68,9 +69,9 @@ class Asked:
 
     @property
     def instances(self) -> Iterator[str]:
-        own = instance(self.at, self.kernel)
-        for name in dict.fromkeys((self.kernel.name, self.system.name)):
-            yield own.replace(f"S{self.at} == INSTANCE S{self.at}", f"{name} == INSTANCE {name}")
+        yield instance(self.kernel)
+        if self.system is not self.kernel:
+            yield instance(self.system)
         if self.watched:
             bound = [line.replace(" = ", " <- ") for line in self.kernel.constants]
             bound += [f"{name} <- {name}_{self.at}" for name in self.watched.variables]

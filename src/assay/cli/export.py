@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.tla.module import Exported
+from assay.checker.tla.exported import Exported
 from assay.checker.tla.module import export as to_tla
 from assay.checker.verdict import ExitCode
 from assay.cli.files import write_result

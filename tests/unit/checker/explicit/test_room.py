@@ -1,0 +1,75 @@
+"""Arrays of the graph beyond the memory budget lie in files, and the answer stays the same."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.checker.evaluate.model import Model
+from assay.checker.explicit import behaviour
+from assay.checker.explicit.behaviour import decisions_of
+from assay.checker.explicit.bfs import BlockSearch
+from assay.checker.explicit.room import Column, Room
+from assay.checker.liveness.decide import Counterexample, Decisions, NotViolated
+from assay.checker.options import SearchOptions
+from assay.checker.portfolio import compile_kernel, with_behaviours
+from assay.grammar.load import load_text
+
+RING = """\
+module ring
+state:
+    at: 0 .. 99 = 0
+    round: 0 .. 9 = 0
+    seen: bool = false
+action step fair:
+    at := if at == 99 then 0 else at + 1
+    round := if at == 99 and round < 9 then round + 1 else round
+action look strong fair:
+    when at == 50 and round == 9
+    seen := true
+property seen_at_last: eventually always seen
+property rests: eventually always at == 7
+"""
+
+
+def decided(folder: Path) -> Decisions:
+    kernel, options = load_text(RING).kernel, SearchOptions(check_deadlock=False, threads=1)
+    code = with_behaviours(kernel, compile_kernel(kernel, options, folder), options, folder)
+    assert code.behaviours is not None
+    with closing(BlockSearch(Model(kernel), options, code)) as search:
+        search.run()
+        return decisions_of(search, code.behaviours, {})
+
+
+def test_a_graph_beyond_the_budget_lies_in_files_and_is_decided_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roomy = decided(tmp_path)
+    rooms: list[Room] = []
+
+    class Narrow(Room):
+        def __init__(self, _budget: int) -> None:
+            super().__init__(2_000)
+            rooms.append(self)
+
+    monkeypatch.setattr(behaviour, "Room", Narrow)
+    narrow = decided(tmp_path)
+    assert narrow == roomy
+    assert isinstance(narrow["seen_at_last"], NotViolated)
+    assert isinstance(narrow["rests"], Counterexample)
+    assert rooms[0].spilled > 1_100 * 20
+
+
+def test_files_of_a_room_go_with_it() -> None:
+    room = Room(100)
+    column = Column(room, np.uint32)
+    column.append(np.arange(100_000, dtype=np.uint32))
+    folder = room._folder
+    assert folder is not None
+    assert list(folder.iterdir())
+    assert column.numbers.tolist() == list(range(100_000))
+    del room, column
+    assert not folder.exists()
