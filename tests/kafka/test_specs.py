@@ -150,7 +150,9 @@ SAFEGUARDS = [
     Safeguard("kafka/placement", "KeepStart", ("leadership_is_spread",), 5, "place()"),
     Safeguard("kafka/placement", "RefuseTooFewBrokers", ("every_replica_is_another",), 3, "place()"),
 ]
-QUICK_BY_REFERENCE = [each for each in SAFEGUARDS if each.spec != "kafka/controller" and each.parameter != "KeepPromises"]
+QUICK_BY_REFERENCE = [
+    each for each in SAFEGUARDS if each.spec != "kafka/controller" and each.parameter != "KeepPromises"
+]
 
 
 def searched(spec: str, settings: dict[str, str], engine: Engine) -> Report:

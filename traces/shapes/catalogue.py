@@ -18,7 +18,15 @@ from assay.traces.shapes.backtracking import EXPONENTIAL, LONGEST, bounded, degr
 from assay.traces.shapes.convert import CONVERSIONS
 from assay.traces.shapes.shape import Reads, Shape
 
-BUILT_IN = ("kafka.toml", "earlier.toml", "kraft.toml", "kraft_partitions.toml", "leadership.toml", "partitions.toml", "zookeeper.toml")
+BUILT_IN = (
+    "kafka.toml",
+    "earlier.toml",
+    "kraft.toml",
+    "kraft_partitions.toml",
+    "leadership.toml",
+    "partitions.toml",
+    "zookeeper.toml",
+)
 """The shape files that come with the product."""
 
 _KEYS = frozenset(

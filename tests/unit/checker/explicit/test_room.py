@@ -13,7 +13,8 @@ from assay.checker.explicit import behaviour
 from assay.checker.explicit.behaviour import decisions_of
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.room import Column, Room
-from assay.checker.liveness.decide import Counterexample, Decisions, NotViolated
+from assay.checker.liveness.confirm import Counterexample
+from assay.checker.liveness.decide import Decisions, NotViolated
 from assay.checker.options import SearchOptions
 from assay.checker.portfolio import compile_kernel, with_behaviours
 from assay.grammar.load import load_text
