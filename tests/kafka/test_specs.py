@@ -128,7 +128,9 @@ SAFEGUARDS = [
     Safeguard("kafka/topics", "CheckTopicId", ("replica_as_created", "obeys_the_same_topic"), 14, "handle_late"),
     Safeguard("kafka/topics", "LateOnlyToReplicas", ("nothing_left",), 10, "handle_late"),
 ]
-QUICK_BY_REFERENCE = [each for each in SAFEGUARDS if each.spec != "kafka/controller" and each.parameter != "KeepPromises"]
+QUICK_BY_REFERENCE = [
+    each for each in SAFEGUARDS if each.spec != "kafka/controller" and each.parameter != "KeepPromises"
+]
 
 
 def searched(spec: str, settings: dict[str, str], engine: Engine) -> Report:
