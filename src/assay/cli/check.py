@@ -165,11 +165,13 @@ def check(
         violations=violations,
         symmetry=symmetry == "on",
     )
-    if cluster is None:
-        assert engine != "spark"
-        answer = search(loaded, limits, engine)
-    else:
-        answer = search_on_spark(loaded, limits, cluster)
+    if cluster is not None:
+        return _told(loaded, search_on_spark(loaded, limits, cluster), destination)
+    assert engine != "spark"
+    return _told(loaded, search(loaded, limits, engine), destination)
+
+
+def _told(loaded: Loaded, answer: Answer, destination: Destination) -> int:
     report = answer.report
     return tell(
         loaded, report, destination, partial(report_object, report), partial(report_lines, report), answer.declined
