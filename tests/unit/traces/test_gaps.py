@@ -96,4 +96,8 @@ def test_what_is_consistent_stays_so_where_something_is_missing(logs: Path) -> N
     tail.write_text("".join(tail.read_text().splitlines(keepends=True)[-5:]))
     validation = answer(logs / "broker-1" / "server.log", tail)
     assert validation.verdict is TraceVerdict.CONSISTENT
-    assert [notice.text for notice in validation.notices] == ["the logs of broker-2 begin after its start"]
+    assert [notice.text for notice in validation.notices] == [
+        "the logs of broker-2 begin after its start",
+        "for how long what held is not measured, because logs are missing",
+    ]
+    assert validation.impact == ()
