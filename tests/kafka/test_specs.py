@@ -47,7 +47,7 @@ SIZES = [
     Size("kafka/broker_id", 1_854, 7_287, 9, ("ids",)),
     Size("kafka/chroot", 147, 493, 7),
     Size("kafka/claim", 100, 227, 12, ("epochs",)),
-    Size("kafka/controller", 181_168, 1_894_757, 26, ("own_ids", "zxids")),
+    Size("kafka/controller", 181_168, 1_897_453, 26, ("own_ids", "zxids")),
     Size("kafka/controller_cache", 975, 3_198, 15, ("versions",)),
     Size("kafka/isr_in_zookeeper", 2_070, 6_331, 11, ("versions",)),
     Size("kafka/leadership", 283_684, 2_389_785, 10, ("assignments", "leader_epochs", "versions")),
