@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from assay.checker.check import check as reference
 from assay.checker.options import SearchOptions
+from assay.checker.reference.watch import DEADLOCK, DEFINED
 from assay.checker.symbolic import bmc
 from assay.checker.verdict import Outcome, Report
 from assay.grammar.diagnostics import SpecError
@@ -27,9 +28,15 @@ def lengths(report: Report) -> dict[str, tuple[Outcome, int | None]]:
     return {
         p.name: (p.outcome, len(p.trace) if p.trace else None)
         for p in report.properties
-        if p.kind != "temporal"  # bounded search does not decide them
+        if p.kind != "temporal"  # those are compared by themselves
         and (p.outcome is Outcome.VIOLATED or (p.kind == "reachable" and p.outcome is Outcome.HOLDS))
     }
+
+
+def safety(kernel: Kernel) -> frozenset[str]:
+    """Everything but temporal properties: a run that violates one would end a bounded search, and does not end the other."""
+    names = [each.name for each in kernel.properties if each.kind != "temporal"]
+    return frozenset({DEFINED, DEADLOCK, *names, *(each.name for each in kernel.scenarios)})
 
 
 def agree(kernel: Kernel, levels: int = LEVELS) -> bool:
@@ -38,7 +45,7 @@ def agree(kernel: Kernel, levels: int = LEVELS) -> bool:
     if by_search.stopped and "states was reached" in by_search.stopped:
         return False
     try:
-        by_solver = bmc.check(kernel, SearchOptions(max_depth=levels))
+        by_solver = bmc.check(kernel, SearchOptions(max_depth=levels, properties=safety(kernel)))
     except SpecError:
         return False
     complete = by_search.stopped is None  # a bounded search does not know that nothing is left
