@@ -86,7 +86,13 @@ class SpecError(Exception):
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
-        super().__init__("; ".join(f"{d.span}: {d.code} {d.message}" for d in self.diagnostics))
+        super().__init__("; ".join(map(_in_a_line, self.diagnostics)))
+
+
+def _in_a_line(diagnostic: Diagnostic) -> str:
+    """A diagnostic as a log or a test's output has it, where nothing renders it: its notes hold the cause."""
+    notes = "".join(f" ({note.message})" for note in diagnostic.notes)
+    return f"{diagnostic.span}: {diagnostic.code} {diagnostic.message}{notes}"
 
 
 def _as_notes(notes: Iterable[Note | str]) -> tuple[Note, ...]:

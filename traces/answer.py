@@ -17,7 +17,7 @@ from assay.traces.binding import Unread
 from assay.traces.conduct import Options
 from assay.traces.events import Event, Notice
 from assay.traces.gaps import gaps, with_gaps
-from assay.traces.impact import with_impact
+from assay.traces.impact import Basis, Meter, basis, with_impact
 from assay.traces.join import SliceAnswer
 from assay.traces.overview import configured, protocol_versions
 from assay.traces.read import LogReading, UnmappedLines
@@ -25,6 +25,7 @@ from assay.traces.validate import SharedAnswer, answer_slices, conclusion, valid
 from assay.traces.validation import Validation
 
 LONGEST_EXAMPLE = 100
+UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
 WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL"})
 
 
@@ -59,11 +60,19 @@ def validated(
     """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated."""
     begun = perf_counter()
     shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
-    found = answer(shared, answer_slices(shared, slices, options.jobs), beside, scope, perf_counter() - begun)
+    asked = basis_of(shared, reading, beside)
+    meter = None if asked is None else Meter(asked)
+    found = answer_slices(shared, slices, options.jobs)
+    if meter is not None:
+        found = [meter.measured(each, slices[each.result.name]) for each in found]
+    return answer(shared, found, beside, scope, perf_counter() - begun, meter)
+
+
+def basis_of(shared: SharedAnswer, reading: LogReading, beside: Beside) -> Basis | None:
+    """What measuring takes of the whole log; None where nothing is to be measured, or where logs are missing."""
     if beside.missing:
-        unmeasured = Notice("impact", None, "for how long what held is not measured, because logs are missing")
-        return replace(found, notices=(*found.notices, unmeasured))
-    return with_impact(found, reading.events, slices, configured(reading), scope.since)
+        return None
+    return basis(shared.kernel, shared.clause, shared.execution, reading.events, configured(reading))
 
 
 def ask_shared(
@@ -87,13 +96,21 @@ def ask_shared(
 
 
 def answer(
-    shared: SharedAnswer, slices: Sequence[SliceAnswer], beside: Beside, scope: Scope, seconds: float
+    shared: SharedAnswer,
+    slices: Sequence[SliceAnswer],
+    beside: Beside,
+    scope: Scope,
+    seconds: float,
+    meter: Meter | None,
 ) -> Validation:
     """The answer about the whole, of those about its parts."""
     whole = replace(conclusion(shared, slices, seconds), notices=beside.notices)
     found = with_gaps(_with_unread(whole, beside.unmapped), list(beside.missing))
     found = window.since(found, scope.since) if scope.since is not None else found
-    return window.without_known(found, scope.known) if scope.known is not None else found
+    found = window.without_known(found, scope.known) if scope.known is not None else found
+    if beside.missing:
+        found = replace(found, notices=(*found.notices, UNMEASURED))
+    return found if meter is None else with_impact(found, meter, slices, scope.since)
 
 
 def _in_scope(events: list[Event], scope: Scope) -> tuple[list[Event], list[Notice]]:

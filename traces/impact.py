@@ -22,9 +22,10 @@ from assay.grammar.values import Atom, Value
 from assay.traces.binding import EVERY_SLICE, Observation, observe
 from assay.traces.decode import OutOfRangeError, UnfitError, decode
 from assay.traces.events import Event, Field
+from assay.traces.join import SliceAnswer
 from assay.traces.moments import Endings, Moment, moments, spans, woven
 from assay.traces.slicing import split
-from assay.traces.validation import Impact, Remark, SliceResult, Spell, TraceVerdict, Validation
+from assay.traces.validation import Execution, Impact, Remark, SliceResult, Spell, TraceVerdict, Validation
 
 Stretch = tuple[Moment, Moment | None]
 """The moment from which on a condition holds, and the one from which on it does not; None if it holds to the end of the log."""
@@ -38,51 +39,51 @@ class Statement:
     value: Value
 
 
-def with_impact(
-    validation: Validation,
-    events: Iterable[Event],
-    slices: Mapping[str, Sequence[Event]],
-    settings: Mapping[str, Field],
-    since: int | None = None,
-) -> Validation:
-    """The answer with its measures, and with remarks for the events that are noted.
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What measuring takes of a whole log: the execution found for what all share, when each process run wrote its first line and its last
+    (milliseconds since the epoch), and the values of fields where no line states them. It can be sent to the process that has a slice's events."""
 
-    ``events`` are all that were read, ``slices`` those of each slice; ``settings`` are the values of fields where no line states them. What
-    was measured before ``since`` is left out. Where no execution was found nothing is measured.
-    """
-    plan = next((each for each in validation.kernel.traces if each.name == validation.clause), None)
-    if plan is None or validation.execution is None or not (plan.measures or plan.noted):
-        return validation
-    meter = Meter(validation, plan, events, settings)
-    results = tuple(meter.noted(each, slices.get(each.name, ())) for each in validation.slices)
-    found = [*meter.of_shared()]
-    for each in results:
-        if each.verdict is not TraceVerdict.INCONCLUSIVE:
-            found += meter.of_slice(each, slices.get(each.name, ()))
+    kernel: k.Kernel
+    plan: k.TracePlan
+    execution: Execution
+    spans: Mapping[str, tuple[float, float]]
+    settings: Mapping[str, Field]
+
+
+def basis(
+    kernel: k.Kernel, clause: str, execution: Execution | None, events: Iterable[Event], settings: Mapping[str, Field]
+) -> Basis | None:
+    """The basis for all events of a log; None where no execution was found, and where the clause measures and notes nothing."""
+    plan = next((each for each in kernel.traces if each.name == clause), None)
+    if plan is None or execution is None or not (plan.measures or plan.noted):
+        return None
+    return Basis(kernel, plan, execution, spans(events), settings)
+
+
+def with_impact(validation: Validation, meter: Meter, slices: Iterable[SliceAnswer], since: int | None) -> Validation:
+    """The answer with the measures of what all share and those of the slices, but without what ended before ``since``."""
+    found = [*meter.of_shared(), *(impact for each in slices for impact in each.impact)]
     kept = (each if since is None else _from(each, float(since)) for each in found)
-    return replace(validation, slices=results, impact=tuple(each for each in kept if each.spells or each.unstated))
+    return replace(validation, impact=tuple(each for each in kept if each.spells or each.unstated))
 
 
 class Meter:
-    """Evaluates the measures and notes of a clause on one answer."""
+    """Evaluates the measures and notes of a clause."""
 
-    def __init__(
-        self, validation: Validation, plan: k.TracePlan, events: Iterable[Event], settings: Mapping[str, Field]
-    ) -> None:
-        assert validation.execution is not None
-        kernel = validation.kernel
-        written = spans(events)
+    def __init__(self, basis: Basis) -> None:
+        kernel, plan, written = basis.kernel, basis.plan, basis.spans
         self.begin = min((first for first, _ in written.values()), default=0.0)
         self.end = max((last for _, last in written.values()), default=0.0)
         self.plan = plan
-        self.settings = settings
+        self.settings = basis.settings
         self.meanings = Meanings(kernel, bounded=False)
         conditions = [*(each.condition for each in plan.measures), *(each.condition for each in plan.noted)]
         self._truths = {id(each): self.meanings.meaning(each) for each in conditions}
         self.places = {variable.name: at for at, variable in enumerate(kernel.variables)}
         self.own = () if plan.slicing is None else split(kernel, plan.slicing).own
         read = {self.places[name] for measure in plan.measures for name in variables_of(measure.condition)}
-        self.every = moments(validation.execution, plan.ordering, self.begin)
+        self.every = moments(basis.execution, plan.ordering, self.begin)
         self.late = list(_changes(self.every, sorted(read - set(self.own))))
         self.early = Endings(self.meanings, plan.ends, written).early(self.late)
 
@@ -94,8 +95,13 @@ class Meter:
                 spells = self._spells(_stretches(self.early, truth), _stretches(self.late, truth))
                 yield Impact(measure.name, measure.text, None, tuple(spells))
 
-    def of_slice(self, result: SliceResult, events: Sequence[Event]) -> Iterator[Impact]:
-        """The measures that speak of a slice, for one."""
+    def measured(self, answer: SliceAnswer, events: Sequence[Event]) -> SliceAnswer:
+        """The answer about a slice with a remark for each of its events that is noted, and with its measures."""
+        result = self._noted(answer.result, events)
+        open_ = result.verdict is TraceVerdict.INCONCLUSIVE
+        return replace(answer, result=result, impact=() if open_ else tuple(self._of_slice(result, events)))
+
+    def _of_slice(self, result: SliceResult, events: Sequence[Event]) -> Iterator[Impact]:
         if result.execution is None:
             return
         own = moments(result.execution, self.plan.ordering, self.begin)
@@ -113,8 +119,7 @@ class Meter:
             spells = self._spells(_stretches(early, truth), _stretches(late, truth))
             yield Impact(measure.name, measure.text, result.name, tuple(spells))
 
-    def noted(self, result: SliceResult, events: Sequence[Event]) -> SliceResult:
-        """The slice's answer with a remark for each of its events that is noted."""
+    def _noted(self, result: SliceResult, events: Sequence[Event]) -> SliceResult:
         kinds = {note.event for note in self.plan.noted}
         own = [event for event in events if event.kind in kinds and event.record.time is not None]
         if not own or result.execution is None:

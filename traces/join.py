@@ -22,7 +22,7 @@ from assay.traces.search.path import Path
 from assay.traces.slice_blame import Blamer
 from assay.traces.slice_check import Findings, SliceCheck, check_slice
 from assay.traces.slicing import Split, without_guards_on
-from assay.traces.validation import ExecutedStep, Execution, Remark, SliceResult, TraceVerdict, Violation
+from assay.traces.validation import ExecutedStep, Execution, Impact, Remark, SliceResult, TraceVerdict, Violation
 from assay.traces.views import Views
 
 NUMBERS_SHOWN = 5
@@ -63,11 +63,12 @@ def _assumed(split: Split, plan: k.TracePlan, path: Path) -> dict[str, frozenset
 
 @dataclass(frozen=True, slots=True)
 class SliceAnswer:
-    """The answer about one slice, how its events were bound, and how many states were looked at."""
+    """The answer about one slice, how its events were bound, how many states were looked at, and what was measured (``impact.Meter``)."""
 
     result: SliceResult
     tally: Tally
     visited: int
+    impact: tuple[Impact, ...] = ()
 
 
 class Joiner:

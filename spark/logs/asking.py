@@ -16,10 +16,11 @@ from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 from assay.spark.logs.inputs import NOT_READ, SHOWN, LogFile
 from assay.spark.logs.reading import WHOLE, FileRead, catalogue_of, read_file, reader_of
 from assay.spark.logs.wanted import Wanted
-from assay.traces.answer import Beside, Scope, ask_shared
+from assay.traces.answer import Beside, Scope, ask_shared, basis_of
 from assay.traces.choice import Choice
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event, Notice
+from assay.traces.impact import Basis, Meter
 from assay.traces.join import Joiner, SliceAnswer
 from assay.traces.overview import Overview, overview
 from assay.traces.read import LogReading, ReadOptions, TextReading, log_reading, without_copies
@@ -54,12 +55,14 @@ class Question:
     all_events: bool = False
     delay: int | None = None
     """How much later than an event others must be for it to count, in milliseconds; None if all count."""
+    measure: bool = True
+    """Whether the measures and notes of the clause are evaluated, which every line may change."""
 
 
 class Asked(NamedTuple):
     """The answer about what the slices of a cluster share, the names of the slices in their order, and what the logs are.
 
-    ``choice`` is of the spec, for logs of so many ``events``.
+    ``choice`` is of the spec, for logs of so many ``events``; ``basis`` is what measuring takes, if anything is to be measured.
     """
 
     choice: Choice
@@ -68,6 +71,7 @@ class Asked(NamedTuple):
     slices: tuple[str, ...]
     beside: Beside
     overview: Overview
+    basis: Basis | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +184,8 @@ def _answers(question: Question, reading: LogReading) -> Iterator[dict[str, Any]
         scope,
         supported=choice.unsupported is None,
     )
-    asked = Asked(choice, sum(reading.kinds.values()), shared, tuple(slices), beside, overview(reading))
+    measured = basis_of(shared, reading, beside) if question.measure else None
+    asked = Asked(choice, sum(reading.kinds.values()), shared, tuple(slices), beside, overview(reading), measured)
     yield _row(SHARED, asked)
     if shared.joint is not None:
         for name, events in slices.items():
@@ -203,21 +208,28 @@ def _event_rows(kind: str, name: str, events: Sequence[Event]) -> Iterator[dict[
 
 
 @lru_cache(maxsize=4)
-def _joiner(joint: bytes) -> Joiner:
-    """What slices of one cluster are checked with, made once in each process."""
-    return Joiner(from_bytes(joint))
+def _checks(task: bytes) -> tuple[Joiner, Meter | None]:
+    """What slices of one cluster are checked and measured with, made once in each process."""
+    joint, asked = from_bytes(task)
+    return Joiner(joint), None if asked is None else Meter(asked)
 
 
 def answer_slices(
-    joints: Mapping[str, bytes], keep_executions: bool, batches: Iterator[pa.RecordBatch]
+    tasks: Mapping[str, bytes], keep_executions: bool, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """A row for each slice, of rows with their events, sorted by cluster, slice and number. One slice is in memory at a time."""
+    """A row for each slice, of rows with their events, sorted by cluster, slice and number. One slice is in memory at a time.
+
+    ``tasks`` has for each cluster what its slices are joined on, and the basis of their measures or None.
+    """
     rows = (row for batch in batches for row in batch.to_pylist())
     for (cluster, name), own in groupby(rows, key=lambda row: (row["cluster"], row["name"])):
         events: list[Event] = []
         for row in own:
             events += from_bytes(row["content"])
-        answer = _joiner(joints[cluster]).of_slice(name, events)
+        joiner, meter = _checks(tasks[cluster])
+        answer = joiner.of_slice(name, events)
+        if meter is not None:
+            answer = meter.measured(answer, events)
         if not keep_executions:
             answer = replace(answer, result=replace(answer.result, execution=None))
         yield from _batches(ANSWERED, [{"cluster": cluster, "name": name, "content": to_bytes(answer)}])

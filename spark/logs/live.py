@@ -10,7 +10,7 @@ like any other: the answer is that of all lines there are. So that it does not w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,6 +34,7 @@ from assay.spark.logs.validation import (
 from assay.spark.logs.wanted import Wanted
 from assay.spark.session import configured, require_pyspark
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
+from assay.traces.events import Notice
 from assay.traces.join import SliceAnswer
 from assay.traces.read import ReadOptions
 from assay.traces.readers.pieces import read_piece
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 
 PIECES = "identity string, path string, part long, size long, found binary"
 STORED = f"{PIECES}, batch long"
+UNMEASURED = Notice(
+    "impact", None, "while logs grow, nothing is measured or noted; `assay validate` does that at any time"
+)
 DELAY = 10_000
 """How long lines are held back for others that come late, in milliseconds."""
 
@@ -107,7 +111,7 @@ class Live:
                     for name in shared.slices
                 }
             answers = {("", name): answer for name, (_, answer) in self._slices.items()}
-            return of_cluster("", shared, answers, self.question, (), 0.0)
+            return _unmeasured(of_cluster("", shared, answers, self.question, (), 0.0))
 
     def _files(self, chosen: Mapping[str, Sequence[Stored]]) -> tuple[dict[str, LogFile], list[LogFile]]:
         """The files by identity, each under the name that it has now, or had last; and the compressed ones, which are read each time as a whole.
@@ -151,7 +155,7 @@ def follow(  # noqa: PLR0913 - a notebook names what it wants, and most have a d
     require_pyspark()
     _refuse(spark, str(logs))
     place = Path(state).absolute()
-    question = Question(Wanted(loaded), options=options, scope=EVERYTHING, read=read, delay=delay)
+    question = Question(Wanted(loaded), options=options, scope=EVERYTHING, read=read, delay=delay, measure=False)
     live = Live(str(Path(logs).absolute()), question, place, told)
     spark.dataSource.register(GrowingLogs)
     grown = spark.readStream.format(GrowingLogs.name()).load(live.logs)
@@ -196,6 +200,12 @@ def in_a_row(pieces: Iterable[tuple[str, Stored]]) -> dict[str, list[Stored]]:
             row_of.append(next_)
             at += next_.size
     return {identity: own for identity, own in chosen.items() if own}
+
+
+def _unmeasured(found: ClusterAnswer) -> ClusterAnswer:
+    """The answer, which says that each further line would have changed the measures of every slice, and so none was taken."""
+    validation = found.validation
+    return replace(found, validation=replace(validation, notices=(*validation.notices, UNMEASURED)))
 
 
 def _listed(path: str, size: int, identity: str | None) -> tuple[Listed, str | None]:

@@ -36,6 +36,7 @@ from assay.spark.session import configured
 from assay.traces.answer import answer
 from assay.traces.choice import chosen
 from assay.traces.events import Event
+from assay.traces.impact import Meter
 from assay.traces.join import SliceAnswer
 from assay.traces.overview import Overview
 from assay.traces.validation import Validation
@@ -120,7 +121,8 @@ def of_cluster(
 ) -> ClusterAnswer:
     """The answer about a cluster, of those about its parts."""
     own = [slices[name, one] for one in _answered(each)]
-    found = chosen(answer(each.shared, own, each.beside, question.scope, seconds), each.choice, each.events)
+    meter = None if each.basis is None else Meter(each.basis)
+    found = chosen(answer(each.shared, own, each.beside, question.scope, seconds, meter), each.choice, each.events)
     return ClusterAnswer(name, question.spec.spec(each.choice), found, each.overview, events)
 
 
@@ -194,14 +196,18 @@ def slice_answers(
     spark: SparkSession, rows: DataFrame, shared: Mapping[str, Asked], how: How, *, keep_executions: bool
 ) -> dict[tuple[str, str], SliceAnswer]:
     """The answers about the slices of which there are events in the rows, by cluster and slice."""
-    joints = {name: to_bytes(each.shared.joint) for name, each in shared.items() if each.shared.joint is not None}
+    known = {
+        name: to_bytes((each.shared.joint, each.basis))
+        for name, each in shared.items()
+        if each.shared.joint is not None
+    }
     count = sum(len(_answered(each)) for each in shared.values())
     if not count:
         return {}
     tasks = min(count, how.tasks or TASKS_PER_CORE * slots(spark))
     of_slices = rows.filter(rows.kind == asking.SLICE).repartition(tasks, "cluster", "name")
     ordered = of_slices.sortWithinPartitions("cluster", "name", "number")
-    task = partial(asking.answer_slices, joints, keep_executions)
+    task = partial(asking.answer_slices, known, keep_executions)
     found = ordered.mapInArrow(task, ANSWERED).collect()
     return {(row.cluster, row.name): asking.slice_answer(bytes(row.content)) for row in found}
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
+from tests.measuring import measured
+
 from assay.grammar.load import load_text
 from assay.report.impact import impact_lines, impact_object
 from assay.report.story import story_lines, story_object
 from assay.traces.events import Event, LogRecord, Place, ProcessRun
-from assay.traces.impact import with_impact
-from assay.traces.slices import sliced
-from assay.traces.validate import validate
 from assay.traces.validation import Validation
 
 DOORS = """\
@@ -48,9 +47,7 @@ def answer() -> Validation:
     loaded = load_text(DOORS)
     moves = [line(number, time, "Moved", door="front") for number, time in enumerate((1_000, 4_000, 6_000), start=1)]
     events = [line(9, 0, "Woke"), *moves]
-    slicing = loaded.kernel.traces[0].slicing
-    assert slicing is not None
-    return with_impact(validate(loaded, events), events, sliced(slicing, events).slices, {})
+    return measured(loaded, events, {})
 
 
 def said(lines: Any) -> list[str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tests.measuring import measured as of_events
+
 from assay.grammar.load import load_text
 from assay.traces.events import Event, Field
-from assay.traces.impact import with_impact
-from assay.traces.slices import sliced
-from assay.traces.validate import validate
 from assay.traces.validation import Impact, Validation
 
 DESKS = """\
@@ -59,10 +58,7 @@ Line = Callable[..., Event]
 
 
 def measured(events: Sequence[Event], settings: dict[str, Field] | None = None, since: int | None = None) -> Validation:
-    loaded = load_text(DESKS)
-    slicing = loaded.kernel.traces[0].slicing
-    assert slicing is not None
-    return with_impact(validate(loaded, events), events, sliced(slicing, events).slices, settings or {}, since)
+    return of_events(load_text(DESKS), events, settings or {}, since)
 
 
 def of(found: Validation, measure: str) -> Impact:

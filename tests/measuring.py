@@ -1,0 +1,25 @@
+"""A log validated and measured, of events that a test makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assay.grammar.load import Loaded
+from assay.traces.events import Event, Field
+from assay.traces.impact import Meter, basis, with_impact
+from assay.traces.validate import answer_slices, conclusion, validate_shared
+from assay.traces.validation import Validation
+
+
+def measured(
+    loaded: Loaded, events: Sequence[Event], settings: Mapping[str, Field], since: int | None = None
+) -> Validation:
+    """The answer with its measures and notes; where no execution was found there are none."""
+    shared, slices = validate_shared(loaded, events)
+    answers = answer_slices(shared, slices)
+    asked = basis(shared.kernel, shared.clause, shared.execution, events, settings)
+    if asked is None:
+        return conclusion(shared, answers, 0.0)
+    meter = Meter(asked)
+    answers = [meter.measured(each, slices[each.result.name]) for each in answers]
+    return with_impact(conclusion(shared, answers, 0.0), meter, answers, since)
