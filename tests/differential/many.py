@@ -1,7 +1,7 @@
-"""How often compiled code was compared with the reference evaluator, and agreed: ``python -m tests.differential.many FIRST LAST``.
+"""How often compiled code, or TLC, was compared with the reference evaluator, and agreed: ``python -m tests.differential.many native|tlc FIRST LAST``.
 
-The seeds from the first up to the last make random kernels: all that both engines say of them is compared. One line of JSON for every thousand,
-with the seeds that do not agree.
+The seeds from the first up to the last make random kernels: all that both say of them is compared. One line of JSON for every thousand,
+with those that do not agree. For TLC the first kernels of each thousand are taken that it evaluates as assay does, and joined, as in the tests.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+from .joined import survey
 from .random_kernel import random_kernel
 from .test_native import agree
+from .test_tlc_random import cases
 
 BATCH = 1000
+JOINED = 100
+"""How many kernels one run of TLC searches."""
 
 
 def counts(seeds: range) -> dict[str, object]:
@@ -35,8 +39,20 @@ def counts(seeds: range) -> dict[str, object]:
     return {"first": seeds.start, "asked": len(seeds), "agreed": agreed, "not_compiled": declined, "failed": failed}
 
 
+def counts_by_tlc(seeds: range) -> dict[str, object]:
+    """How many of the kernels were compared and agreed, and how TLC differs where it does, or why it said nothing."""
+    found = cases(JOINED, seeds.start, 2 + seeds.start // BATCH % 3)
+    with TemporaryDirectory() as folder:
+        seen, answer = survey([case.kernel for case in found], Path(folder))
+    if not answer.is_complete:
+        return {"first": seeds.start, "asked": len(found), "agreed": 0, "failed": [answer.error[:1000]]}
+    failed = [text for case, each in zip(found, seen, strict=True) if (text := case.differs(each)) is not None]
+    return {"first": seeds.start, "asked": len(found), "agreed": len(found) - len(failed), "failed": failed}
+
+
 if __name__ == "__main__":
-    begin, end = (int(each) for each in sys.argv[1:])
+    compared = {"native": counts, "tlc": counts_by_tlc}[sys.argv[1]]
+    begin, end = (int(each) for each in sys.argv[2:])
     for first in range(begin, end, BATCH):
-        sys.stdout.write(json.dumps(counts(range(first, min(end, first + BATCH)))) + "\n")
+        sys.stdout.write(json.dumps(compared(range(first, min(end, first + BATCH)))) + "\n")
         sys.stdout.flush()
