@@ -36,10 +36,10 @@ class Size:
 
 SIZES = [
     Size("classics/die_hard", 16, 97, 8),
-    Size("classics/transaction_commit", 34, 94, 7),
     Size("classics/german", 28_593, 114_805, 27),
     Size("classics/paxos", 3_921, 16_007, 17),
     Size("classics/token_ring", 256, 896, 1),
+    Size("classics/transaction_commit", 34, 94, 7),
     Size("classics/two_phase", 288, 1_146, 11),
     Size("kafka/alter_partition", 23_594, 89_340, 12, ("capacity of requests", "versions")),
     Size("kafka/become_follower", 108, 367, 9, ("epochs",)),
