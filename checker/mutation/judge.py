@@ -12,6 +12,7 @@ from assay.checker import portfolio
 from assay.checker.mutation.changes import Change, changes
 from assay.checker.mutation.mutant import Mutant, mutants, mutated
 from assay.checker.mutation.remarks import explanation
+from assay.checker.mutation.runs import Runs
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.verdict import ExitCode, Outcome, Report, worst
@@ -92,17 +93,19 @@ def judge(
     files: frozenset[str],
     options: SearchOptions,
     tell: Callable[[int, int], None],
+    runs: Runs | None = None,
 ) -> Mutation:
     """Judge every mutant of lines in ``files``. ``original`` is a whole search of the kernel in which nothing was violated.
 
     ``options`` limits each search; ``tell`` hears how many of how many mutants have been judged. Compiled mutants are not kept.
+    What the ``runs`` of another model notice takes no search.
     """
     found = mutants(kernel, sources, files)
     judged: list[Judgement] = []
     with tempfile.TemporaryDirectory(prefix="assay-mutants-") as folder:
         comparable = original.statistics.distinct <= COMPARABLE
         bench = _Bench(
-            kernel, sources, original, options, Path(folder), changes(kernel) if comparable and found else None
+            kernel, sources, original, options, Path(folder), changes(kernel) if comparable and found else None, runs
         )
         for mutant in found:
             if options.interrupted():
@@ -122,9 +125,13 @@ class _Bench:
     options: SearchOptions
     cache: Path
     changes: frozenset[Change] | None
+    runs: Runs | None
 
     def judge(self, mutant: Mutant) -> Judgement:
         remark = explanation(mutant, self.sources)
+        noticed = self.runs.killers(mutant) if self.runs else ()
+        if noticed:
+            return Judgement(mutant, Fate.KILLED, noticed, remark)
         kernel = mutated(self.kernel, mutant)
         report = self._search(kernel)
         killers = self._killers(report)

@@ -125,27 +125,4 @@ CONFIGURATIONS = {
 }
 """Parameters that are true and no safeguards by themselves: switched off alone they break nothing, or only what happens some time (`test_liveness`)."""
 
-IDLE = {
-    "kafka/assignment": {"rebalance.automatic"},
-    "kafka/client_metadata": {"grow_old.timer", "serve.asked", "serve.leads"},
-    "kafka/isr": {"acknowledge.leading", "notice_start.versions", "produce.leading"},
-    "kafka/kraft/partition": {
-        "commit.leading",
-        "fence_batch.partition_epochs",
-        "fence_batch.two",
-        "fence_batch.unfenced",
-        "finish_shutdown.leads_nothing",
-        "finish_shutdown.unfenced",
-        "take_proposal.has_leader",
-    },
-    "kafka/kraft/quorum": {"vote.not_past", "vote.other", "win.standing"},
-    "kafka/kraft/registration": {"stop.unfenced"},
-    "kafka/kraft/voting": {"vote.other", "win.standing"},
-    "kafka/requests": {"commit.present", "serve.asked", "serve.min_bytes"},
-}
-"""Guards that are never the only obstacle in the default model: the spec says beside each why."""
-
-SWITCHED_OFF = {"kafka/kraft/partition": {"fence_batch"}}
-"""Actions that only happen with a safeguard off."""
-
 SPECS = sorted({size.spec for size in SIZES})

@@ -7,15 +7,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.kafka.coverage import check_coverage
 from tests.kafka.kraft import (
     CONFIGURATIONS,
-    IDLE,
     LARGE,
     QUICK,
     SAFEGUARDS,
     SIZES,
     SPECS,
-    SWITCHED_OFF,
     Safeguard,
     Size,
 )
@@ -138,21 +137,9 @@ def test_two_safeguards_keep_an_isr_from_becoming_empty() -> None:
     assert [step.action for step in found.trace.steps[1:]] == ["hear", "ask_out", "resend", "take_proposal"]
 
 
-def test_the_lessons_of_the_partition_can_be_followed() -> None:
-    """They take more changes than can be searched; a scenario is a run, and needs no search."""
-    loaded = load("kafka/kraft/partition", "lessons", {})
-    report = portfolio.check(loaded.kernel, SearchOptions(max_depth=1), loaded.sources, "native").report
-    outcomes = {each.name: each.outcome for each in report.properties if each.kind == "scenario"}
-    assert len(outcomes) == 7
-    assert set(outcomes.values()) == {Outcome.HOLDS}
-
-
 @pytest.mark.parametrize("size", DEFAULTS, ids=str)
 def test_every_action_happens_and_every_guard_decides_or_says_why_not(size: Size) -> None:
-    coverage = searched(size.spec, None).coverage
-    assert {each.action for each in coverage.actions if not each.taken} == SWITCHED_OFF.get(size.spec, set())
-    idle = {f"{each.action}.{each.label}" for each in coverage.guards if not each.decisive}
-    assert idle == IDLE.get(size.spec, set())
+    check_coverage(size.spec, load(size.spec, None, {}).kernel, searched(size.spec, None).coverage)
 
 
 def test_the_index_names_states_and_safeguards(checkout: Path) -> None:

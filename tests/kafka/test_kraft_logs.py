@@ -15,9 +15,7 @@ from pathlib import Path
 import pytest
 
 from assay.checker import portfolio
-from assay.checker.evaluate.model import Model
 from assay.checker.options import SearchOptions
-from assay.checker.reference.scenario import check_scenario
 from assay.checker.verdict import ExitCode, Outcome
 from assay.cli.settings import load
 from assay.grammar.values import RecordValue, Some
@@ -28,6 +26,7 @@ from assay.traces.events import Event
 from assay.traces.read import LogReading, read_logs
 from assay.traces.validation import SliceResult, TraceVerdict, Validation
 
+from .coverage import check_coverage
 from .kraft_edits import EDITS, Edit
 from .recorded import archive, unpack
 
@@ -204,14 +203,6 @@ def test_each_edit_changes_one_digit() -> None:
 # ------------------------------------------------------------------------------------------------------ the specs
 
 
-def test_what_may_become_of_a_partition_is_possible() -> None:
-    loaded = load("kafka/kraft/leadership", "lessons", {})
-    model = Model(loaded.kernel)
-    found = {each.name: check_scenario(model, each, loaded.sources).outcome for each in loaded.kernel.scenarios}
-    assert set(found.values()) == {Outcome.HOLDS}
-    assert len(found) == 6
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "distinct", "generated", "depth"),
@@ -223,6 +214,7 @@ def test_what_a_check_without_a_model_searches_holds(spec: str, distinct: int, g
     assert report.exit_code is ExitCode.OK
     statistics = report.statistics
     assert (statistics.distinct, statistics.generated, statistics.depth) == (distinct, generated, depth)
+    check_coverage(spec, loaded.kernel, report.coverage)
 
 
 def of_leadership(switched_off: str | None) -> dict[str, Outcome]:

@@ -13,16 +13,15 @@ from pathlib import Path
 import pytest
 
 from assay.checker import portfolio
-from assay.checker.evaluate.model import Model
 from assay.checker.options import SearchOptions
-from assay.checker.reference.scenario import check_scenario
-from assay.checker.verdict import ExitCode, Outcome
+from assay.checker.verdict import ExitCode, Outcome, Report
 from assay.cli.settings import load
 from assay.grammar.values import RecordValue, Some
 from assay.traces.read import read_logs
 from assay.traces.validate import validate
 from assay.traces.validation import SliceResult, TraceVerdict, Validation
 
+from .coverage import check_coverage
 from .recorded import archive, unpack
 from .test_specs import counterexamples, searched
 
@@ -127,16 +126,6 @@ def test_an_edited_digit_is_found_at_its_line_with_both_values(
     assert all(part.model for part in violation.blame[0].parts)
 
 
-def test_the_runs_that_the_joined_model_tells_of_are_possible() -> None:
-    loaded = load("kafka/cluster", "two_processes", {})
-    model = Model(loaded.kernel)
-    found = {each.name: check_scenario(model, each, loaded.sources) for each in loaded.kernel.scenarios}
-    assert {name: result.outcome for name, result in found.items()} == {
-        "deposed_controller_changes_nothing": Outcome.HOLDS,
-        "leaving_broker_hands_over": Outcome.HOLDS,
-    }
-
-
 @pytest.mark.parametrize(
     ("safeguard", "violated"),
     [
@@ -152,12 +141,13 @@ def test_each_safeguard_of_leadership_is_needed(safeguard: str, violated: dict[s
     assert {name: len(trace) for name, trace in counterexamples(report).items()} == violated
 
 
-def check_joined(model: str, distinct: int, generated: int, depth: int) -> None:
+def check_joined(model: str, distinct: int, generated: int, depth: int) -> Report:
     loaded = load("kafka/cluster", model, {})
     report = portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
     assert (report.outcome, report.exit_code) == (Outcome.HOLDS, ExitCode.OK)
     sizes = report.statistics
     assert (sizes.distinct, sizes.generated, sizes.depth) == (distinct, generated, depth)
+    return report
 
 
 def test_the_joined_model_holds_where_it_is_small() -> None:
@@ -166,4 +156,5 @@ def test_the_joined_model_holds_where_it_is_small() -> None:
 
 @pytest.mark.slow
 def test_the_joined_model_holds_with_two_brokers() -> None:
-    check_joined("default", 904_760, 10_598_753, 27)
+    report = check_joined("default", 904_760, 10_598_753, 27)
+    check_coverage("kafka/cluster", load("kafka/cluster", None, {}).kernel, report.coverage)

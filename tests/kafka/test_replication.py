@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
+from tests.kafka.coverage import check_coverage
 
 from assay.checker import portfolio
 from assay.checker.options import SearchOptions
@@ -220,28 +221,14 @@ def test_only_a_partition_without_any_member_in_sync_stops_for_good() -> None:
     assert deadlock.outcome is Outcome.HOLDS
 
 
-# A guard that is never the only obstacle, and why: it follows from another of the same action, or gives a name to a value.
-IMPLIED = {
-    "become_follower.leading",
-    "become_follower.other",
-    "become_follower.sent",
-    "leader_advance_hw.leading",
-    "leader_advance_hw.written",
-    "leader_shrink_isr.another",
-    "partition.leader_write.epoch_known",
-    "partition.leader_write.log_size",
-}
+COVERED = [
+    ("kip320", "r3l2m2e1"),
+    ("async_isr", "r3o1v3"),
+    *(pytest.param(row.spec, row.model, marks=pytest.mark.slow) for row in LOSES if row.distinct >= 100_000),
+]
 
 
-def test_every_action_of_kip320_happens_and_every_guard_decides_somewhere_or_is_implied() -> None:
-    coverage = whole("kip320", "r3l2m2e1").coverage
-    assert [each.action for each in coverage.actions if not each.taken] == []
-    idle = {f"{each.action}.{each.label}" for each in coverage.guards if not each.decisive}
-    assert idle == IMPLIED
-
-
-def test_every_action_of_async_isr_happens_and_every_guard_decides_somewhere_or_is_implied() -> None:
-    coverage = whole("async_isr", "r3o1v3").coverage
-    assert [each.action for each in coverage.actions if not each.taken] == []
-    idle = {f"{each.action}.{each.label}" for each in coverage.guards if not each.decisive}
-    assert idle == {"follower_replicate.not_leader"}
+@pytest.mark.parametrize(("spec", "model"), COVERED)
+def test_every_action_happens_and_every_guard_decides_somewhere_or_is_explained(spec: str, model: str) -> None:
+    name = f"kafka/replication/{spec}"
+    check_coverage(name, load(name, model, {}).kernel, whole(spec, model).coverage)

@@ -8,6 +8,7 @@ import click
 
 from assay.checker import portfolio
 from assay.checker.mutation.judge import Mutation, judge
+from assay.checker.mutation.runs import Runs, runs
 from assay.checker.options import SearchOptions
 from assay.checker.verdict import ExitCode, Report
 from assay.cli.interrupt import stoppable
@@ -25,6 +26,9 @@ GROWTH = 10
 @click.command()
 @click.argument("spec")
 @model_options
+@click.option(
+    "--scenarios", metavar="MODEL", help="Let the scenarios of this model of SPEC judge too; it is not searched."
+)
 @click.option("--used", is_flag=True, help="Also mutate the lines of the modules that the spec uses.")
 @click.option(
     "--max-states",
@@ -46,6 +50,7 @@ def mutate(
     spec: str,
     model: str | None,
     settings: tuple[str, ...],
+    scenarios: str | None,
     used: bool,
     max_states: int | None,
     timeout: float,
@@ -59,8 +64,9 @@ def mutate(
                2 bad input, or SPEC itself does not hold    3 one was given up    4 there is nothing to mutate
     """
     loaded = load(spec, model, parse_settings(settings))
+    longer = None if scenarios is None else load(spec, scenarios, parse_settings(settings))
     limits = SearchOptions(max_states=max_states, timeout=timeout, threads=threads)
-    mutation = run(loaded, limits, used)
+    mutation = run(loaded, limits, used, longer)
     complain_about(loaded.diagnostics, loaded.sources)
     if as_json:
         say_json(mutation_object(mutation))
@@ -69,8 +75,11 @@ def mutate(
     return mutation.exit_code
 
 
-def run(loaded: Loaded, limits: SearchOptions, used: bool = False) -> Mutation:
-    """Check a spec and judge its mutants, those of used modules' lines too if asked for; raises ``SpecError`` if it does not hold."""
+def run(loaded: Loaded, limits: SearchOptions, used: bool = False, longer: Loaded | None = None) -> Mutation:
+    """Check a spec and judge its mutants, those of used modules' lines too if asked for; raises ``SpecError`` if it does not hold.
+
+    The scenarios of ``longer``, another model of the spec, judge too.
+    """
     with stoppable() as asked, activity("checking the spec") as show:
         original = _checked(loaded, replace(limits, max_states=None, timeout=None, interrupted=asked))
         most = limits.max_states or GROWTH * original.statistics.distinct + 10_000
@@ -83,7 +92,18 @@ def run(loaded: Loaded, limits: SearchOptions, used: bool = False) -> Mutation:
             files,
             options,
             lambda done, total: show(f"{done} of {total} mutants judged"),
+            None if longer is None else _runs(longer),
         )
+
+
+def _runs(longer: Loaded) -> Runs:
+    found = runs(longer.kernel, longer.sources)
+    asked = {each.name for each in longer.kernel.scenarios if each.inapplicable is None}
+    if not asked or asked != found.names:
+        names = ", ".join(sorted(asked - found.names)) or "it has none"
+        message = f"the scenarios of {longer.kernel.name} cannot judge its mutants, for not all of them hold: {names}"
+        raise SpecError([Diagnostic("E905", NOWHERE, message)])
+    return found
 
 
 def _checked(loaded: Loaded, options: SearchOptions) -> Report:

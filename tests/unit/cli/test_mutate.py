@@ -47,3 +47,42 @@ def test_a_spec_that_does_not_hold_is_refused(assay: Any) -> None:
 
 def test_the_limit_on_states_can_be_chosen(assay: Any) -> None:
     assert assay("mutate", "counter.assay", "--max-states", "1", "--json").json["mutants"]["undecided"] > 0
+
+
+LAMPS = """\
+module lamps
+param Node: set = {a}
+state:
+    lit: set[Node] = {}
+action light(n: Node):
+    when dark: n not in lit
+    lit := lit + {n}
+terminal: lit == Node
+scenario a_lamp_is_lit_once:
+    light(b)
+    refuse light(b) by dark
+model two: Node = {a, b}
+"""
+
+
+def test_scenarios_of_a_model_that_is_not_searched_judge_too(assay: Any, tmp_path: Path) -> None:
+    (tmp_path / "lamps.assay").write_text(LAMPS, encoding="utf-8")
+    alone = assay("mutate", "lamps.assay", "--json").json
+    assert {each["fate"] for each in alone["judged"] if each["kind"] == "drop"} == {"equivalent"}
+    ran = assay("mutate", "lamps.assay", "--scenarios", "two", "--json")
+    assert (ran.code, ran.json["kills"]["a_lamp_is_lit_once"]) == (0, 3)
+    assert (ran.json["model"], ran.json["states"]["distinct"]) == (None, 2)
+
+
+def test_scenarios_that_do_not_hold_are_refused_as_judges(assay: Any, tmp_path: Path) -> None:
+    (tmp_path / "lamps.assay").write_text(LAMPS.replace("refuse light(b) by dark", "light(b)"), encoding="utf-8")
+    ran = assay("mutate", "lamps.assay", "--scenarios", "two")
+    assert (ran.code, ran.out) == (2, "")
+    assert "E905" in ran.err
+    assert "a_lamp_is_lit_once" in ran.err
+
+
+def test_a_model_without_scenarios_is_refused_as_a_judge(assay: Any) -> None:
+    ran = assay("mutate", "counter.assay", "--scenarios", "double")
+    assert ran.code == 2
+    assert "it has none" in ran.err

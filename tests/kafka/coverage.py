@@ -1,0 +1,167 @@
+"""What the search of a spec's default model does not exercise; `test_coverage` asks that each of it is exercised elsewhere, or explained beside the guard."""
+
+from __future__ import annotations
+
+from assay.checker.evaluate.action import guards
+from assay.checker.verdict import Coverage
+from assay.grammar import kernel as k
+
+UNFENCED = {
+    "partition.leader_write.epoch_known",
+    "unfenced.leader_advance_hw.written",
+    "unfenced.leader_shrink_isr.another",
+}
+
+IDLE = {
+    "kafka/assignment": {"rebalance.automatic"},
+    "kafka/broker_epoch": {"expire.running", "learn_epoch.running"},
+    "kafka/broker_id": {
+        "generate.free",
+        "generate.stopped",
+        "start_again.free",
+        "start_again.known",
+        "start_again.stopped",
+        "start_configured.configured",
+        "start_configured.stopped",
+    },
+    "kafka/client_metadata": {"grow_old.timer", "serve.asked", "serve.leads"},
+    "kafka/cluster": {
+        "change_isr.assigned",
+        "change_isr.created",
+        "change_isr.current",
+        "change_isr.not_fenced",
+        "change_isr_with_the_dead.created",
+        "change_isr_with_the_dead.live",
+        "change_isr_with_the_dead.not_fenced",
+        "controller.elect.atomic",
+        "controller.elect.connected",
+        "controller.elect.vacant",
+        "controller.obey.not_stale",
+        "controller.register_next.free",
+        "controller.register_next.later",
+        "controller.register_next.not_yet",
+        "controller.write.not_fenced",
+        "create.not_fenced",
+        "elect_leader.first_in_order",
+        "elect_leader.in_sync",
+        "elect_leader.not_fenced",
+        "membership.connect.no_session",
+        "membership.register.free",
+        "membership.register.later",
+        "membership.register.not_yet",
+        "move.first_in_order",
+        "move.in_sync",
+        "move.not_fenced",
+        "prefer.in_sync",
+        "prefer.not_fenced",
+        "raise_epoch.not_fenced",
+        "remove.not_fenced",
+        "write_isr.assigned",
+        "write_isr.created",
+        "write_isr.current",
+        "write_isr.current_term",
+        "write_isr_of_the_past.created",
+        "write_isr_of_the_past.current_term",
+        "write_isr_of_the_past.live",
+    },
+    "kafka/controller": {
+        "elect.atomic",
+        "elect.connected",
+        "membership.register.later",
+        "membership.register.not_yet",
+        "refuse_registration.not_own",
+        "refuse_registration.not_yet",
+        "register_next.later",
+        "register_next.not_yet",
+    },
+    "kafka/isr": {"acknowledge.leading", "produce.leading"},
+    "kafka/isr_in_zookeeper": {"controller_removes.acting"},
+    "kafka/kraft/leadership": {
+        "elect_last_leader.created",
+        "elect_unclean.other",
+        "finish_move.created",
+        "finish_move.led",
+    },
+    "kafka/kraft/partition": {
+        "commit.leading",
+        "finish_shutdown.leads_nothing",
+        "finish_shutdown.unfenced",
+        "take_proposal.has_leader",
+    },
+    "kafka/kraft/quorum": {"vote.not_past", "vote.other", "win.standing"},
+    "kafka/kraft/registration": {"stop.unfenced"},
+    "kafka/kraft/voting": {"vote.other", "win.standing"},
+    "kafka/leadership": {
+        "change_isr.created",
+        "elect.first_in_order",
+        "elect_unclean.first_in_order",
+        "elect_unclean.leaderless",
+        "hand_over.first_in_order",
+        "write_isr.created",
+    },
+    "kafka/membership": {"refuse_registration.not_own", "register.later", "register.not_yet"},
+    "kafka/own_node": {"retake.allowed"},
+    "kafka/replication/async_isr": {"follower_replicate.not_leader"},
+    "kafka/replication/kip320": {
+        "become_follower.leading",
+        "become_follower.other",
+        "become_follower.sent",
+        "leader_advance_hw.leading",
+        "leader_advance_hw.written",
+        "leader_shrink_isr.another",
+        "partition.leader_write.epoch_known",
+    },
+    "kafka/replication/kip320_first_try": {
+        "leader_advance_hw.leading",
+        "leader_advance_hw.written",
+        "leader_shrink_isr.another",
+        "partition.leader_write.epoch_known",
+    },
+    "kafka/replication/kip101": UNFENCED,
+    "kafka/replication/kip279": UNFENCED,
+    "kafka/replication/truncate_to_hw": UNFENCED,
+    "kafka/requests": {"commit.present", "serve.asked", "serve.min_bytes"},
+}
+"""Guards that are never the only obstacle in the default model, of replication in one of three replicas.
+
+Bounds are left out, and the guards of actions that never happen.
+"""
+
+ELSEWHERE = {
+    "kafka/cluster": {
+        "controller.claim_only",
+        "controller.refuse_registration",
+        "controller.take_epoch",
+        "elect_unclean",
+        "hand_over",
+    },
+}
+"""Actions that do not happen in the default model: the search of the module that they come from has them, or a scenario."""
+
+SWITCHED_OFF = {
+    "kafka/controller": {"claim_only": "AtomicElection", "take_epoch": "AtomicElection"},
+    "kafka/kraft/partition": {"fence_batch": "FenceOneAtATime"},
+    "kafka/log_start": {"raise_first": "CutBeforeRaising"},
+}
+"""Actions that happen only with a safeguard off."""
+
+
+def never(coverage: Coverage) -> set[str]:
+    """The actions that never happened."""
+    return {each.action for each in coverage.actions if not each.taken}
+
+
+def idle(kernel: k.Kernel, coverage: Coverage) -> set[str]:
+    """The guards of actions that happened of which none was ever the only obstacle."""
+    kinds = {(name, guard.label): guard.kind for name in kernel.next for guard in guards(kernel.action(name))}
+    return {
+        f"{each.action}.{each.label}"
+        for each in coverage.guards
+        if not each.decisive and each.action not in never(coverage) and kinds[each.action, each.label] == "when"
+    }
+
+
+def check_coverage(spec: str, kernel: k.Kernel, coverage: Coverage) -> None:
+    """What the search of a default model did not exercise is what stands here."""
+    assert never(coverage) == set(SWITCHED_OFF.get(spec, {})) | ELSEWHERE.get(spec, set())
+    assert idle(kernel, coverage) == IDLE.get(spec, set())
