@@ -102,8 +102,9 @@ def _wide(hidden: int) -> int:
     return 4 * hidden + 8
 
 
-def _listed(items: Sequence[Item]) -> str:
-    return ", ".join(str(item.observation.event.record.place) for item in items)
+def _contradiction(items: Sequence[Item]) -> str:
+    places = ", ".join(str(item.observation.event.record.place) for item in items)
+    return f"{places} contradict each other" if len(items) > 1 else f"{places} has no explanation then"
 
 
 def _past_cap(search: Search, beginnings: list[Path], limits: Limits, stopped: Finding) -> Conclusion:
@@ -127,8 +128,8 @@ def _past_cap(search: Search, beginnings: list[Path], limits: Limits, stopped: F
         if isinstance(answer, handover.Conflict):
             if starts is not beginnings or answer.unless is not None:
                 unless = answer.unless or "but there may be another execution of what comes before"
-                return _stopped(found, f"{_listed(answer.items)} contradict each other, {unless}")
-            return _contradicted(search, beginnings, limits, stopped, items)
+                return _stopped(found, f"{_contradiction(answer.items)}, {unless}")
+            return _contradicted(search, beginnings, limits, stopped, answer.items, answer.asked)
         found = search.run([answer], limits)
         if found.path is not None:
             return Accepted(found.path)
@@ -139,19 +140,28 @@ def _past_cap(search: Search, beginnings: list[Path], limits: Limits, stopped: F
 
 
 def _contradicted(
-    search: Search, beginnings: list[Path], limits: Limits, stopped: Finding, items: Sequence[Item]
+    search: Search,
+    beginnings: list[Path],
+    limits: Limits,
+    stopped: Finding,
+    items: Sequence[Item],
+    asked: Sequence[Item],
 ) -> Conclusion:
-    """Whether more hidden steps than the clause allows would resolve a contradiction of these items."""
+    """Whether more hidden steps than the clause allows would resolve a contradiction of items, of those that were asked about."""
     from assay.traces.search import handover  # noqa: PLC0415 - as above
 
-    answer = handover.hand_over(search, beginnings, _wide(limits.hidden), items)
+    answer = handover.hand_over(search, beginnings, _wide(limits.hidden), asked)
     match answer:
         case handover.Unanswered(reason):
             return _stopped(stopped, reason)
-        case handover.Conflict():
+        case handover.Conflict(unless=None):
             return Rejected(tuple(stopped.deepest), answer.items)
-        case Path():
+        case Path() if answer.read == beginnings[0].read + len(asked):
             return Undecided(_too_few(search, answer), tuple(stopped.deepest))
+        case _:
+            return _stopped(
+                stopped, f"{_contradiction(items)}, unless more hidden steps than the clause allows happened"
+            )
 
 
 def _beyond_budget(search: Search, beginnings: list[Path], limits: Limits, first: Finding) -> Conclusion:

@@ -110,11 +110,12 @@ class SymbolicTrace:
         self._old = self._system.gates.inputs(len(self._system.state))
         self._hidden = [ground.action in hidden for ground in self._system.ground]
         self._gates = Gates()
-        first = self._gates.inputs(len(self._system.state))
+        rows = [self._system.row(each) for each in starts]
+        first = list(rows[0]) if len(rows) == 1 else self._gates.inputs(len(self._system.state))
         self._frames = Unrolling(self._system, first, self._gates)
         self._solver = GateSolver(self._gates, expired)
-        rows = [self._system.row(each) for each in starts]
-        self._require([is_initial(self._gates, first, rows)])
+        with deep_recursion(kernel):
+            self._require([is_initial(self._gates, first, rows)])
         self._most_hidden = most_hidden
         self._unseen = [TRUE if number < already else FALSE for number in range(most_hidden)]
         self._observations: list[Observation] = []
@@ -243,8 +244,8 @@ class SymbolicTrace:
 
     def _explained(self) -> Explained:
         choices = [bit for frame in self._frames.choices for bit in frame]
-        which = [literal for slot in self._slots for literal in slot.chosen.values() if literal > TRUE]
-        inputs = [*self._frames.frames[0], *choices, *which]
+        which = [literal for slot in self._slots for literal in slot.chosen.values()]
+        inputs = [each for each in (*self._frames.frames[0], *choices, *which) if each > TRUE]
         values = self._solver.values([self._solver.literal(each) for each in inputs])
         given = {each >> 1: -1 if value else 0 for each, value in zip(inputs, values, strict=True)}
         steps: list[Step] = []

@@ -9,7 +9,7 @@ import pytest
 from assay.grammar.load import Loaded
 from assay.traces.conduct import Options
 from assay.traces.events import Event
-from assay.traces.search import handover
+from assay.traces.search import handover, part
 from assay.traces.validate import validate
 from assay.traces.validation import TraceVerdict, Validation
 
@@ -98,13 +98,13 @@ def test_a_long_log_is_taken_piece_by_piece(load: Load, line: Line) -> None:
     [
         ("EFFORT", 0, "the solver came to no answer"),
         ("MOST_INSTANCES", 1, "`flip` has too many instances"),
-        ("MOST_GATES", 10, "there are too many steps to be asked about at once"),
+        ("MOST_GATES", 10, "a step of the model has too many gates"),
     ],
 )
 def test_what_the_solver_does_not_answer_stays_open_with_the_reason(
     load: Load, line: Line, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, reason: str
 ) -> None:
-    monkeypatch.setattr(handover, limit, value)
+    monkeypatch.setattr(part if hasattr(part, limit) else handover, limit, value)
     found = validated(load, line, "253L", limit=7)
     assert found.verdict is TraceVerdict.INCONCLUSIVE
     assert found.reason == f"gave up after 3 states of the search; {reason}"
