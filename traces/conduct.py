@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
+from assay.traces.order import Item
 from assay.traces.search.explore import Finding, Limits, Search
 from assay.traces.search.path import Path
 
@@ -35,6 +37,9 @@ stays near it finds it without going astray."""
 REACH = 10_000.0
 """How far it is sought at last where the clause sets no bound (``commit before line within``). That there is none is said for this reach."""
 
+HANDOVERS = 10
+"""How often a search that a cap ended is taken on by a solver."""
+
 DEFAULT_OPTIONS = Options()
 
 
@@ -47,9 +52,13 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """No execution does; ``deepest`` are the points that explain most."""
+    """No execution does; ``deepest`` are the points that explain most.
+
+    Where a solver said so, ``conflict`` are items that contradict each other, and ``deepest`` the points where the search gave up.
+    """
 
     deepest: tuple[Path, ...]
+    conflict: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,38 +72,107 @@ class Undecided:
 Conclusion = Accepted | Rejected | Undecided
 
 
-def conclude(search: Search, beginnings: list[Path], options: Options, enough: int | None = None) -> Conclusion:
+def conclude(search: Search, beginnings: list[Path], options: Options) -> Conclusion:
     """Search within the clause's budget of hidden steps, and beyond it only to tell why there is nothing within."""
     limits = Limits(search.model.plan.hidden_limit, options.nodes)
     bound = search.model.plan.ordering.commit_before_line
     for window in (each for each in NEAR if bound is None or each < bound):
-        near = search.run(beginnings, replace(limits, window=window), enough)
+        near = search.run(beginnings, replace(limits, window=window))
         if near.path is not None:
             return Accepted(near.path)
         if near.why_stopped is not None:
             break
     limits = replace(limits, window=REACH if bound is None else inf)
-    first = search.run(beginnings, limits, enough)
+    first = search.run(beginnings, limits)
     if first.path is not None:
         return Accepted(first.path)
     if first.why_stopped is not None:
-        return Undecided(first.why_stopped, tuple(first.deepest))
+        return _past_cap(search, beginnings, limits, first)
     if first.budget_reached:
-        return _beyond_budget(search, beginnings, limits, first, enough)
+        return _beyond_budget(search, beginnings, limits, first)
     return _nothing(search, first)
 
 
-def _beyond_budget(
-    search: Search, beginnings: list[Path], limits: Limits, first: Finding, enough: int | None
+def _stopped(finding: Finding, *more: str) -> Undecided:
+    return Undecided("; ".join((finding.why_stopped or "", *more)), tuple(finding.deepest))
+
+
+def _wide(hidden: int) -> int:
+    """A budget of hidden steps that tells whether the clause's own is why there is no execution."""
+    return 4 * hidden + 8
+
+
+def _contradiction(items: Sequence[Item]) -> str:
+    places = ", ".join(str(item.observation.event.record.place) for item in items)
+    return f"{places} contradict each other" if len(items) > 1 else f"{places} has no explanation then"
+
+
+def _past_cap(search: Search, beginnings: list[Path], limits: Limits, stopped: Finding) -> Conclusion:
+    """The search where a cap has ended it, taken on by a solver as often as it gets further (see ``search.handover``).
+
+    That there is no execution is said only where the solver was asked about all of them, from the beginning on.
+    """
+    from assay.traces.search import handover  # noqa: PLC0415 - few logs need the solver, and it takes its time to load
+
+    found, starts = stopped, beginnings
+    if (
+        stopped.deepest[0].read > beginnings[0].read + handover.MOST_ITEMS
+        or len({(each.node.cursors, each.node.hidden) for each in beginnings}) > 1
+    ):
+        starts = stopped.deepest[:1]
+    for _ in range(HANDOVERS):
+        items = handover.upcoming(search, starts[0].node.cursors)
+        answer = handover.hand_over(search, starts, limits.hidden, items)
+        if isinstance(answer, handover.Unanswered):
+            return _stopped(found, answer.reason)
+        if isinstance(answer, handover.Conflict):
+            if starts is not beginnings or answer.unless is not None:
+                unless = answer.unless or "but there may be another execution of what comes before"
+                return _stopped(found, f"{_contradiction(answer.items)}, {unless}")
+            return _contradicted(search, beginnings, limits, stopped, answer.items, answer.asked)
+        found = search.run([answer], limits)
+        if found.path is not None:
+            return Accepted(found.path)
+        if found.why_stopped is None:
+            break
+        starts = found.deepest[:1]
+    return _stopped(stopped, "no execution was found by going on from one of several that a solver found")
+
+
+def _contradicted(
+    search: Search,
+    beginnings: list[Path],
+    limits: Limits,
+    stopped: Finding,
+    items: Sequence[Item],
+    asked: Sequence[Item],
 ) -> Conclusion:
-    wide = search.run(beginnings, replace(limits, hidden=4 * limits.hidden + 8), enough)
+    """Whether more hidden steps than the clause allows would resolve a contradiction of items, of those that were asked about."""
+    from assay.traces.search import handover  # noqa: PLC0415 - as above
+
+    answer = handover.hand_over(search, beginnings, _wide(limits.hidden), asked)
+    match answer:
+        case handover.Unanswered(reason):
+            return _stopped(stopped, reason)
+        case handover.Conflict(unless=None):
+            return Rejected(tuple(stopped.deepest), answer.items)
+        case Path() if answer.read == beginnings[0].read + len(asked):
+            return Undecided(_too_few(search, answer), tuple(stopped.deepest))
+        case _:
+            return _stopped(
+                stopped, f"{_contradiction(items)}, unless more hidden steps than the clause allows happened"
+            )
+
+
+def _beyond_budget(search: Search, beginnings: list[Path], limits: Limits, first: Finding) -> Conclusion:
+    wide = search.run(beginnings, replace(limits, hidden=_wide(limits.hidden)))
     if wide.path is None:
-        return Undecided(wide.why_stopped, tuple(first.deepest)) if wide.why_stopped else _nothing(search, first)
-    exact = search.run(beginnings, replace(limits, reduced=False), enough)
+        return _past_cap(search, beginnings, limits, wide) if wide.why_stopped else _nothing(search, first)
+    exact = search.run(beginnings, replace(limits, reduced=False))
     if exact.path is not None:
         return Accepted(exact.path)
     if exact.why_stopped is not None:
-        return Undecided(exact.why_stopped, tuple(first.deepest))
+        return _past_cap(search, beginnings, limits, exact)
     return Undecided(_too_few(search, wide.path), tuple(first.deepest))
 
 

@@ -19,6 +19,8 @@ BLAMES_KEPT = 5
 """How many lines are blamed for one mismatch at most."""
 
 NO_REPAIR = "no small change of the log explains it; the line is left out"
+CONTRADICTORY = "no execution explains all of these lines, and without any one of them there is one"
+UNEXPLAINED = "no execution explains this line, whatever the others are"
 NO_INITIAL_STATE = "the model has no initial state"
 
 
@@ -45,7 +47,10 @@ def proceed(search: Search, writer: Writer, options: Options) -> Findings:
         if isinstance(conclusion, Undecided):
             findings.reason = conclusion.reason
             break
-        resumption = explain_mismatch(search, conclusion.deepest, writer)
+        if conclusion.conflict:
+            resumption: Resumption | None = _without_last(search, conclusion.conflict, start)
+        else:
+            resumption = explain_mismatch(search, conclusion.deepest, writer)
         if resumption is None:
             findings.reason = "the lines have no order that the clause allows"
             break
@@ -109,20 +114,38 @@ def _ranked_blames(
 
 def _as_source(item: Item, noticed: Blame) -> Blame:
     """A line read before, whose value is what makes a later line impossible."""
-    rule = item.observation.rule
-    return Blame(item.observation.event, rule.steps[0][0].action if rule.steps else "observe", noticed.parts)
+    return Blame(item.observation.event, _action(item), noticed.parts)
 
 
 def _without_repair(search: Search, ranked: Sequence[Suspect], writer: Writer) -> Resumption:
     """Nothing small helps: the likeliest line is left out."""
     worst = ranked[0]
-    order, item = search.frontier.order, worst.item
-    items = order.streams[item.stream].items
-    other = search.with_order(order.with_items(item.stream, (*items[: item.position], *items[item.position + 1 :])))
+    item = worst.item
     blames = _ranked_blames(item, ranked, writer)
     repair = Repair("none", NO_REPAIR, item.observation.event)
     violation = Violation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
-    return Resumption(violation, other, (worst.path,))
+    return Resumption(violation, _leave_out(search, item), (worst.path,))
+
+
+def _leave_out(search: Search, item: Item) -> Search:
+    order = search.frontier.order
+    items = order.streams[item.stream].items
+    return search.with_order(order.with_items(item.stream, (*items[: item.position], *items[item.position + 1 :])))
+
+
+def _without_last(search: Search, conflict: Sequence[Item], start: Sequence[Path]) -> Resumption:
+    """Lines that contradict each other are blamed together, the last of them first; it is left out, and the search begins anew."""
+    *others, last = conflict
+    blames = [Blame(each.observation.event, _action(each), ()) for each in (last, *others)]
+    places = ", ".join(str(each.place) for each in blames)
+    text = f"{CONTRADICTORY} ({places}); the first is left out" if others else f"{UNEXPLAINED}; it is left out"
+    violation = Violation(blames[0].event, blames[0].action, tuple(blames), Repair("drop", text, blames[0].event))
+    return Resumption(violation, _leave_out(search, last), tuple(start))
+
+
+def _action(item: Item) -> str:
+    steps = item.observation.rule.steps
+    return steps[0][0].action if steps else "observe"
 
 
 def _with_times(chosen: Chosen, order: Order) -> Repair:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -15,6 +15,7 @@ from assay.checker.evaluate.undefined import Undefined
 from assay.checker.explain import explain
 from assay.checker.print_kernel import Sources, expression_text
 from assay.checker.reference.blocked import describe_guard
+from assay.checker.reference.causes import causes
 from assay.checker.reference.instance import show_instance
 from assay.checker.verdict import Explanation, Outcome, PropertyResult, State, Step, Trace
 from assay.grammar import kernel as k
@@ -52,7 +53,10 @@ class Failure:
 
 
 def check_scenario(model: Model, scenario: k.Scenario, sources: Sources) -> PropertyResult:
-    """Whether some resolution of the choices runs the scenario to its end; otherwise the first step that none passes, and why."""
+    """Whether some resolution of the choices runs the scenario to its end; otherwise the first step that none passes, and why.
+
+    The remarks say by which guards a call is refused where the scenario does not, and which guards of several steps make one impossible.
+    """
     runner = _Runner(model, sources)
     if scenario.inapplicable is not None:
         return _result(scenario, Outcome.VACUOUS, f"not checked: {scenario.inapplicable}")
@@ -62,14 +66,17 @@ def check_scenario(model: Model, scenario: k.Scenario, sources: Sources) -> Prop
             front.setdefault(outcome.state, Path(outcome.state, Step(None, (), outcome.picks, outcome.state), None))
     if not front:
         return _result(scenario, Outcome.VACUOUS, "there is no initial state")
+    starts, remarks = frozenset(front), list[str]()
     for number, step in enumerate(scenario.steps, 1):
         passed, failure = runner.pass_step(step, front)
         if not passed:
             reason = f"step {number}, `{runner.text(step)}` ({step.span}): {failure.reason}"
             trace = next(iter(front.values())).trace()
-            return _result(scenario, Outcome.VIOLATED, reason, trace, failure.explanation)
+            remarks += runner.impossible(scenario.steps[:number], starts)
+            return _result(scenario, Outcome.VIOLATED, reason, trace, failure.explanation, remarks)
         front = passed
-    return _result(scenario, Outcome.HOLDS, None, next(iter(front.values())).trace())
+        remarks += runner.refused_by(step, front)
+    return _result(scenario, Outcome.HOLDS, None, next(iter(front.values())).trace(), remarks=remarks)
 
 
 def _result(
@@ -78,8 +85,10 @@ def _result(
     reason: str | None,
     trace: Trace | None = None,
     explanation: Explanation | None = None,
+    remarks: Iterable[str] = (),
 ) -> PropertyResult:
-    return PropertyResult(scenario.name, "scenario", outcome, scenario.span, reason, trace, explanation)
+    kind, span, unique = "scenario", scenario.span, tuple(dict.fromkeys(remarks))
+    return PropertyResult(scenario.name, kind, outcome, span, reason, trace, explanation, remarks=unique)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +119,22 @@ class _Runner:
                 return f"expect {expression_text(condition, self.sources)}"
             case _:
                 assert_never(step)
+
+    def refused_by(self, step: k.Do | k.Refuse | k.Expect, front: Front) -> Iterator[str]:
+        """The guards that refuse a call, in all states that may be the current one, where the scenario names none."""
+        if isinstance(step, k.Refuse) and step.label is None:
+            found = causes(self.model, [k.Do(step.call)], front, bounded=False)
+            if found:
+                yield f"`{self.text(step)}`: by {_listed(f'`{each.label}`' for each in found)}"
+
+    def impossible(self, steps: Sequence[k.Do | k.Refuse | k.Expect], starts: Iterable[State]) -> Iterator[str]:
+        """What makes the last step impossible, if it takes guards of several steps. Where something is refused, guards are not all."""
+        taken = [step for step in steps if not isinstance(step, k.Refuse)]
+        found = causes(self.model, taken, starts) if len(taken) == len(steps) else ()
+        if len({each.step for each in found}) > 1:
+            whole = {each.step: self.text(steps[each.step]) for each in found}
+            parts = (f"`{each.label or 'expect'}` of step {each.step + 1}, `{whole[each.step]}`" for each in found)
+            yield f"impossible by {_listed(parts)}"
 
     def _call(self, call: k.ActionCall) -> str:
         shown = ["_" if each is None else expression_text(each, self.sources) for each in call.arguments]
@@ -220,6 +245,11 @@ class _Runner:
 
 def _named(action: ActionMeaning, arguments: Arguments) -> Picks:
     return tuple(zip(action.names, arguments, strict=True))
+
+
+def _listed(parts: Iterable[str]) -> str:
+    *most, last = parts
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _first(reasons: list[str]) -> str | None:

@@ -80,17 +80,14 @@ class System:
         code = sum(1 << at for at, bit in zip(owned_bits(self.layout), bits, strict=True) if bit)
         return tuple(_decode(code, self.layout))
 
-    def holds_after(self, condition: k.Expr) -> int:
-        """The literal that says that a condition has a value and is true after a step; in ``old`` it reads the state before.
+    def holds(self, condition: k.Expr, old: Sequence[int]) -> int:
+        """The literal that says that a condition has a value and is true in a state; in ``old`` it reads a state of these bits.
 
-        Raises ``SpecError`` for a construct that has no encoding.
+        Raises ``UnsupportedError`` for a construct that has no encoding.
         """
         code = BitCode(self.gates)
-        lowering = Lowering(code, self._read(code, self.after), self._read(code, self.state))
-        try:
-            value, without = lowering.apart(lambda: lowering.flag(condition))
-        except UnsupportedError as error:
-            raise no_encoding(error) from None
+        lowering = Lowering(code, self._read(code, self.state), self._read(code, old))
+        value, without = lowering.apart(lambda: lowering.flag(condition))
         return self.gates.both(code.literal(value), code.literal(without) ^ 1)
 
     def lowering(self) -> Lowering:

@@ -35,6 +35,12 @@ class Unrolling:
             self._images.append(self._inputs(len(self._images)))
         return _copied(self.system.gates, self.gates, literals, self._images[frame])
 
+    def between(self, before: int, after: int, literals: Sequence[int], old: Sequence[int]) -> list[int]:
+        """Literals of the system over its state and over ``old``, inputs that stand for an earlier one, read at two frames."""
+        image = {mine >> 1: bit for mine, bit in zip(self.system.state, self.frames[after], strict=True)}
+        image |= {mine >> 1: bit for mine, bit in zip(old, self.frames[before], strict=True)}
+        return _copied(self.system.gates, self.gates, literals, image)
+
     def rows(self, values: Callable[[Sequence[int]], Sequence[bool]]) -> list[Bits]:
         """The bits of the state of every frame, where ``values`` says what a solver gave the inputs."""
         inputs = [bit for bits in (self.frames[0], *self.choices) for bit in bits if bit > TRUE]

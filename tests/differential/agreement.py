@@ -1,16 +1,18 @@
-"""How often the engines were compared, and agreed: ``python -m tests.differential.agreement [--keep FILE] [SPECS] [SEED]``.
+"""How often the engines were compared, and agreed: ``python -m tests.differential.agreement [--keep FILE] [--only WORD]… [SPECS] [SEED]``.
 
 Random kernels: the sets of states that are reached in up to six steps, verdicts and lengths of bounded search, what IC3, k-induction and
 Spacer decide. Random behaviours: lassos. Specs: the mutants of small ones, by two engines. What does not agree ends the run with the seed or the
-spec that shows it. With a file, what it holds is not asked again. Ctrl-C ends it with the counts so far.
+spec that shows it. With a file, what it holds is not asked again. With words, only comparisons in whose names one of them stands are made.
+Ctrl-C ends it with the counts so far.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -70,7 +72,7 @@ def _said(where: str, compare: Compare) -> int:
         raise DisagreementFoundError(f"{where}: {error}") from error
 
 
-def run(specs: int, first: int, kept: Path | None) -> Iterator[dict[str, object]]:
+def run(specs: int, first: int, kept: Path | None, words: Sequence[str] = ()) -> Iterator[dict[str, object]]:
     """Compare, and say for each kind of comparison how many specs were asked about, how many had answers, and how many those were."""
     known: dict[str, int] = {}
     if kept is not None and kept.exists():
@@ -80,6 +82,8 @@ def run(specs: int, first: int, kept: Path | None) -> Iterator[dict[str, object]
     answers: Counter[str] = Counter()
     with suppress(KeyboardInterrupt):  # then what was compared by now is told
         for what, where, compare in comparisons(specs, first):
+            if words and not any(word in what for word in words):
+                continue
             key = f"{what}: {where}"
             count = known[key] if key in known else _said(where, compare)
             if kept is not None and key not in known:
@@ -99,10 +103,13 @@ def run(specs: int, first: int, kept: Path | None) -> Iterator[dict[str, object]
 
 def main(arguments: list[str]) -> None:
     """Print the counts."""
-    at = arguments.index("--keep") if "--keep" in arguments else None
-    kept = None if at is None else Path(arguments[at + 1])
-    numbers = [int(each) for each in (arguments if at is None else arguments[:at] + arguments[at + 2 :])]
-    for line in run(numbers[0] if numbers else 500, numbers[1] if len(numbers) > 1 else 0, kept):
+    parser = ArgumentParser(prog="python -m tests.differential.agreement")
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("specs", nargs="?", type=int, default=500)
+    parser.add_argument("seed", nargs="?", type=int, default=0)
+    given = parser.parse_args(arguments)
+    for line in run(given.specs, given.seed, given.keep, given.only):
         sys.stdout.write(json.dumps(line) + "\n")
 
 

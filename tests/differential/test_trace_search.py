@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 from types import MappingProxyType
@@ -11,9 +13,9 @@ import pytest
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded, load_text
 from assay.traces.binding import bind
-from assay.traces.conduct import Accepted, Options, Rejected, conclude
+from assay.traces.conduct import Accepted, Conclusion, Options, Rejected, conclude
 from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
-from assay.traces.order import order
+from assay.traces.order import Item, order
 from assay.traces.plan import sized_kernel
 from assay.traces.search.explore import Limits, Search
 from assay.traces.search.frontier import Cursors, Frontier, advanced
@@ -163,3 +165,34 @@ def test_the_search_finds_an_execution_exactly_when_there_is_one(within: str) ->
             assert explained(model, search.frontier, 30), seed
         verdicts[expected] += 1
     assert min(verdicts.values()) > 20, verdicts
+
+
+@pytest.mark.parametrize("within", sorted(LOADED))
+def test_what_a_solver_says_past_the_cap_of_the_search_is_so(within: str) -> None:
+    verdicts: Counter[type[Conclusion]] = Counter()
+    conflicts = 0
+    for seed in range(60):
+        events = written(Random(seed), LOADED[within])
+        kernel, plan = sized_kernel(LOADED[within], events, None)
+        model = Model(kernel, plan)
+        search = Search(
+            model, Frontier(order(bind(plan, events, lambda rule, values: True).observations, plan.ordering))
+        )
+        conclusion = conclude(search, search.begin(search.frontier.start), Options(nodes=2))
+        assert isinstance(conclusion, Accepted) == explained(model, search.frontier, plan.hidden_limit), seed
+        if isinstance(conclusion, Rejected):
+            assert not explained(model, search.frontier, 16), seed
+            if conclusion.conflict:
+                conflicts += 1
+                contradict(search, conclusion.conflict)
+        verdicts[type(conclusion)] += 1
+    assert min(verdicts[Accepted], conflicts) > 5
+
+
+def contradict(search: Search, items: Sequence[Item]) -> None:
+    """Assert that no execution explains these items, whatever the others are: nor if they are left out."""
+    kept = {item.index for item in items}
+    for at, stream in enumerate(search.frontier.order.streams):
+        left = [item for item in stream.items if item.index in kept]
+        search = search.with_order(search.frontier.order.with_items(at, left))
+    assert not explained(search.model, search.frontier, 16)

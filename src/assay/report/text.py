@@ -128,9 +128,10 @@ def _property_table(report: Report) -> Iterator[Line]:
 
 def _short_reason(report: Report, result: PropertyResult) -> str:
     """The reason in brackets, unless it is told at length below; that the whole search stopped is told once, at the end."""
-    if result.reason is None or has_findings(result) or (report.stopped and report.stopped in result.reason):
+    if has_findings(result) or (result.reason and report.stopped and report.stopped in result.reason):
         return ""
-    return f"  ({result.reason})"
+    reasons = [*([result.reason] if result.reason else []), *result.remarks]
+    return f"  ({'; '.join(reasons)})" if reasons else ""
 
 
 def _tone(result: PropertyResult) -> Tone:

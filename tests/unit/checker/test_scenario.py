@@ -89,6 +89,45 @@ def test_a_scenario_names_the_step_that_fails_and_why(run: Run, steps: str, plac
     assert reason in result.reason
 
 
+REMARKS = [
+    ("refuse take(b)", "`refuse take(b)`: by `live`"),
+    ("take(a); refuse take(_)", "`refuse take(_)`: by `free`"),
+    ("refuse give(_)", "`refuse give(_)`: by `owns`"),
+    ("take(a); give(a); take(a); refuse take(a)", "`refuse take(a)`: by `free`"),
+    ("join; join", "impossible by `absent` of step 1, `join` and `absent` of step 2, `join`"),
+    (
+        "take(_); join; expect live == {a}",
+        "impossible by `absent` of step 2, `join` and `expect` of step 3, `expect live == {a}`",
+    ),
+]
+
+
+@pytest.mark.parametrize(("steps", "remark"), REMARKS, ids=[row[0] for row in REMARKS])
+def test_the_guards_that_refuse_a_call_or_make_a_run_impossible_are_named(run: Run, steps: str, remark: str) -> None:
+    assert run(scenario(steps)).result("s").remarks == (remark,)
+
+
+@pytest.mark.parametrize("steps", ["take(b)", "refuse take(b) by live", "take(a); expect owner == b"])
+def test_what_a_reason_or_the_scenario_itself_says_is_not_said_twice(run: Run, steps: str) -> None:
+    assert run(scenario(steps)).result("s").remarks == ()
+
+
+def test_a_guard_without_which_something_has_no_value_is_needed(load: Load) -> None:
+    text = """
+enum Role: Idle, Active(epoch: 0 .. 1)
+state:
+    role: Role = Idle
+action send:
+    when acting: role is Active(e)
+    when recent: e == 1
+    role := Idle
+scenario s:
+    refuse send
+"""
+    result = next(each for each in check(load(text).kernel).properties if each.name == "s")
+    assert result.remarks == ("`refuse send`: by `acting`",)
+
+
 def test_a_scenario_shows_a_run(run: Run) -> None:
     assert run(scenario("join; take(b); give(_)")).steps("s") == ["join with n = b", "take(b)", "give(b)"]
 

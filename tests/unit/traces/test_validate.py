@@ -138,12 +138,6 @@ def test_nothing_used_is_vacuous(election: Election, line: Line) -> None:
         assert found.reason is not None
 
 
-def test_a_cap_on_the_search_is_no_verdict(election: Election, healthy: tuple[Event, ...]) -> None:
-    found = validate(election(), edited(healthy, "n1/a.log:2", number=7), options=Options(nodes=2))
-    assert found.verdict is TraceVerdict.INCONCLUSIVE
-    assert found.reason == "gave up after 2 states of the search"
-
-
 def test_the_bounds_of_the_model_do_not_limit_a_log(election: Election, healthy: tuple[Event, ...], line: Line) -> None:
     third = (*healthy, line("n1", 7, 400, "Joined"), line("n1", 8, 500, "Elected", number=3))
     assert validate(election(limit=3), third).verdict is TraceVerdict.CONSISTENT
