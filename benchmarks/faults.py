@@ -36,7 +36,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 KIP320 = ROOT / "spec" / "kafka" / "replication" / "kip320.assay"
-MODEL = "r3l2m2e1"
+MODELS: dict[str, tuple[str, dict[str, str]]] = {
+    "whole": ("r3l2m2e1", {}),
+    "few": ("r2l2m2e2", {"LogSize": "1", "MaxRecords": "1", "MaxLeaderEpoch": "1"}),
+}
+"""The model that is searched for all faults, of 22 levels, and the one for a few, of 12."""
 DAEMON = "pyspark.daemon"
 SETTINGS = {**SMALL, "spark.cores.max": "2"}
 """What leaves as much of the cluster to a second driver."""
@@ -47,16 +51,17 @@ from assay.spark.cluster import ClusterOptions
 from assay.spark.exploration import explore
 from assay.spark.session import session
 
-url, workdir, exchange, level = sys.argv[1:]
+size, url, workdir, exchange, level = sys.argv[1:]
 options = struck_options(int(level), lambda: os.kill(os.getpid(), signal.SIGKILL))
 with session(url, SETTINGS) as spark:
-    explore(spark, kernel_of(), options, ClusterOptions(2, exchange, workdir, out=1))
+    explore(spark, kernel_of(size), options, ClusterOptions(2, exchange, workdir, out=1))
 """
 
 
-def kernel_of() -> Kernel:
-    """The model that is searched."""
-    return load_spec(KIP320, model=MODEL).kernel
+def kernel_of(size: str) -> Kernel:
+    """One of the models."""
+    model, overrides = MODELS[size]
+    return load_spec(KIP320, model=model, overrides=overrides).kernel
 
 
 def struck_options(level: int, strike: Callable[[], object]) -> SearchOptions:
@@ -163,14 +168,14 @@ FAULTS = (
     Fault("the work directory", 12, "shuffle", "shuffle"),
 )  # fmt: skip
 FEW = (
-    Fault("a Python worker", 12, "direct"),
-    Fault("a Python worker", 9, "shuffle"),
-    Fault("an executor", 12, "direct"),
-    Fault("a worker daemon", 12, "shuffle"),
-    Fault("the driver", 12, "direct", "shuffle"),
-    Fault("the work directory", 12, "shuffle", "direct"),
+    Fault("a Python worker", 6, "direct"),
+    Fault("a Python worker", 5, "shuffle"),
+    Fault("an executor", 6, "direct"),
+    Fault("a worker daemon", 6, "shuffle"),
+    Fault("the driver", 6, "direct", "shuffle"),
+    Fault("the work directory", 6, "shuffle", "direct"),
 )
-"""One of each kind."""
+"""One of each kind, for the smaller model."""
 
 
 @dataclass(slots=True)
@@ -179,6 +184,7 @@ class Range:
 
     cluster: Standalone
     spark: SparkSession
+    size: str
     kernel: Kernel
     expected: dict[str, Any]
 
@@ -201,7 +207,7 @@ class Range:
         return {name: value for name, value in facts(report).items() if value != self.expected[name]}
 
     def _lose_driver(self, fault: Fault, workdir: Path) -> None:
-        arguments = [self.cluster.url, str(workdir), fault.exchange, str(fault.level)]
+        arguments = [self.size, self.cluster.url, str(workdir), fault.exchange, str(fault.level)]
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
@@ -239,13 +245,13 @@ def _cluster(exchange: Any, workdir: Path, *, resume: bool) -> ClusterOptions:
     return ClusterOptions(2, exchange, str(workdir), resume=resume, out=1)
 
 
-def ready(cluster: Standalone, spark: SparkSession) -> Range:
-    """A cluster with the answer that one process gives."""
-    kernel = kernel_of()
+def ready(cluster: Standalone, spark: SparkSession, size: str = "whole") -> Range:
+    """A cluster with the answer that one process gives about one of the models."""
+    kernel = kernel_of(size)
     options = SearchOptions(threads=1)
     with TemporaryDirectory() as folder:
         expected = facts(check(kernel, compile_kernel(kernel, options, Path(folder)), options))
-    return Range(cluster, spark, kernel, expected)
+    return Range(cluster, spark, size, kernel, expected)
 
 
 def lines() -> Iterator[dict[str, object]]:

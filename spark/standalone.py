@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,8 @@ MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
 REGISTERED = re.compile(r"Successfully registered with master")
 SECONDS = 120.0
 """In which a process must be ready."""
+GRACE = 5.0
+"""Seconds in which a process may end by itself."""
 SMALL = {
     "spark.driver.host": HOST,
     "spark.driver.bindAddress": HOST,
@@ -55,17 +57,17 @@ class Process:
 
     def end(self) -> None:
         """End it, and everything that it started."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(self.popen.pid, number)
-            except ProcessLookupError:
-                break
-            try:
-                self.popen.wait(5)
-            except subprocess.TimeoutExpired:
-                continue
-        self.popen.wait()
-        self.reader.join(5)
+        end_group(self.popen)
+        self.reader.join(GRACE)
+
+
+def end_group(popen: subprocess.Popen[str]) -> None:
+    """End a process that leads a group, and the group, whoever of it is left."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(popen.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            popen.wait(GRACE)
 
 
 @dataclass(slots=True)
@@ -157,6 +159,7 @@ def _started(name: str, arguments: tuple[str, ...], ready: re.Pattern[str]) -> P
     reader.start()
     known.wait(SECONDS)
     if not found:
-        popen.kill()
+        end_group(popen)
+        reader.join(GRACE)
         raise NotStartedError(f"{name} did not start:\n{''.join(written[-20:])}")
     return Process(popen, found[0], reader)

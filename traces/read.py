@@ -88,12 +88,12 @@ def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions())
     """
     places = [Path(path) for path in paths]
     check_paths(places)
-    with _no_collection():
+    with no_collection():
         return _read(places, options)
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def no_collection() -> Iterator[None]:
     """No search for garbage: a reading makes millions of objects and no cycles, and looking for them takes a fifth of the time."""
     was_on = gc.isenabled()
     gc.disable()

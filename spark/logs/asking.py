@@ -6,7 +6,7 @@ which some files were read in parts and have to be read as a whole gives a row t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
@@ -27,6 +27,7 @@ from assay.traces.read import LogReading, ReadOptions, TextReading, log_reading,
 from assay.traces.readers.pieces import Piece, join_pieces
 from assay.traces.readers.records import may_be_pasted
 from assay.traces.redact import redacted
+from assay.traces.sources import Listed
 from assay.traces.validate import SharedAnswer
 from assay.traces.wire import from_bytes, to_bytes
 
@@ -97,7 +98,7 @@ def ask_clusters(clusters: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator
     job: Clusters = from_bytes(clusters)
     rows = (row for batch in batches for row in batch.to_pylist())
     for name, own in groupby(rows, key=lambda row: row["cluster"]):
-        yield from _batches(ASKED, (dict(row, cluster=name) for row in _ask(job, name, own)))
+        yield from batches_of(ASKED, (dict(row, cluster=name) for row in _ask(job, name, own)))
 
 
 def _ask(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -110,9 +111,7 @@ def _ask(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterato
         message = f"Spark did not hand out {len(found.lost)} of the files: {', '.join(found.lost[:SHOWN])}"
         yield _row(REFUSED, [Diagnostic(NOT_READ, NOWHERE, message)])
         return
-    readings, notices = without_copies(found.texts)
-    later = job.notices if cluster == job.last else ()
-    reading = log_reading(readings, [*notices, *found.on_the_way, *later], catalogue_of(question.read))
+    reading = found.reading(question.read, job.notices if cluster == job.last else ())
     try:
         yield from _answers(question, redacted(reading) if question.redact else reading)
     except SpecError as error:
@@ -120,7 +119,7 @@ def _ask(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterato
 
 
 @dataclass(slots=True)
-class _Texts:
+class Texts:
     """The texts of a cluster, each with what was noticed on the way to it; what was noticed after the last; and the files that are not among them."""
 
     texts: list[TextReading] = field(default_factory=list)
@@ -128,10 +127,22 @@ class _Texts:
     again: list[int] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
 
+    def take(self, read: FileRead) -> None:
+        """Take in what the next file holds."""
+        for text in read.texts:
+            self.texts.append(replace(text, notices=(*self.on_the_way, *text.notices)))
+            self.on_the_way = []
+        self.on_the_way += read.notices
 
-def _texts(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> _Texts:
+    def reading(self, options: ReadOptions, later: Sequence[Notice] = ()) -> LogReading:
+        """What they hold together; ``later`` was noticed after all of them. The texts are changed."""
+        readings, notices = without_copies(self.texts)
+        return log_reading(readings, [*notices, *self.on_the_way, *later], catalogue_of(options))
+
+
+def _texts(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Texts:
     """What was read of a cluster's files, in the order in which they were listed; the first row is of no file."""
-    found = _Texts()
+    found = Texts()
     groups = groupby(rows, key=lambda row: row["file"])
     number, parts = next(groups)
     for file in job.of(cluster):
@@ -148,10 +159,7 @@ def _texts(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> _Text
         if read is None:
             found.again.append(file.number)
             continue
-        for text in read.texts:
-            found.texts.append(replace(text, notices=(*found.on_the_way, *text.notices)))
-            found.on_the_way = []
-        found.on_the_way += read.notices
+        found.take(read)
     return found
 
 
@@ -165,15 +173,29 @@ def _file(question: Question, file: LogFile, parts: Sequence[tuple[int, bytes]])
     if parts[0][0] == WHOLE:
         found: FileRead = from_bytes(parts[0][1], catalogue)
         return found
-    pieces: list[Piece] = [from_bytes(content, catalogue) for _, content in parts]
-    origin = file.listed.origin()
-    pasted = may_be_pasted(origin.base, named=file.listed.named)
-    options = question.read
-    reading = join_pieces(reader_of(options), origin, pieces, file.listed.size, options.scan, may_be_pasted=pasted)
+    return joined(question.read, file.listed, [from_bytes(content, catalogue) for _, content in parts])
+
+
+def joined(options: ReadOptions, listed: Listed, pieces: Sequence[Piece]) -> FileRead | None:
+    """What a file holds that was read in pieces; None if it has to be read as a whole."""
+    origin = listed.origin()
+    pasted = may_be_pasted(origin.base, named=listed.named)
+    reading = join_pieces(reader_of(options), origin, pieces, listed.size, options.scan, may_be_pasted=pasted)
     return None if reading is None else FileRead((TextReading(origin.file, (reading,)),), ())
 
 
 def _answers(question: Question, reading: LogReading) -> Iterator[dict[str, Any]]:
+    asked, slices = ask(question, reading)
+    yield _row(SHARED, asked)
+    if asked.shared.joint is not None:
+        yield from rows_of_slices(slices)
+    if question.all_events:
+        for number, stream in enumerate(reading.streams):
+            yield from _event_rows(EVENTS, str(number), stream.events)
+
+
+def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Sequence[Event]]]:
+    """What is answered of a cluster before its slices are, and the events of each slice; raises SpecError."""
     scope = question.scope if question.delay is None else _up_to_watermark(question.scope, reading, question.delay)
     choice, clause = question.spec.choice(reading.kinds), question.clause
     shared, slices, beside = ask_shared(
@@ -185,14 +207,14 @@ def _answers(question: Question, reading: LogReading) -> Iterator[dict[str, Any]
         supported=choice.unsupported is None,
     )
     measured = basis_of(shared, reading, beside) if question.measure else None
-    asked = Asked(choice, sum(reading.kinds.values()), shared, tuple(slices), beside, overview(reading), measured)
-    yield _row(SHARED, asked)
-    if shared.joint is not None:
-        for name, events in slices.items():
-            yield from _event_rows(SLICE, name, events)
-    if question.all_events:
-        for number, stream in enumerate(reading.streams):
-            yield from _event_rows(EVENTS, str(number), stream.events)
+    events = sum(reading.kinds.values())
+    return Asked(choice, events, shared, tuple(slices), beside, overview(reading), measured), slices
+
+
+def rows_of_slices(slices: Mapping[str, Sequence[Event]]) -> Iterator[dict[str, Any]]:
+    """The rows with the events of slices."""
+    for name, events in slices.items():
+        yield from _event_rows(SLICE, name, events)
 
 
 def _up_to_watermark(scope: Scope, reading: LogReading, delay: int) -> Scope:
@@ -231,8 +253,13 @@ def answer_slices(
         if meter is not None:
             answer = meter.measured(answer, events)
         if not keep_executions:
-            answer = replace(answer, result=replace(answer.result, execution=None))
-        yield from _batches(ANSWERED, [{"cluster": cluster, "name": name, "content": to_bytes(answer)}])
+            answer = without_execution(answer)
+        yield from batches_of(ANSWERED, [{"cluster": cluster, "name": name, "content": to_bytes(answer)}])
+
+
+def without_execution(answer: SliceAnswer) -> SliceAnswer:
+    """The answer about a slice, without the execution that explains it."""
+    return replace(answer, result=replace(answer.result, execution=None))
 
 
 def slice_answer(content: bytes) -> SliceAnswer:
@@ -241,11 +268,11 @@ def slice_answer(content: bytes) -> SliceAnswer:
     return found
 
 
-def _batches(schema: str, rows: Any) -> Iterator[pa.RecordBatch]:
+def batches_of(schema: str, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
     """Each row as a batch of its own: a cell may be megabytes."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
-    kinds = {"string": pa.string(), "int": pa.int32(), "binary": pa.binary()}
+    kinds = {"string": pa.string(), "int": pa.int32(), "long": pa.int64(), "binary": pa.binary()}
     fields = [pa.field(name, kinds[kind]) for name, kind in (part.split() for part in schema.split(", "))]
     for row in rows:
         yield pa.RecordBatch.from_pylist([row], schema=pa.schema(fields))

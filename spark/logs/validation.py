@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -142,28 +141,22 @@ def asked(
     whole = [file for file in inputs.files if file not in parts]
     files = files_of(spark, whole) if contents is None else contents
     read = read_whole(files, whole, question.read).union(read_parts(spark, parts, question.read))
-    with asked_of(spark, read, inputs, question) as rows:
-        yield rows
-
-
-@contextmanager
-def asked_of(spark: SparkSession, rows: DataFrame, inputs: Inputs, question: Question) -> Iterator[DataFrame]:
-    """The rows of ``ASKED``, of those of ``READ``."""
     job = to_bytes(Clusters(question, {file.number: file for file in inputs.files}, inputs.notices))
     begun = spark.createDataFrame([(name, NO_FILE, 0, b"") for name in inputs.clusters], READ)
-    read = begun.union(rows).persist()
-    found = _ask(read, job, len(inputs.clusters))
+    rows = begun.union(read).persist()
+    found = _ask(rows, job, len(inputs.clusters))
     try:
         again = _files_to_read_again(found, inputs.files)
         if again:
             found.unpersist()
-            kept = read.filter(~read.file.isin([file.number for file in again]))
-            whole = read_whole(files_of(spark, again), again, question.read)
-            found = _ask(kept.union(whole), job, len(inputs.clusters))
+            kept = rows.filter(~rows.file.isin([file.number for file in again]))
+            found = _ask(
+                kept.union(read_whole(files_of(spark, again), again, question.read)), job, len(inputs.clusters)
+            )
         yield found
     finally:
         found.unpersist()
-        read.unpersist()
+        rows.unpersist()
 
 
 def _ask(read: DataFrame, job: bytes, clusters: int) -> DataFrame:
@@ -210,16 +203,6 @@ def slice_answers(
     task = partial(asking.answer_slices, known, keep_executions)
     found = ordered.mapInArrow(task, ANSWERED).collect()
     return {(row.cluster, row.name): asking.slice_answer(bytes(row.content)) for row in found}
-
-
-def digests(rows: DataFrame, asked: Asked) -> dict[str, bytes]:
-    """What tells, of each slice of a single cluster, whether its answer may be another than before: of its events, and of what it is joined on."""
-    joint = to_bytes(asked.shared.joint)
-    of_slices = rows.filter(rows.kind == asking.SLICE).selectExpr("name", "number", "sha2(content, 256) AS digest")
-    found = {name: blake2b(joint) for name in asked.slices}
-    for row in sorted(of_slices.collect(), key=lambda row: (row.name, row.number)):
-        found[row.name].update(row.digest.encode())
-    return {name: digest.digest() for name, digest in found.items()}
 
 
 def _events(rows: DataFrame) -> dict[str, tuple[Event, ...]]:

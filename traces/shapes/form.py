@@ -100,6 +100,14 @@ class LineFields(Mapping[str, Field]):
     def __len__(self) -> int:
         return len(self.read())
 
+    def __eq__(self, other: object) -> bool:
+        """As mappings are equal; where two state the same message, nothing is read for that."""
+        if isinstance(other, LineFields) and self._form is other._form and self._message == other._message:
+            return self._more == other._more or self.read() == other.read()
+        return Mapping.__eq__(self, other)
+
+    __hash__ = None  # type: ignore[assignment]  # as of every mapping that has no hash
+
     def __contains__(self, name: object) -> bool:
         return name in self._form.fields or name in self._more
 

@@ -13,12 +13,17 @@ import pytest
 from assay.cli.settings import load
 from assay.grammar.diagnostics import SpecError
 from assay.report.validation_object import validation_object
-from assay.spark.logs.live import Change, Stored, follow, in_a_row
+from assay.spark.logs.asking import STANDARD
+from assay.spark.logs.kept import Stored, in_a_row
+from assay.spark.logs.live import Change, follow
+from assay.spark.logs.reading import reader_of
 from assay.spark.logs.validation import ClusterAnswer
 from assay.traces.answer import validated
 from assay.traces.conduct import DEFAULT_OPTIONS
 from assay.traces.overview import overview
 from assay.traces.read import read_logs
+from assay.traces.readers.pieces import read_piece
+from assay.traces.readers.reading import Origin
 from assay.traces.samples import unpack_sample
 
 if TYPE_CHECKING:
@@ -99,7 +104,8 @@ def test_the_longest_pieces_that_follow_one_another_are_taken() -> None:
 
 
 def _stored(identity: str, batch: int, part: int, size: int) -> tuple[str, Stored]:
-    return identity, Stored(batch, part, size, identity)
+    nothing = read_piece(reader_of(STANDARD), b"", Origin(identity, "", identity), STANDARD.scan, part)
+    return identity, Stored(batch, part, size, identity, nothing)
 
 
 def test_what_cannot_be_followed_is_refused(tmp_path: Path) -> None:

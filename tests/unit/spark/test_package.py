@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,6 @@ from assay.grammar.load import load_text
 from assay.spark.cluster import ClusterOptions
 from assay.spark.exploration import explore
 from assay.spark.package import SHIP, pack
-from assay.spark.session import session
 from assay.spark.standalone import SMALL, Standalone
 from assay.traces.samples import unpack_sample
 
@@ -53,18 +54,19 @@ def test_the_package_is_sent_whole(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.spark
-def test_executors_that_lack_the_package_get_it(cluster: Standalone, tmp_path: Path) -> None:
-    with session(cluster.url, {**BARE, SHIP: "false"}) as spark:
-        with pytest.raises(SpecError) as problem:
-            assay.spark.validate(spark, tmp_path)
-        (found,) = problem.value.diagnostics
-        assert found.code == "E833"
-        assert "No module named 'assay'" in found.message
-        assert "assay.spark.ship(spark)" in found.notes[1].message
-        assay.spark.ship(spark)
-        report = explore(spark, load_text(WALK).kernel, SearchOptions(), ClusterOptions(1, out=4)).report
-        assert report.statistics.depth == 25
-    with session(cluster.url, BARE) as spark:
-        logs = unpack_sample("elections", tmp_path / "logs")
-        with assay.spark.validate(spark, logs) as answer:
-            assert answer.answers[""].verdict.value == "consistent"
+def test_executors_that_lack_the_package_get_it(
+    cluster: Standalone, session_of: Callable[..., Any], tmp_path: Path
+) -> None:
+    spark = session_of(cluster.url, {**BARE, SHIP: "false"})
+    logs = unpack_sample("elections", tmp_path / "logs")
+    with pytest.raises(SpecError) as problem:
+        assay.spark.validate(spark, logs)
+    (found,) = problem.value.diagnostics
+    assert found.code == "E833"
+    assert "No module named 'assay'" in found.message
+    assert "assay.spark.ship(spark)" in found.notes[1].message
+    spark.conf.set(SHIP, "true")
+    with assay.spark.validate(spark, logs) as answer:
+        assert answer.answers[""].verdict.value == "consistent"
+    report = explore(spark, load_text(WALK).kernel, SearchOptions(), ClusterOptions(1, out=4)).report
+    assert report.statistics.depth == 25

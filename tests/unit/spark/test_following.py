@@ -1,0 +1,118 @@
+"""At any moment the answer about logs that grow is that of the local command about the lines so far, though only slices with new lines are answered anew."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.synthetic import generate
+
+from assay.cli.settings import load
+from assay.report.validation_object import validation_object
+from assay.spark.logs.asking import STANDARD, Asked, Question
+from assay.spark.logs.following import HERE, Following
+from assay.spark.logs.kept import Kept, Stored
+from assay.spark.logs.live import Directory
+from assay.spark.logs.reading import reader_of
+from assay.spark.logs.validation import ClusterAnswer
+from assay.spark.logs.wanted import Wanted
+from assay.traces.answer import validated
+from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.events import Event
+from assay.traces.join import Joiner, SliceAnswer
+from assay.traces.overview import overview
+from assay.traces.read import read_logs
+from assay.traces.readers.pieces import read_piece
+from assay.traces.sources import Listed
+
+LOADED = load("kafka/cluster", None, {})
+
+
+def said(answer: ClusterAnswer) -> Any:
+    found = json.loads(json.dumps(validation_object(answer.validation, answer.overview)))
+    del found["seconds"], found["impact"]  # which is measured of logs that do not grow
+    found["notices"] = [each for each in found["notices"] if each["kind"] != "impact"]
+    return found
+
+
+def said_locally(logs: Path) -> Any:
+    reading = read_logs([logs])
+    return said(ClusterAnswer("", LOADED, validated(LOADED, reading, DEFAULT_OPTIONS), overview(reading)))
+
+
+class Growing:
+    """Logs that are written on file by file, and the pieces that are read of them."""
+
+    def __init__(self, source: Path, logs: Path) -> None:
+        self.logs = logs
+        self.pieces: dict[str, list[Stored]] = {}
+        self._left = {
+            path.relative_to(source): path.read_bytes().splitlines(keepends=True)
+            for path in sorted(source.rglob("*.log"))
+        }
+        self._batch = 0
+
+    def grow(self, upto: str) -> None:
+        """Write and read on: of each file the lines that are left up to a stamp."""
+        self._batch += 1
+        for name, lines in self._left.items():
+            count = next(
+                (at for at, line in enumerate(lines) if line[:2] == b"[2" and line[1:24].decode() > upto), len(lines)
+            )
+            content, self._left[name] = b"".join(lines[:count]), lines[count:]
+            if content:
+                self._write(self.logs / name, content)
+
+    def stamps(self, parts: int) -> list[str]:
+        """Stamps that divide the lines into so many parts of like size; the last is after all of them."""
+        every = sorted(line[1:24].decode() for lines in self._left.values() for line in lines if line[:2] == b"[2")
+        return [every[len(every) * part // parts] for part in range(1, parts)] + ["3"]
+
+    def _write(self, path: Path, content: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        begin = path.stat().st_size if path.exists() else 0
+        with path.open("ab") as stream:
+            stream.write(content)
+        origin = Listed(str(path), str(path), named=False, size=0).origin()
+        piece = read_piece(reader_of(STANDARD), content, origin, STANDARD.scan, begin)
+        self.pieces.setdefault(str(path), []).append(Stored(self._batch, begin, len(content), str(path), piece))
+
+
+def by_tasks(asked: Asked, slices: Mapping[str, Sequence[Event]]) -> dict[str, SliceAnswer]:
+    assert asked.shared.joint is not None
+    joiner = Joiner(asked.shared.joint)
+    return {name: joiner.of_slice(name, events) for name, events in slices.items()}
+
+
+def follow_and_compare(source: Path, place: Path, parts: int, here: int) -> ClusterAnswer:
+    """The last answer about logs that grow, after each of which the local command was asked too."""
+    growing = Growing(source, place / "logs")
+    following = Following(Question(Wanted(LOADED), measure=False), by_tasks, here)
+    directory, kept = Directory(str(growing.logs)), Kept(place / "pieces", STANDARD)
+    answered = []
+    for stamp in growing.stamps(parts):
+        growing.grow(stamp)
+        answer = following.answer(directory.texts(growing.pieces, kept, STANDARD))
+        answered.append(following.answered)
+        assert said(answer) == said_locally(growing.logs)
+    following.answer(directory.texts(growing.pieces, kept, STANDARD))
+    assert following.answered == 0 < min(answered)
+    return answer
+
+
+def test_each_answer_is_that_of_the_lines_so_far(tmp_path: Path) -> None:
+    generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
+    found = follow_and_compare(tmp_path / "source", tmp_path, 2, HERE)
+    assert found.validation.verdict.value == "consistent"
+
+
+@pytest.mark.slow
+def test_each_answer_is_that_of_the_lines_so_far_where_one_does_not_fit(tmp_path: Path) -> None:
+    generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
+    log = next(path for path in sorted((tmp_path / "source").rglob("*.log")) if "leaderEpoch=1," in path.read_text())
+    log.write_text(log.read_text().replace("leaderEpoch=1,", "leaderEpoch=7,", 1))
+    found = follow_and_compare(tmp_path / "source", tmp_path, 3, 0)
+    assert found.validation.verdict.value == "inconsistent"
