@@ -17,7 +17,7 @@ from assay.traces.shapes.skeleton import skeleton_table
 _KEPT = 1 << 13
 """How many skeletons a logger's shapes remember; then they begin anew."""
 
-_LONGEST_KEPT = 1 << 11
+LONGEST_KEPT = 1 << 11
 """Messages that are longer are looked at one by one."""
 
 _TELLING = 16
@@ -75,7 +75,8 @@ class LoggerShapes:
         self.whole = tuple(s for s in shapes if s.reads is Reads.WHOLE)
         self.parts = tuple(s for s in shapes if s.reads is not Reads.WHOLE)
         patterns = (*(shape.pattern for shape in shapes), *(pattern for pattern, _ in _MASKS))
-        self._table = skeleton_table(patterns, (shape.literal for shape in shapes))
+        self.table = skeleton_table(patterns, (shape.literal for shape in shapes))
+        """Makes a message its skeleton; none if messages have to be looked at one by one."""
         self._known: dict[bytes, Likeness] = {}
 
     def find(self, message: str) -> tuple[list[Finding], bool]:
@@ -85,18 +86,18 @@ class LoggerShapes:
 
     def likeness(self, message: bytes) -> Likeness:
         """What a message is, in UTF-8."""
-        if self._table is None or len(message) > _LONGEST_KEPT:
-            return self._look(message.decode())
-        skeleton = message.translate(self._table)
+        if self.table is None or len(message) > LONGEST_KEPT:
+            return self.look(message.decode())
+        skeleton = message.translate(self.table)
         found = self._known.get(skeleton)
         if found is None:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            found = self._known[skeleton] = self._look(message.decode())
+            found = self._known[skeleton] = self.look(message.decode())
         return found
 
-    def _look(self, message: str) -> Likeness:
-        """The same, shape by shape."""
+    def look(self, message: str) -> Likeness:
+        """The same of a text, shape by shape, and nothing remembered."""
         likely = (shape for shape in self.whole if shape.literal in message)
         whole = next(((shape, found) for shape in likely if (found := shape.occurrences(message))), None)
         parts = [(shape, shape.occurrences(message)) for shape in self.parts]

@@ -7,8 +7,9 @@ import io
 import pytest
 
 from assay.traces.readers.layout import split_logger
-from assay.traces.readers.scan import RawRecord, ScanLimits, Tally, scan
+from assay.traces.readers.scan import ScanLimits, Tally, scan
 from assay.traces.readers.stamps import Clock
+from assay.traces.readers.stretch import RawRecord
 
 LOG = (
     b"\tat the.end.of.a.record(that was rotated away)\n"
