@@ -131,7 +131,7 @@ class Kinds:
             message = text[begin:end]
             record = LogRecord(Place(file, line, offset), time, level, logger, None, message)
             ids = [convert(message[start:stop]) for convert, start, stop in likeness.writers]
-            yield match_of(record, likeness.findings(message), ids)
+            yield match_of(record, likeness.findings(message), ids, likeness.roles)
 
     def _learn_endings(self) -> None:
         """Find out which loggers the new endings of lines name."""

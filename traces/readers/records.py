@@ -20,7 +20,7 @@ from assay.traces.readers.reading import FileReading, Match, Origin, match_of
 from assay.traces.readers.scan import ByteStream, ScanLimits, Tally, divide
 from assay.traces.readers.stretch import RawRecord
 from assay.traces.readers.unwrap import Part, Unwrapped
-from assay.traces.shapes.recognise import LoggerShapes, Recogniser
+from assay.traces.shapes.recognise import LoggerShapes, Recogniser, roles_of
 
 _PASTED_INTO = (".log", ".txt", ".out", ".err", ".md", "")
 """Endings of files in a directory in which a person may have pasted log lines; a file that is named is always looked at."""
@@ -155,7 +155,7 @@ class RecordReader:
         """The log lines in text that is in no layout."""
         for pasted in pasted_records(text, place, self._recogniser):
             ids = (finding.fields.get(name) for finding in pasted.findings for name in finding.shape.writers)
-            yield match_of(pasted.record, pasted.findings, ids)
+            yield match_of(pasted.record, pasted.findings, ids, roles_of(pasted.findings))
 
 
 def is_plain(head: bytes) -> bool:
