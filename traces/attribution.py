@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.traces.events import Event, Field, Notice, ProcessRun
 from assay.traces.identity import Node, NodeFiles, Runs, Section, group_by_node, node_names, writers_of
 from assay.traces.readers.reading import FileReading
 from assay.traces.sessions import SessionTimeline
-from assay.traces.shapes.form import LineFields
+from assay.traces.shapes.form import Form, LineFields
+from assay.traces.shapes.recognise import Likeness
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,40 +110,42 @@ class _Author:
     ) -> None:
         self._run, self._broker, self._timeline, self._owners = run, broker, timeline, owners
         self._place: dict[str, Field] = {"node": None, "run": None} if unknown else {"node": str(run)}
-        self._added: dict[tuple[int, str | None], dict[str, Field] | None] = {}
+        self._added: dict[tuple[str | None, bool], dict[str, Field]] = {}
 
-    def events(self, section: Section) -> Iterator[Event]:
+    def events(self, section: Section) -> list[Event]:
         """The events of some records, with the node, the broker and the session added where they are known."""
         run, name = self._run, section.stream
+        events: list[Event] = []
         for match, session in zip(section.matches, self._timeline.of(section), strict=True):
-            record = match.record
+            record, found = match.record, match.found
             stream = "" if name == record.place.file else name
+            if isinstance(found, Likeness) and not found.repeats:
+                for form in found.forms:
+                    shape, fields = form.shape, self._fields(form, record.message, session)
+                    events.append(Event(shape.kind, shape.name, fields, record, run, stream))
+                continue
             for finding in match.findings:
-                shape = finding.shape
-                yield Event(shape.kind, shape.name, self._fields(finding.fields, session), record, run, stream)
+                shape, stated = finding.shape, self._with_more(finding.fields, session)
+                events.append(Event(shape.kind, shape.name, stated, record, run, stream))
+        return events
 
-    def _fields(self, stated: Mapping[str, Field], session: str | None) -> Mapping[str, Field]:
-        if not isinstance(stated, LineFields):
-            return self._with_more(stated, session)
-        key = id(stated.form), session
-        if key in self._added:
-            added = self._added[key]
-        else:
-            alike = stated.names.isdisjoint(("session", "owner_session"))
-            added = self._added[key] = self._to_add(stated.names, session) if alike else None
-        return self._with_more(stated, session) if added is None else stated.with_more(added)
+    def _fields(self, form: Form, message: str, session: str | None) -> Mapping[str, Field]:
+        """The fields that a message states, and what is added; that is the same for many, unless they name a session."""
+        names = form.fields
+        if "session" in names or "owner_session" in names:
+            return self._with_more(form.read(message), session)
+        key = session, "broker" in names
+        added = self._added.get(key)
+        if added is None:
+            added = self._added[key] = self._more(session, says_broker=key[1])
+            self._add_owner(added)
+        return LineFields(form, message, added)
 
     def _with_more(self, stated: Mapping[str, Field], session: str | None) -> dict[str, Field]:
         """All fields of a line; it may name a session, and then more is known of that."""
         fields = {**stated, **self._more(session if "session" not in stated else None, says_broker="broker" in stated)}
         self._add_owner(fields)
         return fields
-
-    def _to_add(self, names: Collection[str], session: str | None) -> dict[str, Field]:
-        """What is added to the fields of lines with these names, none of which is that of a session."""
-        added = self._more(session, says_broker="broker" in names)
-        self._add_owner(added)
-        return added
 
     def _more(self, session: str | None, *, says_broker: bool) -> dict[str, Field]:
         """What is added to the fields of a line: a session if one is given, and the broker if it does not say that itself."""

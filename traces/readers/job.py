@@ -207,7 +207,7 @@ class FileJob:
                 self._note_jump(jump, self._moved(first.place, lines, offset))
         for match in its.matches:
             record = replace(match.record, place=self._moved(match.record.place, lines, offset))
-            mine.matches.append(Match(record, match.findings, match.writers, match.roles))
+            mine.matches.append(replace(match, record=record))
         for key, unmapped in its.unmapped.items():
             known = mine.unmapped.setdefault(key, Unmapped(0, self._moved(unmapped.place, lines, offset)))
             known.count += unmapped.count
@@ -379,8 +379,7 @@ class FileJob:
         record = LogRecord(
             self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
         )
-        ids = [convert(line.message[begin:end]) for convert, begin, end in likeness.writers]
-        self.reading.matches.append(match_of(record, likeness.findings(line.message), ids, likeness.roles))
+        self.reading.matches.append(match_of(record, likeness))
 
 
 def _duration(milliseconds: int) -> str:

@@ -128,10 +128,8 @@ class Kinds:
         )
         for number, begin, end, line, offset, time in zip(*(each[kept].tolist() for each in columns), strict=True):
             level, logger, likeness = kinds[number]
-            message = text[begin:end]
-            record = LogRecord(Place(file, line, offset), time, level, logger, None, message)
-            ids = [convert(message[start:stop]) for convert, start, stop in likeness.writers]
-            yield match_of(record, likeness.findings(message), ids, likeness.roles)
+            record = LogRecord(Place(file, line, offset), time, level, logger, None, text[begin:end])
+            yield match_of(record, likeness)
 
     def _learn_endings(self) -> None:
         """Find out which loggers the new endings of lines name."""

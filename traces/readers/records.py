@@ -16,11 +16,11 @@ from assay.traces.readers.known import Dispatched, Kinds
 from assay.traces.readers.layout import LOGGER_LAST, START
 from assay.traces.readers.metadata_dump import is_dump, read_dump
 from assay.traces.readers.prefix import find_prefixes
-from assay.traces.readers.reading import FileReading, Match, Origin, match_of
+from assay.traces.readers.reading import FileReading, Match, Origin, match_found
 from assay.traces.readers.scan import ByteStream, ScanLimits, Tally, divide
 from assay.traces.readers.stretch import RawRecord
 from assay.traces.readers.unwrap import Part, Unwrapped
-from assay.traces.shapes.recognise import LoggerShapes, Recogniser, roles_of
+from assay.traces.shapes.recognise import LoggerShapes, Recogniser
 
 _PASTED_INTO = (".log", ".txt", ".out", ".err", ".md", "")
 """Endings of files in a directory in which a person may have pasted log lines; a file that is named is always looked at."""
@@ -154,8 +154,7 @@ class RecordReader:
     def pasted(self, text: bytes, place: Place) -> Iterator[Match]:
         """The log lines in text that is in no layout."""
         for pasted in pasted_records(text, place, self._recogniser):
-            ids = (finding.fields.get(name) for finding in pasted.findings for name in finding.shape.writers)
-            yield match_of(pasted.record, pasted.findings, ids, roles_of(pasted.findings))
+            yield match_found(pasted.record, pasted.findings)
 
 
 def is_plain(head: bytes) -> bool:

@@ -7,7 +7,7 @@ looked at.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, KeysView, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -63,16 +63,6 @@ class LineFields(Mapping[str, Field]):
     def with_more(self, more: Mapping[str, Field]) -> LineFields:
         """The same with others, behind them or in their place, instead of those that it has."""
         return LineFields(self._form, self._message, more)
-
-    @property
-    def form(self) -> Form:
-        """What says where the fields stand."""
-        return self._form
-
-    @property
-    def names(self) -> KeysView[str]:
-        """The names of the fields that the message states; nothing is read for that."""
-        return self._form.fields.keys()
 
     @property
     def more(self) -> Mapping[str, Field]:

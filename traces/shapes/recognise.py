@@ -14,11 +14,14 @@ from assay.traces.shapes.form import Form, LineFields, Part, form_of
 from assay.traces.shapes.shape import Reads, Shape, distinct
 from assay.traces.shapes.skeleton import skeleton_table
 
-_KEPT = 1 << 13
-"""How many skeletons a logger's shapes remember; then they begin anew."""
+_KEPT = 1 << 23
+"""How many bytes of skeletons a logger's shapes remember; then they begin anew."""
 
-LONGEST_KEPT = 1 << 11
+LONGEST_KEPT = 1 << 13
 """Messages that are longer are looked at one by one."""
+
+_BESIDE = 1 << 10
+"""What remembering a skeleton takes beside its own bytes."""
 
 _TELLING = 16
 """What a message must hold at least, in letters, to be known without its logger."""
@@ -89,6 +92,7 @@ class LoggerShapes:
         self.table = skeleton_table(patterns, (shape.literal for shape in shapes))
         """Makes a message its skeleton; none if messages have to be looked at one by one."""
         self._known: dict[bytes, Likeness] = {}
+        self._kept = 0
 
     def find(self, message: str) -> tuple[list[Finding], bool]:
         """All findings in a message, and whether a shape accounts for the whole of it."""
@@ -102,8 +106,10 @@ class LoggerShapes:
         skeleton = message.translate(self.table)
         found = self._known.get(skeleton)
         if found is None:
-            if len(self._known) >= _KEPT:
+            self._kept += len(skeleton) + _BESIDE
+            if self._kept > _KEPT:
                 self._known.clear()
+                self._kept = len(skeleton) + _BESIDE
             found = self._known[skeleton] = self.look(message.decode())
         return found
 
