@@ -138,7 +138,9 @@ class FileJob:
     def _check_times(self, stretch: Stretch, kept: Numbers) -> None:
         """Note where the times of some records jump."""
         times = stretch.times[kept]
-        jumps = np.diff(times, prepend=times[0] if self._latest is None else self._latest)
+        jumps = np.empty_like(times)
+        jumps[0] = 0 if self._latest is None else times[0] - self._latest
+        np.subtract(times[1:], times[:-1], out=jumps[1:])
         for at in np.flatnonzero((jumps < -_BACK) | (jumps > _AHEAD)).tolist():
             line, offset = int(stretch.lines[kept[at]]), stretch.base + int(stretch.starts[kept[at]]) + 1
             self._note_jump(int(jumps[at]), Place(self.reading.file, line, offset))

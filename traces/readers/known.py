@@ -72,12 +72,14 @@ class Kind(NamedTuple):
 
 
 class Sorted(NamedTuple):
-    """A stretch, the number of each record's kind, what is done with it, and where its message ends."""
+    """A stretch and its text, the number of each record's kind, what is done with it, where its message ends, and where its first line does."""
 
     stretch: Stretch
+    text: str
     numbers: Numbers
     classes: npt.NDArray[np.uint8]
     ends: Numbers
+    stops: Numbers
 
 
 class Kinds:
@@ -104,32 +106,28 @@ class Kinds:
         if self._messages.is_nearly_full or self._endings.is_nearly_full:
             self._begin_anew()
         text, count = np.frombuffer(stretch.text, np.uint8), len(stretch.bodies)
-        ends, endings, numbers = np.empty((3, count), np.int64)
-        find_endings(text, stretch.starts, stretch.bodies, stretch.simple, ends)
-        number_endings(text, stretch.starts, ends, _IDENTITY, self._endings.arrays, endings)
+        ends, stops, endings, numbers = np.empty((4, count), np.int64)
+        find_endings(text, stretch.bodies, stretch.plain, ends, stops)
+        number_endings(text, ends, stops, _IDENTITY, self._endings.arrays, endings)
         self._learn_endings()
         rows, store = self._rows, self._messages.arrays
         number_kinds(text, stretch.starts, ends, endings, rows, self._folds, LONGEST_KEPT, store, numbers)
         self._learn_kinds()
         numbers += 2
-        return Sorted(stretch, numbers, self._classes[numbers], ends)
+        return Sorted(stretch, stretch.text.decode("latin-1"), numbers, self._classes[numbers], ends, stops)
 
     def matches(self, file: str, records: Sorted, kept: Numbers) -> Iterator[Match]:
         """Those records of a stretch that shapes fit, with what was found in them."""
-        stretch, kinds = records.stretch, self._kinds
-        text = stretch.text.decode("latin-1")
-        columns = (
-            records.numbers,
-            stretch.bodies,
-            records.ends,
-            stretch.lines,
-            stretch.starts[:-1] + (stretch.base + 1),
-            stretch.times,
-        )
-        for number, begin, end, line, offset, time in zip(*(each[kept].tolist() for each in columns), strict=True):
+        stretch, text, kinds = records.stretch, records.text, self._kinds
+        begins, times, last = stretch.starts[:-1] + 1, stretch.times, stretch.starts[1:]
+        columns = records.numbers, begins, stretch.lines, times, stretch.bodies, records.ends, records.stops, last
+        for number, at, line, time, body, end, stop, final in zip(*(c[kept].tolist() for c in columns), strict=True):
             level, logger, likeness = kinds[number]
-            record = LogRecord(Place(file, line, offset), time, level, logger, None, text[begin:end])
-            yield match_of(record, likeness)
+            message = text[body:end]
+            if stop < final:
+                message = f"{message}\n{text[stop + 1 : final + 1].rstrip()}"
+            place = Place(file, line, stretch.base + at)
+            yield match_of(LogRecord(place, time, level, logger, None, message), likeness)
 
     def _learn_endings(self) -> None:
         """Find out which loggers the new endings of lines name."""

@@ -13,6 +13,7 @@ import numpy as np
 from assay.checker.array_code.array_function import ArrayFunction
 
 LF, SPACE, OPEN, CLOSE, ZERO, DASH, COLON, COMMA, DOT, LETTER_T = 10, 32, 91, 93, 48, 45, 58, 44, 46, 84
+RETURN, DOLLAR, UNDERSCORE, BEFORE_LOGGER, AFTER_LOGGER = 13, 36, 95, 40, 41
 UPPER_A, UPPER_Z = 65, 90
 LEVEL = 27
 """Where the level of a stock record stands, counted from the line feed before it."""
@@ -129,28 +130,50 @@ def find_candidates(text: Any, pending: int, first: int, starts: Any, bodies: An
 
 
 @ArrayFunction
-def measure(text: Any, starts: Any, lines: Any, simple: Any) -> None:
-    """How many line feeds each record has, from the one before it to its own last one; and whether it is one line of plain letters.
+def measure(text: Any, starts: Any, lines: Any, plain: Any) -> None:
+    """How many line feeds each record has, from the one before it to its own last one; and whether it is of plain letters.
 
-    There is one start more than records: where the last one ends.
+    There is one start more than records: where the last one ends. In several lines, a carriage return is no plain letter.
     """
     for record in range(lines.shape[0]):
-        feeds, wide = 0, 0
+        feeds, wide, returns = 0, 0, 0
         for at in range(starts[record] + 1, starts[record + 1] + 1):
             feeds += text[at] == LF
+            returns |= text[at] == RETURN
             wide |= int(text[at])
         lines[record] = feeds
-        simple[record] = feeds == 1 and wide < 128
+        plain[record] = wide < 128 and (feeds == 1 or not returns)
 
 
 @ArrayFunction
-def find_endings(text: Any, starts: Any, bodies: Any, simple: Any, ends: Any) -> None:
-    """Where the messages of records of one line end: at the last blank before a round bracket; 0 where there is none."""
+def in_name(letter: int) -> Any:
+    """Whether a byte may stand in the name of a logger, or between it and the number of a line."""
+    small = letter | 32
+    if (small >= 97 and small <= 122) or (letter >= ZERO and letter <= COLON):
+        return 1
+    return letter == UNDERSCORE or letter == DOLLAR or letter == DOT or letter == DASH  # noqa: PLR1714, SIM109
+
+
+@ArrayFunction
+def logger_begins(text: Any, begin: int, end: int) -> int:
+    """Where the logger in round brackets begins, with the blank before it, that ends a line; 0 if none does."""
+    if text[end - 1] != AFTER_LOGGER:
+        return 0
+    at = end - 2
+    while at > begin and in_name(text[at]):
+        at -= 1
+    return at - 1 if at > begin and text[at] == BEFORE_LOGGER and text[at - 1] == SPACE else 0
+
+
+@ArrayFunction
+def find_endings(text: Any, bodies: Any, plain: Any, ends: Any, stops: Any) -> None:
+    """Where the messages of plain records end: before the logger at the end of their first line, 0 without one; and where that line's own feed is."""
     for record in range(ends.shape[0]):
-        at = starts[record + 1] - 2 if simple[record] else 0
-        while at >= bodies[record] and (text[at] != SPACE or text[at + 1] != 40):
-            at -= 1
-        ends[record] = at if at >= bodies[record] and simple[record] else 0
+        stop = bodies[record]
+        while text[stop] != LF:
+            stop += 1
+        ends[record] = logger_begins(text, bodies[record], stop) if plain[record] else 0
+        stops[record] = stop
 
 
 @ArrayFunction
@@ -187,10 +210,10 @@ def intern(text: Any, begin: int, end: int, owner: int, fold: Any, store: Any) -
 
 
 @ArrayFunction
-def number_endings(text: Any, starts: Any, ends: Any, fold: Any, store: Any, numbers: Any) -> None:
-    """The number of what ends each record; -1 where that is not known."""
+def number_endings(text: Any, ends: Any, stops: Any, fold: Any, store: Any, numbers: Any) -> None:
+    """The number of what ends the first line of each record; -1 where that is not known."""
     for record in range(numbers.shape[0]):
-        numbers[record] = intern(text, ends[record], starts[record + 1] + 1, 0, fold, store) if ends[record] else -1
+        numbers[record] = intern(text, ends[record], stops[record] + 1, 0, fold, store) if ends[record] else -1
 
 
 @ArrayFunction

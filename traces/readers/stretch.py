@@ -42,7 +42,7 @@ class Stretch:
     """Records in the stock layout that follow one another in a text, which begins at the byte ``base``.
 
     ``starts`` are the line feeds before them, and the last one's own; ``bodies`` where the messages begin, ``times`` when they were written, ``lines``
-    where they stand, and ``simple`` whether they are one line of plain letters.
+    where they stand, and ``plain`` whether they are of plain letters.
     """
 
     text: bytes
@@ -51,7 +51,7 @@ class Stretch:
     bodies: Numbers
     times: Numbers
     lines: Numbers
-    simple: npt.NDArray[np.uint8]
+    plain: npt.NDArray[np.uint8]
 
     def part(self, begin: int, end: int) -> Stretch:
         """Some of the records that follow one another."""
@@ -63,7 +63,7 @@ class Stretch:
             self.bodies[these],
             self.times[these],
             self.lines[these],
-            self.simple[these],
+            self.plain[these],
         )
 
     def raw(self, at: int) -> RawRecord:
@@ -83,12 +83,12 @@ def candidates(text: bytes, first: int, *, pending: bool) -> Candidates | None:
     return None if count < 0 or odd * _MOST_ODD > count else found
 
 
-def lines_and_simple(text: bytes, starts: Numbers, line: int) -> tuple[Numbers, npt.NDArray[np.uint8]]:
-    """The line of each record, and of what follows the last; and which are one line of plain letters. The first stands in the line given."""
+def lines_and_plain(text: bytes, starts: Numbers, line: int) -> tuple[Numbers, npt.NDArray[np.uint8]]:
+    """The line of each record, and of what follows the last; and which are of plain letters. The first stands in the line given."""
     counts = np.empty(len(starts) - 1, np.int64)
-    simple = np.empty(len(starts) - 1, np.uint8)
-    measure(np.frombuffer(text, np.uint8), np.ascontiguousarray(starts), counts, simple)
+    plain = np.empty(len(starts) - 1, np.uint8)
+    measure(np.frombuffer(text, np.uint8), np.ascontiguousarray(starts), counts, plain)
     lines = np.full(len(starts), line, np.int64)
     np.cumsum(counts, out=lines[1:])
     lines[1:] += line
-    return lines, simple
+    return lines, plain
