@@ -151,7 +151,7 @@ def in_name(letter: int) -> Any:
     small = letter | 32
     if (small >= 97 and small <= 122) or (letter >= ZERO and letter <= COLON):
         return 1
-    return letter == UNDERSCORE or letter == DOLLAR or letter == DOT or letter == DASH  # noqa: PLR1714, SIM109
+    return letter == UNDERSCORE or letter == DOLLAR or letter == DOT or letter == DASH  # noqa: PLR1714
 
 
 @ArrayFunction

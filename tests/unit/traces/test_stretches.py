@@ -82,7 +82,7 @@ LIMITS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(texts(), LIMITS)
 def test_stretches_are_read_as_records_one_by_one_are(text: bytes, limits: ScanLimits) -> None:
     assert read(READER, text, limits, in_stretches=True) == read(READER, text, limits, in_stretches=False)
@@ -118,7 +118,7 @@ def test_kinds_are_forgotten_when_there_are_too_many(monkeypatch: pytest.MonkeyP
     assert read(reader, text, limits, in_stretches=True) == read(READER, text, limits, in_stretches=False)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     st.tuples(*(st.integers(0, most) for most in (9999, 13, 32, 25, 61, 62, 999))),
     st.sampled_from(" T"),
