@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from assay.traces.events import Field
 from assay.traces.shapes.catalogue import Catalogue
 from assay.traces.shapes.form import Form, LineFields, Part, form_of
+from assay.traces.shapes.loggers import LoggerNames
 from assay.traces.shapes.shape import Reads, Shape, distinct
 from assay.traces.shapes.skeleton import skeleton_table
 
@@ -134,6 +134,7 @@ class Recogniser:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
+        self._names = LoggerNames(catalogue)
         self._by_logger: dict[str, LoggerShapes | None] = {}
         self._full_names: dict[str, str] = {}
         telling = [s for s in catalogue.shapes if s.reads is Reads.WHOLE and len(s.literal) >= _TELLING]
@@ -152,11 +153,8 @@ class Recogniser:
     def full_name(self, logger: str) -> str:
         """The logger that an abbreviated name stands for (``k.s.KafkaServer``, ``KafkaServer``), if shapes know one; else the name itself."""
         if logger not in self._full_names:
-            names = [name for shape in self.catalogue.shapes for name in shape.loggers]
-            known = sorted(names, key=lambda name: "*" in name)
-            full = (_in_full(logger, name) for name in known)
-            whole = None if self.of_logger(logger) is None else logger
-            self._full_names[logger] = whole or next((name for name in full if name is not None), logger)
+            known = logger if self.of_logger(logger) is not None else self._names.in_full(logger)
+            self._full_names[logger] = known or logger
         return self._full_names[logger]
 
     def anywhere(self, message: str) -> list[Finding]:
@@ -165,22 +163,10 @@ class Recogniser:
         return [Finding(shape, fields) for shape in anchored for fields in shape.match(message)][:1]
 
     def _collect(self, logger: str) -> LoggerShapes | None:
-        shapes = [s for s in self.catalogue.shapes if any(fnmatchcase(logger, pattern) for pattern in s.loggers)]
-        protocol = any(fnmatchcase(logger, pattern) for pattern in self.catalogue.protocol)
+        shapes, protocol = self._names.shapes(logger), self._names.is_protocol(logger)
         if not shapes and not protocol:
             return None
         return LoggerShapes(shapes, protocol=protocol)
-
-
-def _in_full(short: str, known: str) -> str | None:
-    """What an abbreviation stands for, if it is one of a known logger (whose last part may hold ``*``): each part begins that of the logger."""
-    *before, last = short.split(".")
-    *packages, name = known.split(".")
-    says_something = len(name.replace("*", "")) > 3
-    if len(before) not in {0, len(packages)} or not (last == name or (says_something and fnmatchcase(last, name))):
-        return None
-    fits = all(package.startswith(part) for part, package in zip(before, packages, strict=False))
-    return ".".join((*packages, last)) if fits else None
 
 
 _MASKS = (
