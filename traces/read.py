@@ -95,12 +95,18 @@ def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions())
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """No search for garbage: a reading makes millions of objects and no cycles, and looking for them takes a fifth of the time."""
+    """No search for garbage: a reading makes millions of objects and no cycles, and looking for them takes a fifth of the time.
+
+    What was made goes among the old objects unsearched: frozen, which moves all objects, and released at once.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if was_on and not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
         if was_on:
             gc.enable()
 

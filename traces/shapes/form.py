@@ -42,14 +42,24 @@ class Form:
         return fields
 
 
-def form_of(shape: Shape, place: re.Match[str], fields: dict[str, Field]) -> Form:
-    """The form of an event that was found in one message."""
-    parts = {
-        name: (convert, begin, end)
-        for (name, convert), (begin, end) in zip(shape.groups, place.regs[1:], strict=True)
-        if begin >= 0
-    }
-    return Form(shape, fields, parts, tuple(parts[name] for name in shape.writers if name in parts))
+def forms_of(shape: Shape, message: str) -> list[Form]:
+    """The forms of the events that a shape finds in a message; none if a number is too long for any number."""
+    try:
+        return [_form(shape, place) for place in shape.places(message)]
+    except ValueError:
+        return []
+
+
+def _form(shape: Shape, place: re.Match[str]) -> Form:
+    fields: dict[str, Field] = dict(shape.constants)
+    parts: dict[str, Part] = {}
+    message = place.string
+    for (name, convert), (begin, end) in zip(shape.groups, place.regs[1:], strict=True):
+        if begin >= 0:
+            fields[name] = convert(message[begin:end])
+            parts[name] = convert, begin, end
+    writers = shape.writers
+    return Form(shape, fields, parts, tuple([parts[name] for name in writers if name in parts]) if writers else ())
 
 
 class LineFields(Mapping[str, Field]):

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from assay.traces.events import Field
 from assay.traces.shapes.catalogue import Catalogue
-from assay.traces.shapes.form import Form, LineFields, Part, form_of
+from assay.traces.shapes.form import Form, LineFields, Part, forms_of
 from assay.traces.shapes.loggers import LoggerNames
 from assay.traces.shapes.shape import Reads, Shape, distinct
 from assay.traces.shapes.skeleton import skeleton_table
@@ -115,18 +115,18 @@ class LoggerShapes:
 
     def look(self, message: str) -> Likeness:
         """The same of a text, shape by shape, and nothing remembered."""
-        likely = (shape for shape in self.whole if shape.literal in message)
-        whole = next(((shape, found) for shape in likely if (found := shape.occurrences(message))), None)
-        parts = [(shape, shape.occurrences(message)) for shape in self.parts if shape.literal in message]
-        forms = [
-            form_of(shape, place, fields)
-            for shape, found in ([] if whole is None else [whole]) + parts
-            for place, fields in found
-        ]
-        repeats = any(len(found) > 1 for _, found in parts)
-        writers = dict.fromkeys(part for form in forms for part in form.writers)
-        masked = mask(message) if whole is None and self.protocol else ""
-        return Likeness(tuple(forms), whole is not None, repeats, tuple(writers), masked, roles_of(forms))
+        forms: list[Form] = []
+        for shape in self.whole:
+            if shape.literal in message and (forms := forms_of(shape, message)):
+                break
+        whole, repeats = bool(forms), False
+        for shape in self.parts:
+            if shape.literal in message and (more := forms_of(shape, message)):
+                repeats |= len(more) > 1
+                forms += more
+        writers = dict.fromkeys([part for form in forms for part in form.writers])
+        masked = mask(message) if self.protocol and not whole else ""
+        return Likeness(tuple(forms), whole, repeats, tuple(writers), masked, roles_of(forms))
 
 
 class Recogniser:
