@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.traces.events import Event, Field, Notice, ProcessRun
-from assay.traces.identity import Line, Node, NodeFiles, Runs, group_by_node, node_names
+from assay.traces.identity import Node, NodeFiles, Runs, Section, group_by_node, node_names, writers_of
 from assay.traces.readers.reading import FileReading
 from assay.traces.sessions import SessionTimeline
-from assay.traces.shapes.form import LineFields
+from assay.traces.shapes.form import Form, LineFields
+from assay.traces.shapes.recognise import Likeness
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,11 @@ class _RunRecords:
         """The node as users see it."""
         versions = {
             str(finding.fields["version"])
-            for records in self._records.values()
-            for line in records
-            for finding in line.match.findings
+            for sections in self._records.values()
+            for section in sections
+            for match in section.matches
+            if "version" in match.roles
+            for finding in match.findings
             if finding.shape.role == "version"
         }
         brokers = tuple(sorted(self._files.brokers()))
@@ -83,16 +86,13 @@ class _RunRecords:
 
     def streams(self, owners: Mapping[str, tuple[ProcessRun, int | None]]) -> Iterator[Stream]:
         """The events of the node, a stream for each run and log."""
-        for run, records in sorted(self._records.items(), key=lambda item: item[0].number):
+        for run, sections in sorted(self._records.items(), key=lambda item: item[0].number):
             author = _Author(run, self._brokers[run], self._timelines[run], owners, unknown=self._files.unknown)
-            by_stream: dict[str, list[Event]] = {}
-            for line in records:
-                by_stream.setdefault(line.stream, []).extend(author.events(line))
-            for stream, events in by_stream.items():
-                yield Stream(run, stream, tuple(events))
+            for section in sections:
+                yield Stream(run, section.stream, tuple(author.events(section)))
 
     def _broker_of(self, run: ProcessRun) -> int | None:
-        own = {broker for line in self._records[run] for broker in line.match.writers} or self._files.brokers()
+        own = set().union(*(writers_of(section.matches) for section in self._records[run])) or self._files.brokers()
         return min(own) if len(own) == 1 else None
 
 
@@ -112,32 +112,42 @@ class _Author:
         self._place: dict[str, Field] = {"node": None, "run": None} if unknown else {"node": str(run)}
         self._added: dict[tuple[str | None, bool], dict[str, Field]] = {}
 
-    def events(self, line: Line) -> list[Event]:
-        """The events of a record, with the node, the broker and the session added where they are known."""
-        record = line.match.record
-        session = self._timeline.at(line)
-        stream = "" if line.stream == record.place.file else line.stream
-        found: list[Event] = []
-        for finding in line.match.findings:
-            shape = finding.shape
-            fields = self._fields(finding.fields, session)
-            found.append(Event(shape.kind, shape.name, fields, record, self._run, stream))
-        return found
+    def events(self, section: Section) -> list[Event]:
+        """The events of some records, with the node, the broker and the session added where they are known."""
+        run, name = self._run, section.stream
+        events: list[Event] = []
+        for match, session in zip(section.matches, self._timeline.of(section), strict=True):
+            record, found = match.record, match.found
+            stream = "" if name == record.place.file else name
+            if isinstance(found, Likeness) and not found.repeats:
+                for form in found.forms:
+                    shape, fields = form.shape, self._fields(form, record.message, session)
+                    events.append(Event(shape.kind, shape.name, fields, record, run, stream))
+                continue
+            for finding in match.findings:
+                shape, stated = finding.shape, self._with_more(finding.fields, session)
+                events.append(Event(shape.kind, shape.name, stated, record, run, stream))
+        return events
 
-    def _fields(self, stated: Mapping[str, Field], session: str | None) -> Mapping[str, Field]:
-        names = stated.names if isinstance(stated, LineFields) else stated
+    def _fields(self, form: Form, message: str, session: str | None) -> Mapping[str, Field]:
+        """The fields that a message states, and what is added; that is the same for many, unless they name a session."""
+        names = form.fields
         if "session" in names or "owner_session" in names:
-            fields = {**stated, **self._more(session if "session" not in names else None, "broker" in names)}
-            self._add_owner(fields)
-            return fields
+            return self._with_more(form.read(message), session)
         key = session, "broker" in names
         added = self._added.get(key)
         if added is None:
-            added = self._added[key] = self._more(*key)
+            added = self._added[key] = self._more(session, says_broker=key[1])
             self._add_owner(added)
-        return stated.with_more(added) if isinstance(stated, LineFields) else {**stated, **added}
+        return LineFields(form, message, added)
 
-    def _more(self, session: str | None, says_broker: bool) -> dict[str, Field]:
+    def _with_more(self, stated: Mapping[str, Field], session: str | None) -> dict[str, Field]:
+        """All fields of a line; it may name a session, and then more is known of that."""
+        fields = {**stated, **self._more(session if "session" not in stated else None, says_broker="broker" in stated)}
+        self._add_owner(fields)
+        return fields
+
+    def _more(self, session: str | None, *, says_broker: bool) -> dict[str, Field]:
         """What is added to the fields of a line: a session if one is given, and the broker if it does not say that itself."""
         more = dict(self._place)
         if self._broker is not None and not says_broker:

@@ -5,23 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from assay.traces.events import Field
 from assay.traces.shapes.catalogue import Catalogue
-from assay.traces.shapes.form import Form, LineFields, Part, form_of
+from assay.traces.shapes.form import Form, LineFields, Part, forms_of
+from assay.traces.shapes.loggers import LoggerNames
 from assay.traces.shapes.shape import Reads, Shape, distinct
 from assay.traces.shapes.skeleton import skeleton_table
 
-_KEPT = 1 << 13
-"""How many skeletons a logger's shapes remember; then they begin anew."""
+_KEPT = 1 << 23
+"""How many bytes of skeletons a logger's shapes remember; then they begin anew."""
 
-_LONGEST_KEPT = 1 << 11
+LONGEST_KEPT = 1 << 13
 """Messages that are longer are looked at one by one."""
+
+_BESIDE = 1 << 10
+"""What remembering a skeleton takes beside its own bytes."""
 
 _TELLING = 16
 """What a message must hold at least, in letters, to be known without its logger."""
+
+
+NO_ROLES: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -32,11 +38,12 @@ class Finding:
     fields: Mapping[str, Field]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Likeness:
     """What messages of one skeleton are: the forms of their events, whether one accounts for the whole, and whether a shape is in it more than once.
 
-    ``writers`` are where the id of the broker that wrote the line stands. ``masked`` is the message as it is counted where no shape accounts for the whole.
+    ``writers`` are where the id of the broker that wrote the line stands. ``masked`` is the message as it is counted where no shape accounts for the whole of what a
+    protocol logger says. ``roles`` is what they tell of the process; see ``Shape.roles``.
     """
 
     forms: tuple[Form, ...]
@@ -44,6 +51,7 @@ class Likeness:
     repeats: bool
     writers: tuple[Part, ...]
     masked: str
+    roles: frozenset[str] = NO_ROLES
 
     def findings(self, message: str) -> list[Finding]:
         """The findings in a message of this skeleton."""
@@ -53,6 +61,12 @@ class Likeness:
 
 NOTHING = Likeness((), whole=False, repeats=False, writers=(), masked="")
 """What a message of an unknown logger is."""
+
+
+def roles_of(found: Iterable[Form | Finding]) -> frozenset[str]:
+    """What a line tells of its process in which these were found; see ``Shape.roles``."""
+    telling = [each.shape.roles for each in found if each.shape.role is not None or each.shape.joins]
+    return frozenset().union(*telling) if telling else NO_ROLES
 
 
 def _distinct(found: Iterable[Finding]) -> list[Finding]:
@@ -75,8 +89,10 @@ class LoggerShapes:
         self.whole = tuple(s for s in shapes if s.reads is Reads.WHOLE)
         self.parts = tuple(s for s in shapes if s.reads is not Reads.WHOLE)
         patterns = (*(shape.pattern for shape in shapes), *(pattern for pattern, _ in _MASKS))
-        self._table = skeleton_table(patterns, (shape.literal for shape in shapes))
+        self.table = skeleton_table(patterns, (shape.literal for shape in shapes))
+        """Makes a message its skeleton; none if messages have to be looked at one by one."""
         self._known: dict[bytes, Likeness] = {}
+        self._kept = 0
 
     def find(self, message: str) -> tuple[list[Finding], bool]:
         """All findings in a message, and whether a shape accounts for the whole of it."""
@@ -85,30 +101,32 @@ class LoggerShapes:
 
     def likeness(self, message: bytes) -> Likeness:
         """What a message is, in UTF-8."""
-        if self._table is None or len(message) > _LONGEST_KEPT:
-            return self._look(message.decode())
-        skeleton = message.translate(self._table)
+        if self.table is None or len(message) > LONGEST_KEPT:
+            return self.look(message.decode())
+        skeleton = message.translate(self.table)
         found = self._known.get(skeleton)
         if found is None:
-            if len(self._known) >= _KEPT:
+            self._kept += len(skeleton) + _BESIDE
+            if self._kept > _KEPT:
                 self._known.clear()
-            found = self._known[skeleton] = self._look(message.decode())
+                self._kept = len(skeleton) + _BESIDE
+            found = self._known[skeleton] = self.look(message.decode())
         return found
 
-    def _look(self, message: str) -> Likeness:
-        """The same, shape by shape."""
-        likely = (shape for shape in self.whole if shape.literal in message)
-        whole = next(((shape, found) for shape in likely if (found := shape.occurrences(message))), None)
-        parts = [(shape, shape.occurrences(message)) for shape in self.parts]
-        forms = [
-            form_of(shape, place, fields)
-            for shape, found in ([] if whole is None else [whole]) + parts
-            for place, fields in found
-        ]
-        repeats = any(len(found) > 1 for _, found in parts)
-        writers = dict.fromkeys(part for form in forms for part in form.writers)
-        masked = "" if whole is not None else mask(message)
-        return Likeness(tuple(forms), whole is not None, repeats, tuple(writers), masked)
+    def look(self, message: str) -> Likeness:
+        """The same of a text, shape by shape, and nothing remembered."""
+        forms: list[Form] = []
+        for shape in self.whole:
+            if shape.literal in message and (forms := forms_of(shape, message)):
+                break
+        whole, repeats = bool(forms), False
+        for shape in self.parts:
+            if shape.literal in message and (more := forms_of(shape, message)):
+                repeats |= len(more) > 1
+                forms += more
+        writers = dict.fromkeys([part for form in forms for part in form.writers])
+        masked = mask(message) if self.protocol and not whole else ""
+        return Likeness(tuple(forms), whole, repeats, tuple(writers), masked, roles_of(forms))
 
 
 class Recogniser:
@@ -116,6 +134,7 @@ class Recogniser:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
+        self._names = LoggerNames(catalogue)
         self._by_logger: dict[str, LoggerShapes | None] = {}
         self._full_names: dict[str, str] = {}
         telling = [s for s in catalogue.shapes if s.reads is Reads.WHOLE and len(s.literal) >= _TELLING]
@@ -134,11 +153,8 @@ class Recogniser:
     def full_name(self, logger: str) -> str:
         """The logger that an abbreviated name stands for (``k.s.KafkaServer``, ``KafkaServer``), if shapes know one; else the name itself."""
         if logger not in self._full_names:
-            names = [name for shape in self.catalogue.shapes for name in shape.loggers]
-            known = sorted(names, key=lambda name: "*" in name)
-            full = (_in_full(logger, name) for name in known)
-            whole = None if self.of_logger(logger) is None else logger
-            self._full_names[logger] = whole or next((name for name in full if name is not None), logger)
+            known = logger if self.of_logger(logger) is not None else self._names.in_full(logger)
+            self._full_names[logger] = known or logger
         return self._full_names[logger]
 
     def anywhere(self, message: str) -> list[Finding]:
@@ -147,22 +163,10 @@ class Recogniser:
         return [Finding(shape, fields) for shape in anchored for fields in shape.match(message)][:1]
 
     def _collect(self, logger: str) -> LoggerShapes | None:
-        shapes = [s for s in self.catalogue.shapes if any(fnmatchcase(logger, pattern) for pattern in s.loggers)]
-        protocol = any(fnmatchcase(logger, pattern) for pattern in self.catalogue.protocol)
+        shapes, protocol = self._names.shapes(logger), self._names.is_protocol(logger)
         if not shapes and not protocol:
             return None
         return LoggerShapes(shapes, protocol=protocol)
-
-
-def _in_full(short: str, known: str) -> str | None:
-    """What an abbreviation stands for, if it is one of a known logger (whose last part may hold ``*``): each part begins that of the logger."""
-    *before, last = short.split(".")
-    *packages, name = known.split(".")
-    says_something = len(name.replace("*", "")) > 3
-    if len(before) not in {0, len(packages)} or not (last == name or (says_something and fnmatchcase(last, name))):
-        return None
-    fits = all(package.startswith(part) for part, package in zip(before, packages, strict=False))
-    return ".".join((*packages, last)) if fits else None
 
 
 _MASKS = (

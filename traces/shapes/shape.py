@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -20,6 +20,10 @@ class Reads(Enum):
     """The beginning, beside the whole shapes: a prefix that states something of its own."""
     EACH = "each"
     """Every occurrence anywhere in the message, one event each, beside the whole shapes."""
+
+
+JOINED = "joined"
+"""Of lines that have fields in common with those of the same session; no shape has a role of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,30 +57,33 @@ class Shape:
     """A longer message is not one of this shape: its pattern could take too much time."""
 
     @property
+    def roles(self) -> frozenset[str]:
+        """What a line tells of its process: its role, and ``JOINED`` if lines with equal fields were written in one session."""
+        found = frozenset({JOINED}) if self.joins else frozenset[str]()
+        return found if self.role is None else found | {self.role}
+
+    @property
     def writers(self) -> tuple[str, ...]:
         """The fields that hold the id of the broker that wrote the line."""
         own = () if self.writer is None else (self.writer,)
         return (*own, "broker") if self.role == "configuration" else own
 
     def match(self, message: str) -> list[dict[str, Field]]:
-        """The fields of each event that this shape finds in a message; an empty list if it does not match."""
-        return distinct(fields for _, fields in self.occurrences(message))
-
-    def occurrences(self, message: str) -> list[tuple[re.Match[str], dict[str, Field]]]:
-        """The same with their places, equal events not left out.
+        """The fields of each event that this shape finds in a message; an empty list if it does not match.
 
         A message whose numbers are too long for any number is not one of this shape.
         """
-        if self.literal not in message or len(message) > self.longest:
-            return []
         try:
-            return [(place, self._decode(place)) for place in self._places(message)]
+            return distinct([self._decode(place) for place in self.places(message)])
         except ValueError:
             return []
 
-    def _places(self, message: str) -> Iterable[re.Match[str]]:
+    def places(self, message: str) -> Sequence[re.Match[str]]:
+        """Where the pattern fits; it is not tried on a message that is too long for it."""
+        if self.literal not in message or len(message) > self.longest:
+            return ()
         if self.reads is Reads.EACH:
-            return self.pattern.finditer(message)
+            return tuple(self.pattern.finditer(message))
         found = self.pattern.fullmatch(message) if self.reads is Reads.WHOLE else self.pattern.match(message)
         return () if found is None else (found,)
 

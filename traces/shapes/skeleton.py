@@ -18,15 +18,16 @@ from typing import Any
 from assay.traces.shapes.backtracking import takes
 
 _DIGITS = "0123456789"
+_ALL_DIGITS = frozenset(_DIGITS)
 _BYTES = bytes(range(256))
 
 
 def skeleton_table(patterns: Iterable[re.Pattern[str]], literals: Iterable[str]) -> bytes | None:
     """The table for ``bytes.translate`` that makes a message its skeleton; none if what a pattern asks cannot be told."""
-    classes = [frozenset(literal) for literal in literals]
+    classes = {_told_apart(frozenset(literal)) for literal in literals}
     try:
         for pattern in patterns:
-            classes += _classes(pattern)
+            classes |= _classes(pattern)
     except ValueError:
         return None
     least: dict[tuple[bool, ...], str] = {}
@@ -34,10 +35,16 @@ def skeleton_table(patterns: Iterable[re.Pattern[str]], literals: Iterable[str])
     return _BYTES.translate(bytes.maketrans(_DIGITS.encode(), "".join(stands_for).encode()))
 
 
+def _told_apart(characters: frozenset[str]) -> frozenset[str]:
+    """The digits among some characters; none if it is all of them, which tells no digit from another."""
+    digits = characters & _ALL_DIGITS
+    return frozenset() if digits == _ALL_DIGITS else digits
+
+
 @cache
 def _classes(pattern: re.Pattern[str]) -> frozenset[frozenset[str]]:
-    """What the characters of a pattern can be; raises ValueError where that cannot be told."""
-    return frozenset(takes(item) for item in _characters(_parser.parse(pattern.pattern, pattern.flags)))
+    """Which digits the characters of a pattern can be; raises ValueError where that cannot be told."""
+    return frozenset(_told_apart(takes(item)) for item in _characters(_parser.parse(pattern.pattern, pattern.flags)))
 
 
 def _characters(items: Iterable[Any]) -> Iterator[Any]:

@@ -74,14 +74,12 @@ def test_equal_events_of_a_message_count_once_in_each_message() -> None:
 def test_fields_are_read_when_asked_for_and_not_before() -> None:
     shapes = Recogniser(CATALOGUE).of_logger("kafka.server.KafkaServer")
     assert shapes is not None
-    (first,), _ = shapes.find("[KafkaServer id=1] started")
-    (second,), _ = shapes.find("[KafkaServer id=2] started")
-    assert isinstance(second.fields, LineFields)
-    assert set(second.fields.names) == {"broker"}
-    more = second.fields.with_more({"node": "n"})
+    (form,) = shapes.likeness(b"[KafkaServer id=1] started").forms
+    fields, more = (LineFields(form, f"[KafkaServer id={number}] started", {"node": "n"}) for number in (1, 2))
+    assert set(form.fields) == {"broker"}
     assert dict(more) == {"broker": 2, "node": "n"}
-    assert (len(more), "node" in more, "node" in second.fields) == (2, True, False)
-    assert dict(first.fields) == {"broker": 1}
+    assert (len(more), "node" in more, "node" in LineFields(form, "[KafkaServer id=2] started")) == (2, True, False)
+    assert fields["broker"] == 1
     assert repr(more) == "{'broker': 2, 'node': 'n'}"
 
 
