@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from assay.checker.evaluate.traverse import variables_of
 from assay.grammar import kernel as k
 from assay.traces.events import Event
 from assay.traces.search.model import Model
@@ -62,15 +63,36 @@ def broken_properties(
 
 
 def _breaches(model: Model, prop: k.Property, numbers: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The positions at which a property is false, with the labels of its false conjuncts."""
-    seen: dict[tuple[int, int], tuple[str, ...]] = {}
+    """The positions at which a property is false, with the labels of its false conjuncts.
+
+    A conjunct is evaluated once for all steps that agree in what it reads: most steps of a cluster change nothing that it speaks of.
+    """
     on_steps: Literal[0, 1] = 1 if prop.kind == "transition" else 0
+    conjuncts = [_Conjunct(model, part) for part in prop.conjuncts]
     for at in range(on_steps, len(numbers)):
-        key = (numbers[at], numbers[at - 1] if on_steps else numbers[at])
-        if key not in seen:
-            seen[key] = tuple(part.label for part in prop.conjuncts if not model.holds(part.condition, {}, *key))
-        if seen[key]:
-            yield at, seen[key]
+        now, before = numbers[at], numbers[at - 1] if on_steps else numbers[at]
+        false = tuple(each.part.label for each in conjuncts if not each.holds(now, before))
+        if false:
+            yield at, false
+
+
+class _Conjunct:
+    """A part of a property, asked of one step after another."""
+
+    def __init__(self, model: Model, part: k.Conjunct) -> None:
+        self.part = part
+        self._model = model
+        self._reads = [model.meanings.scope.positions[name] for name in variables_of(part.condition)]
+        self._known: dict[tuple[object, ...], bool] = {}
+
+    def holds(self, now: int, before: int) -> bool:
+        """Whether it holds on the step from one state to another."""
+        states, read = self._model.states, self._reads
+        key = tuple([states[now][i] for i in read] + [states[before][i] for i in read])
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._model.holds(self.part.condition, {}, now, before)
+        return found
 
 
 def _event_at(run: Execution, at: int) -> Event | None:
