@@ -11,12 +11,12 @@ from functools import cached_property, partial
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
 from assay.traces.atoms import Writer
-from assay.traces.binding import Observation, Tally, bind
+from assay.traces.binding import Binder, Observation, Tally
 from assay.traces.chain import Chain, chain
 from assay.traces.events import Event, Place
 from assay.traces.history import Deed, History, Trail, Write
 from assay.traces.order import Item
-from assay.traces.replay import broken_properties
+from assay.traces.replay import Properties
 from assay.traces.search.model import Model
 from assay.traces.search.path import Path
 from assay.traces.slice_blame import Blamer
@@ -80,11 +80,13 @@ class Joiner:
         self.model = Model(joint.split.kernel, joint.split.plan_of_slices(joint.plan))
         self.blamer = Blamer(joint.split.kernel, joint.writer)
         names = {joint.split.kernel.variables[i].name for i in joint.split.own}
-        self.properties = tuple(p for p in joint.split.kernel.properties if _speaks_of(p, names))
+        properties = (p for p in joint.split.kernel.properties if _speaks_of(p, names))
+        self.properties = Properties(self.model, properties)
+        self.binder = Binder(self.model.plan, self.model.applies)
 
     def of_slice(self, name: str, events: Sequence[Event]) -> SliceAnswer:
         """All about a slice: it depends on its own events and on the joint alone."""
-        bound = bind(self.model.plan, events, self.model.applies)
+        bound = self.binder.bind(events)
         before = self.visited
         result = self.answer(name, bound.observations, events)
         return SliceAnswer(result, bound.tally, self.visited - before)
@@ -140,7 +142,7 @@ class Joiner:
         found = check_slice(check, lines)
         self.visited += history.visited
         run = self._execution(history, found.trail)
-        properties = () if found.violations or found.missing else broken_properties(self.model, run, self.properties)
+        properties = () if found.violations or found.missing else self.properties.broken(run)
         return SliceResult(
             name,
             _verdict(found),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
 
-from assay.checker.evaluate.traverse import variables_of
 from assay.grammar import kernel as k
 from assay.traces.events import Event
 from assay.traces.search.model import Model
 from assay.traces.search.path import Path
+from assay.traces.standing import StandingCondition
 from assay.traces.validation import BrokenProperty, ExecutedStep, Execution
 
 
@@ -44,55 +43,42 @@ def reordering(path: Path) -> float:
     return most
 
 
-def broken_properties(
-    model: Model, run: Execution, properties: Sequence[k.Property] | None = None
-) -> tuple[BrokenProperty, ...]:
-    """The invariants, lemmas and transitions that are false in a state or on a step; of each the first occurrence."""
-    numbers = [model.number(run.initial), *(model.number(step.state) for step in run.steps)]
-    found: list[BrokenProperty] = []
-    for prop in model.kernel.properties if properties is None else properties:
-        match prop.kind:
-            case "invariant" | "lemma" | "transition":
-                first = next(_breaches(model, prop, numbers), None)
-                if first is not None:
-                    at, labels = first
-                    found.append(BrokenProperty(prop.name, prop.kind, prop.span, _event_at(run, at), labels))
-            case "reachable" | "temporal" | "refinement":
-                continue
-    return tuple(found)
+class Properties:
+    """The invariants, lemmas and transitions of a model, asked of one execution after another."""
+
+    def __init__(self, model: Model, properties: Iterable[k.Property]) -> None:
+        self._model = model
+        self._conditions = [
+            (prop, [(part.label, StandingCondition(model, part.condition)) for part in prop.conjuncts])
+            for prop in properties
+            if prop.kind in _OF_STEPS
+        ]
+
+    def broken(self, run: Execution) -> tuple[BrokenProperty, ...]:
+        """Those that are false in a state or on a step; of each the first occurrence."""
+        numbers = [self._model.number(run.initial), *(self._model.number(step.state) for step in run.steps)]
+        found: list[BrokenProperty] = []
+        for prop, conjuncts in self._conditions:
+            on_steps = prop.kind == "transition"
+            first = next(_breaches(conjuncts, numbers, on_steps=on_steps), None)
+            if first is not None:
+                at, labels = first
+                found.append(BrokenProperty(prop.name, prop.kind, prop.span, _event_at(run, at), labels))
+        return tuple(found)
 
 
-def _breaches(model: Model, prop: k.Property, numbers: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The positions at which a property is false, with the labels of its false conjuncts.
+_OF_STEPS = frozenset({"invariant", "lemma", "transition"})
 
-    A conjunct is evaluated once for all steps that agree in what it reads: most steps of a cluster change nothing that it speaks of.
-    """
-    on_steps: Literal[0, 1] = 1 if prop.kind == "transition" else 0
-    conjuncts = [_Conjunct(model, part) for part in prop.conjuncts]
+
+def _breaches(
+    conjuncts: Sequence[tuple[str, StandingCondition]], numbers: Sequence[int], *, on_steps: bool
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The positions at which a property is false, with the labels of its false conjuncts."""
     for at in range(on_steps, len(numbers)):
         now, before = numbers[at], numbers[at - 1] if on_steps else numbers[at]
-        false = tuple(each.part.label for each in conjuncts if not each.holds(now, before))
+        false = tuple(label for label, condition in conjuncts if not condition.holds(now, before))
         if false:
             yield at, false
-
-
-class _Conjunct:
-    """A part of a property, asked of one step after another."""
-
-    def __init__(self, model: Model, part: k.Conjunct) -> None:
-        self.part = part
-        self._model = model
-        self._reads = [model.meanings.scope.positions[name] for name in variables_of(part.condition)]
-        self._known: dict[tuple[object, ...], bool] = {}
-
-    def holds(self, now: int, before: int) -> bool:
-        """Whether it holds on the step from one state to another."""
-        states, read = self._model.states, self._reads
-        key = tuple([states[now][i] for i in read] + [states[before][i] for i in read])
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._model.holds(self.part.condition, {}, now, before)
-        return found
 
 
 def _event_at(run: Execution, at: int) -> Event | None:

@@ -73,6 +73,16 @@ class LineFields(Mapping[str, Field]):
         return LineFields(self._form, self._message, more)
 
     @property
+    def form(self) -> Form:
+        """What the messages of the same skeleton have in common."""
+        return self._form
+
+    @property
+    def message(self) -> str:
+        """The text that states them."""
+        return self._message
+
+    @property
     def names(self) -> Collection[str]:
         """The names of the fields that the message states; nothing is read for that."""
         return self._form.fields
