@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.traces.events import Event, Field, Notice, ProcessRun
-from assay.traces.identity import Line, Node, NodeFiles, Runs, group_by_node, node_names
+from assay.traces.identity import Node, NodeFiles, Runs, Section, group_by_node, node_names, writers_of
 from assay.traces.readers.reading import FileReading
 from assay.traces.sessions import SessionTimeline
 from assay.traces.shapes.form import LineFields
@@ -73,9 +73,11 @@ class _RunRecords:
         """The node as users see it."""
         versions = {
             str(finding.fields["version"])
-            for records in self._records.values()
-            for line in records
-            for finding in line.match.findings
+            for sections in self._records.values()
+            for section in sections
+            for match in section.matches
+            if "version" in match.roles
+            for finding in match.findings
             if finding.shape.role == "version"
         }
         brokers = tuple(sorted(self._files.brokers()))
@@ -83,16 +85,13 @@ class _RunRecords:
 
     def streams(self, owners: Mapping[str, tuple[ProcessRun, int | None]]) -> Iterator[Stream]:
         """The events of the node, a stream for each run and log."""
-        for run, records in sorted(self._records.items(), key=lambda item: item[0].number):
+        for run, sections in sorted(self._records.items(), key=lambda item: item[0].number):
             author = _Author(run, self._brokers[run], self._timelines[run], owners, unknown=self._files.unknown)
-            by_stream: dict[str, list[Event]] = {}
-            for line in records:
-                by_stream.setdefault(line.stream, []).extend(author.events(line))
-            for stream, events in by_stream.items():
-                yield Stream(run, stream, tuple(events))
+            for section in sections:
+                yield Stream(run, section.stream, tuple(author.events(section)))
 
     def _broker_of(self, run: ProcessRun) -> int | None:
-        own = {broker for line in self._records[run] for broker in line.match.writers} or self._files.brokers()
+        own = set().union(*(writers_of(section.matches) for section in self._records[run])) or self._files.brokers()
         return min(own) if len(own) == 1 else None
 
 
@@ -110,34 +109,42 @@ class _Author:
     ) -> None:
         self._run, self._broker, self._timeline, self._owners = run, broker, timeline, owners
         self._place: dict[str, Field] = {"node": None, "run": None} if unknown else {"node": str(run)}
-        self._added: dict[tuple[str | None, bool], dict[str, Field]] = {}
+        self._added: dict[tuple[int, str | None], dict[str, Field] | None] = {}
 
-    def events(self, line: Line) -> list[Event]:
-        """The events of a record, with the node, the broker and the session added where they are known."""
-        record = line.match.record
-        session = self._timeline.at(line)
-        stream = "" if line.stream == record.place.file else line.stream
-        found: list[Event] = []
-        for finding in line.match.findings:
-            shape = finding.shape
-            fields = self._fields(finding.fields, session)
-            found.append(Event(shape.kind, shape.name, fields, record, self._run, stream))
-        return found
+    def events(self, section: Section) -> Iterator[Event]:
+        """The events of some records, with the node, the broker and the session added where they are known."""
+        run, name = self._run, section.stream
+        for match, session in zip(section.matches, self._timeline.of(section), strict=True):
+            record = match.record
+            stream = "" if name == record.place.file else name
+            for finding in match.findings:
+                shape = finding.shape
+                yield Event(shape.kind, shape.name, self._fields(finding.fields, session), record, run, stream)
 
     def _fields(self, stated: Mapping[str, Field], session: str | None) -> Mapping[str, Field]:
-        names = stated.names if isinstance(stated, LineFields) else stated
-        if "session" in names or "owner_session" in names:
-            fields = {**stated, **self._more(session if "session" not in names else None, "broker" in names)}
-            self._add_owner(fields)
-            return fields
-        key = session, "broker" in names
-        added = self._added.get(key)
-        if added is None:
-            added = self._added[key] = self._more(*key)
-            self._add_owner(added)
-        return stated.with_more(added) if isinstance(stated, LineFields) else {**stated, **added}
+        if not isinstance(stated, LineFields):
+            return self._with_more(stated, session)
+        key = id(stated.form), session
+        if key in self._added:
+            added = self._added[key]
+        else:
+            alike = stated.names.isdisjoint(("session", "owner_session"))
+            added = self._added[key] = self._to_add(stated.names, session) if alike else None
+        return self._with_more(stated, session) if added is None else stated.with_more(added)
 
-    def _more(self, session: str | None, says_broker: bool) -> dict[str, Field]:
+    def _with_more(self, stated: Mapping[str, Field], session: str | None) -> dict[str, Field]:
+        """All fields of a line; it may name a session, and then more is known of that."""
+        fields = {**stated, **self._more(session if "session" not in stated else None, says_broker="broker" in stated)}
+        self._add_owner(fields)
+        return fields
+
+    def _to_add(self, names: Collection[str], session: str | None) -> dict[str, Field]:
+        """What is added to the fields of lines with these names, none of which is that of a session."""
+        added = self._more(session, says_broker="broker" in names)
+        self._add_owner(added)
+        return added
+
+    def _more(self, session: str | None, *, says_broker: bool) -> dict[str, Field]:
         """What is added to the fields of a line: a session if one is given, and the broker if it does not say that itself."""
         more = dict(self._place)
         if self._broker is not None and not says_broker:

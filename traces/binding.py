@@ -101,9 +101,6 @@ def _merged(groups: Iterable[Sequence[Unread]]) -> tuple[Unread, ...]:
     return tuple(sorted(found.values(), key=lambda unread: (unread.kind, unread.reason)))
 
 
-EVERY_SLICE = "slice"
-"""The field that every event of a slice has: the element of the slicing set that stands for the slice at hand."""
-
 NO_RULE = "no rule of the trace clause speaks of it"
 NO_CONDITION = "no rule's fields and condition fit"
 

@@ -7,16 +7,16 @@ What cannot be told stays unknown; nothing is guessed from the line before.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from assay.traces.events import Notice, Place, ProcessRun
-from assay.traces.readers.reading import FileReading, Match
-from assay.traces.series import put_together
+import numpy as np
 
-_FOREVER = 1 << 62
+from assay.traces.events import Notice, Place, ProcessRun
+from assay.traces.readers.reading import FileReading, Match, times_of
+from assay.traces.readers.stretch import Numbers
+from assay.traces.series import put_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,17 @@ class Node:
     runs: int
 
 
-class Line(NamedTuple):
-    """A record with the log that it stands in and its position there."""
+class Section(NamedTuple):
+    """Records of one log that one process run wrote, with their positions in the log."""
 
     stream: str
-    position: int
-    match: Match
+    positions: Numbers
+    matches: Sequence[Match]
+
+
+def writers_of(matches: Iterable[Match]) -> set[int]:
+    """The broker ids that records state of who wrote them."""
+    return set().union(*{match.writers for match in matches})
 
 
 @dataclass(slots=True)
@@ -45,15 +50,9 @@ class NodeFiles:
     unknown: bool = False
     logs: dict[str, list[Match]] = field(default_factory=dict)
 
-    def lines(self) -> Iterator[Line]:
-        """All records, log by log."""
-        for stream, matches in self.logs.items():
-            for position, match in enumerate(matches):
-                yield Line(stream, position, match)
-
     def brokers(self) -> set[int]:
         """The broker ids that the node's own lines state."""
-        return {broker for matches in self.logs.values() for match in matches for broker in match.writers}
+        return set().union(*map(writers_of, self.logs.values()))
 
 
 def node_names(folders: Iterable[str]) -> dict[str, str]:
@@ -75,7 +74,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
     for folder, name in names.items():
         members = put_together([reading for reading in logs if reading.origin.folder == folder])
         stated = {
-            stream: {b for reading in parts for match in reading.matches for b in match.writers}
+            stream: set().union(*(writers_of(reading.matches) for reading in parts))
             for stream, parts in members.items()
         }
         mixed = len(set().union(*stated.values())) > 1
@@ -123,36 +122,43 @@ class Runs:
     def __init__(self, node: NodeFiles) -> None:
         starts = [start for stream, matches in node.logs.items() for start in _starts(stream, matches)]
         self._starts = sorted(starts, key=lambda start: (start.time, start.stream, start.position))
-        self._times = [start.time for start in self._starts]
+        self._times = np.array([start.time for start in self._starts], np.int64)
         self._local: dict[str, list[tuple[int, int]]] = {}
         for number, start in enumerate(self._starts, 1):
             self._local.setdefault(start.stream, []).append((start.position, number))
         self._node = node
-        self._earlier = 1 if self._begins_in_mid_life() else 0
+        self._before = {stream: self._starts_before(stream, matches) for stream, matches in node.logs.items()}
+        in_mid_life = bool(self._starts) and any((before == 0).any() for before in self._before.values())
+        self._earlier = 1 if in_mid_life else 0
 
     @property
     def count(self) -> int:
         """How many runs the node's logs hold."""
         return max(1, len(self._starts) + self._earlier)
 
-    def divided(self) -> dict[ProcessRun, list[Line]]:
+    def divided(self) -> dict[ProcessRun, list[Section]]:
         """The records of each run, log by log in the order of their writing."""
-        found: dict[int, list[Line]] = {}
-        for line in self._node.lines():
-            found.setdefault(max(1, self._index(line) + self._earlier), []).append(line)
-        return {ProcessRun(self._node.name, number): lines for number, lines in found.items()}
+        found: dict[int, list[Section]] = {}
+        for stream, matches in self._node.logs.items():
+            numbers = np.maximum(1, self._before[stream] + self._earlier)
+            for number in dict.fromkeys(numbers.tolist()):
+                positions = np.flatnonzero(numbers == number)
+                own = matches if len(positions) == len(matches) else [matches[at] for at in positions.tolist()]
+                found.setdefault(number, []).append(Section(stream, positions, own))
+        return {ProcessRun(self._node.name, number): sections for number, sections in found.items()}
 
-    def _index(self, line: Line) -> int:
-        """How many starts lie at or before the record."""
-        local, time = self._local.get(line.stream, ()), line.match.record.time
-        if local and (at := bisect_right(local, (line.position, _FOREVER))) > 0:
-            return local[at - 1][1]
-        by_time = bisect_right(self._times, time) if time is not None else 0
-        return min(by_time, local[0][1] - 1) if local else by_time
-
-    def _begins_in_mid_life(self) -> bool:
-        """Whether there are records from before the first start banner."""
-        return bool(self._starts) and any(self._index(line) == 0 for line in self._node.lines())
+    def _starts_before(self, stream: str, matches: Sequence[Match]) -> Numbers:
+        """How many starts lie at or before each record of a log."""
+        if not self._starts:
+            return np.zeros(len(matches), np.int64)
+        by_time = np.searchsorted(self._times, times_of(matches), side="right").astype(np.int64)
+        local = self._local.get(stream)
+        if local is None:
+            return by_time
+        positions, numbers = np.array(local, np.int64).T
+        at = np.searchsorted(positions, np.arange(len(matches)), side="right")
+        found: Numbers = np.where(at > 0, numbers[at - 1], np.minimum(by_time, numbers[0] - 1))
+        return found
 
 
 def _starts(stream: str, matches: Sequence[Match]) -> list[_Start]:
@@ -160,12 +166,10 @@ def _starts(stream: str, matches: Sequence[Match]) -> list[_Start]:
     found: list[_Start] = []
     in_prelude = False
     for position, match in enumerate(matches):
-        prelude, banner = _has_role(match, "process prelude"), _has_role(match, "process start")
+        if not match.roles and not in_prelude:
+            continue
+        prelude, banner = "process prelude" in match.roles, "process start" in match.roles
         if (prelude or banner) and not in_prelude and match.record.time is not None:
             found.append(_Start(match.record.time, stream, position))
         in_prelude = prelude or (in_prelude and not banner)
     return found
-
-
-def _has_role(match: Match, role: str) -> bool:
-    return any(finding.shape.role == role for finding in match.findings)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 
 from assay.traces.attribution import Stream, attribute
@@ -139,7 +140,7 @@ def log_reading(readings: Sequence[FileReading], notices: list[Notice], catalogu
         records=sum(reading.tally.records for reading in readings),
         bytes=sum(reading.tally.bytes for reading in readings),
         other=sum(reading.other for reading in readings),
-        kinds=dict(sorted(Counter(event.kind for stream in streams for event in stream.events).items())),
+        kinds=dict(sorted(_kinds(streams).items())),
         unmapped=_unmapped(readings),
         notices=tuple(notices),
         catalogue=catalogue,
@@ -185,6 +186,14 @@ def without_copies(texts: Iterable[TextReading]) -> tuple[list[FileReading], lis
             same = f"the same content as {first}; read once"
             notices.append(Notice("duplicated input", Place(text.file, 1, 0), same))
     return readings, notices
+
+
+def _kinds(streams: Iterable[Stream]) -> Counter[str]:
+    """How many events of each kind there are."""
+    found: Counter[str] = Counter()
+    for stream in streams:
+        found.update(map(attrgetter("kind"), stream.events))
+    return found
 
 
 def _unmapped(readings: Sequence[FileReading]) -> tuple[UnmappedLines, ...]:

@@ -13,9 +13,12 @@ from dataclasses import replace
 from itertools import pairwise
 from time import gmtime
 
-from assay.traces.events import Notice, Place
-from assay.traces.readers.reading import FileReading, Match
+import numpy as np
+
+from assay.traces.events import LogRecord, Notice, Place
+from assay.traces.readers.reading import NEVER, FileReading, Match, known_times, times_of
 from assay.traces.readers.stamps import BASE_YEAR, DAY, year_start
+from assay.traces.readers.stretch import Numbers
 
 _DATE = re.compile(
     r"[._-](?:\d{4}-\d\d-\d\d(?:[-_T]\d\d){0,3}|\d{4}\d\d\d\d(?:[-_]?\d\d){0,3})(?:[.-]\d{1,4})?(?=\.[A-Za-z]{2,4}$|$)"
@@ -63,16 +66,16 @@ def _rotation(base: str) -> int:
 
 def _span(reading: FileReading) -> tuple[int, int]:
     """The first and the last time in a file; the beginning of time if it states none."""
-    times = [match.record.time for match in reading.matches if match.record.time is not None]
-    return (min(times), max(times)) if times else (0, 0)
+    times = known_times(reading.matches)
+    return (int(times.min()), int(times.max())) if len(times) else (0, 0)
 
 
 def turn_around(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     """Put files that begin with their newest line, as what is exported from a search often does, into the order of their writing."""
     for reading in readings:
-        times = [match.record.time for match in reading.matches if match.record.time is not None]
-        steps = Counter((one > other) - (one < other) for one, other in pairwise(times))
-        if steps[1] >= _BACKWARDS and steps[1] > 4 * steps[-1]:
+        steps = np.diff(known_times(reading.matches))
+        back, ahead = np.count_nonzero(steps < 0), np.count_nonzero(steps > 0)
+        if back >= _BACKWARDS and back > 4 * ahead:
             reading.matches.reverse()
             reading.tally.notices[:] = [each for each in reading.tally.notices if each.kind != "clock went back"]
             text = "the newest line comes first; the lines were read from the last to the first"
@@ -104,26 +107,38 @@ def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     times are known to the second only), and half of what either has in the time that both speak of, and are not of different brokers.
     """
     first: dict[Key, int] = {}
-    keys = [[_key(match) for match in reading.matches] for reading in readings]
+    common = _in_several([times_of(reading.matches) for reading in readings])
+    keys = [_keys(reading.matches, common) for reading in readings]
     moved: dict[str, str] = {}
     for number, reading in enumerate(readings):
-        shared: Counter[int] = Counter(first[key] for key in keys[number] if key is not None and key in first)
+        shared: Counter[int] = Counter(first[key] for key in keys[number] if key in first)
         for earlier, count in shared.most_common(3):
             if count >= _SHARED and not _of_two_brokers(readings[earlier], reading):
-                _drop(readings[earlier], reading, keys[earlier], keys[number], moved, notices)
-                keys[number] = [_key(match) for match in reading.matches]
+                _drop(readings[earlier], reading, keys[earlier], moved, notices)
+                keys[number] = _keys(reading.matches, common)
         for key in keys[number]:
-            if key is not None:
-                first.setdefault(key, number)
+            first.setdefault(key, number)
     for reading in readings:
         folder = moved.get(reading.origin.folder)
         if folder is not None:
             reading.origin = replace(reading.origin, folder=folder)
 
 
-def _key(match: Match) -> Key | None:
-    record = match.record
-    return None if record.time is None else (record.time, record.logger, record.message.partition("\n")[0])
+def _in_several(times: Sequence[Numbers]) -> set[int]:
+    """The times that occur in more than one file."""
+    if not times:
+        return set()
+    found, counts = np.unique(np.concatenate([np.unique(own) for own in times]), return_counts=True)
+    return set(found[counts > 1].tolist()) - {NEVER}
+
+
+def _keys(matches: Iterable[Match], times: set[int]) -> list[Key]:
+    """What the records of some times have in common with copies of them."""
+    return [_key(match.record, match.record.time) for match in matches if match.record.time in times]
+
+
+def _key(record: LogRecord, time: int) -> Key:
+    return time, record.logger, record.message.partition("\n")[0]
 
 
 def _of_two_brokers(one: FileReading, other: FileReading) -> bool:
@@ -133,24 +148,20 @@ def _of_two_brokers(one: FileReading, other: FileReading) -> bool:
 
 
 def _drop(
-    earlier: FileReading,
-    later: FileReading,
-    theirs: list[Key | None],
-    own: list[Key | None],
-    moved: dict[str, str],
-    notices: list[Notice],
+    earlier: FileReading, later: FileReading, theirs: list[Key], moved: dict[str, str], notices: list[Notice]
 ) -> None:
     """Take out of the later file what the earlier one has, if the two overlap."""
-    left = Counter(key for key in theirs if key is not None)
+    left = Counter(theirs)
     kept: list[Match] = []
     dropped: list[Match] = []
     for match in later.matches:
-        key = _key(match)
+        time = match.record.time
+        key = None if time is None else _key(match.record, time)
         copied = key is not None and left[key] > 0
         if key is not None and copied:
             left[key] -= 1
         (dropped if copied else kept).append(match)
-    window = _common(theirs, own)
+    window = _common(earlier, later)
     coarse = any(match.record.resolution > 1 for match in dropped)
     if len(dropped) < max(_SHARED_COARSE if coarse else _SHARED, window // 2):
         return
@@ -162,11 +173,11 @@ def _drop(
     notices.append(Notice("duplicated input", place, text))
 
 
-def _common(theirs: list[Key | None], own: list[Key | None]) -> int:
+def _common(*readings: FileReading) -> int:
     """How many records the file that has fewer of them has in the time of which both files speak."""
-    one, other = ([key[0] for key in keys if key is not None] for keys in (theirs, own))
-    begin, end = max(min(one), min(other)), min(max(one), max(other))
-    return min(sum(begin <= time <= end for time in times) for times in (one, other))
+    both = [known_times(reading.matches) for reading in readings]
+    begin, end = max(int(times.min()) for times in both), min(int(times.max()) for times in both)
+    return min(int(np.count_nonzero((begin <= times) & (times <= end))) for times in both)
 
 
 def find_years(readings: Sequence[FileReading], notices: list[Notice]) -> None:

@@ -7,12 +7,14 @@ process would have to be ordered by time stamps that are equal, the session is l
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
-from assay.traces.identity import Line
-from assay.traces.readers.reading import Match
+import numpy as np
+
+from assay.traces.identity import Section
+from assay.traces.readers.reading import Match, times_of
 from assay.traces.shapes.recognise import Finding
+from assay.traces.shapes.shape import JOINED
 
 _OF_SESSIONS = ("session start", "session end")
 
@@ -21,43 +23,51 @@ class SessionTimeline:
     """The sessions of one process run, as its own lines tell them."""
 
     def __init__(self) -> None:
-        self._times: list[int] = []
-        self._states: list[str | None] = []
+        self._times = np.empty(0, np.int64)
+        self._states: list[str | None] = [None]
         self._places: dict[str, tuple[list[int], list[str | None]]] = {}
         self._joined: dict[tuple[object, ...], str] = {}
 
-    def learn(self, lines: Iterable[Line]) -> set[str]:
+    def learn(self, sections: Iterable[Section]) -> set[str]:
         """Take in the records of a run, those of one log in order; returns the sessions that the run owned."""
         changes: list[tuple[int, str | None]] = []
         owned: set[str] = set()
-        for stream, position, match in lines:
-            for known, session in self._states_in(match):
-                positions, states = self._places.setdefault(stream, ([], []))
-                positions.append(position)
-                states.append(session)
-                if match.record.time is not None:
-                    changes.append((match.record.time, session))
-                owned |= {known} if known is not None else set()
+        for stream, positions, matches in sections:
+            telling = ((at, match) for at, match in enumerate(matches) if not match.roles.isdisjoint(_OF_SESSIONS))
+            for at, match in telling:
+                for known, session in self._states_in(match):
+                    own_positions, states = self._places.setdefault(stream, ([], [None]))
+                    own_positions.append(int(positions[at]))
+                    states.append(session)
+                    if match.record.time is not None:
+                        changes.append((match.record.time, session))
+                    owned |= {known} if known is not None else set()
         changes.sort(key=lambda change: change[0])
-        self._times = [time for time, _ in changes]
-        self._states = [state for _, state in changes]
+        self._times = np.array([time for time, _ in changes], np.int64)
+        self._states = [None, *(state for _, state in changes)]
         return owned
 
-    def at(self, line: Line) -> str | None:
-        """The session of the process when it wrote a record; none if that cannot be told."""
-        for finding in line.match.findings:
-            if finding.shape.joins and (key := _join_key(finding)) in self._joined:
-                return self._joined[key]
-        own = self._places.get(line.stream)
+    def of(self, section: Section) -> list[str | None]:
+        """The session of the process when it wrote each record; none where that cannot be told."""
+        found = self._by_place(section)
+        if self._joined:
+            for at, match in enumerate(section.matches):
+                if JOINED in match.roles:
+                    keys = (_join_key(finding) for finding in match.findings if finding.shape.joins)
+                    found[at] = next((self._joined[key] for key in keys if key in self._joined), found[at])
+        return found
+
+    def _by_place(self, section: Section) -> list[str | None]:
+        """The same by what was said last: in the same log, or at an earlier time where another log says it."""
+        own = self._places.get(section.stream)
         if own is not None:
             positions, states = own
-            at = bisect_right(positions, line.position)
-            return states[at - 1] if at else None
-        time = line.match.record.time
-        if time is None:
-            return None
-        before, upto = bisect_left(self._times, time), bisect_right(self._times, time)
-        return self._states[before - 1] if before == upto and before > 0 else None
+            return [states[at] for at in np.searchsorted(positions, section.positions, side="right").tolist()]
+        if not len(self._times):
+            return [None] * len(section.matches)
+        times = times_of(section.matches)
+        before, upto = (np.searchsorted(self._times, times, side=side) for side in ("left", "right"))
+        return [self._states[at] for at in np.where(before == upto, before, 0).tolist()]
 
     def _states_in(self, match: Match) -> list[tuple[str | None, str | None]]:
         """What a record says of sessions: the one it names as the process's own, and the one that holds from now on."""

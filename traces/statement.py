@@ -6,32 +6,37 @@ worked out once, and found again by the texts of the named fields, none of which
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from operator import itemgetter
 from typing import NamedTuple
 
 from assay.grammar.kernel import TraceRule
-from assay.traces.events import Event, Field
+from assay.traces.events import Event
 from assay.traces.shapes.form import Form, LineFields
 
 OF_THE_FILE = frozenset({"node", "run"})
 """The fields that every event has: they come from where a line stands, not from what it says."""
 
+EVERY_SLICE = "slice"
+"""The field that every event of a slice has: the element of the slicing set that stands for the slice at hand."""
+
+IN_PLACE = OF_THE_FILE | {EVERY_SLICE}
+"""The fields that are added to those of a message even where it states such a one itself."""
+
+_ABSENT = object()
+
 
 class _Stated(NamedTuple):
-    """What the messages of a form state in named fields: what is alike in all of them as a number, and the texts of the others."""
+    """What the messages of a form state in named fields: what is alike in all of them as a number, and the texts of the others.
+
+    ``added`` are the named fields that the messages do not state, or in whose place others stand.
+    """
 
     form: Form
     alike: int
     texts: Callable[[str], object]
-
-
-class _Added(NamedTuple):
-    """What is added to the fields of a line, as a number, as far as it is named; whether the line's process run is named and not among it."""
-
-    more: Mapping[str, Field]
-    alike: int
-    by_run: bool
+    added: tuple[str, ...]
+    of_the_file: bool
 
 
 class StatementKeys:
@@ -44,37 +49,32 @@ class StatementKeys:
             self._names[rule.event] = self._names.get(rule.event, frozenset()) | named
         self._numbers: dict[Hashable, int] = {}
         self._stated: dict[int, _Stated] = {}
-        self._added: dict[tuple[int, str], _Added] = {}
 
     def of(self, event: Event) -> Hashable | None:
         """The key of an event; None where there is none, because its fields were not read from a message."""
-        fields, kind = event.fields, event.kind
-        if fields.__class__ is not LineFields or fields.form.shape.kind != kind:
+        fields = event.fields
+        if fields.__class__ is not LineFields or fields.form.shape.kind != event.kind:
             return None
-        stated = self._stated.get(id(fields.form)) or self._of_form(fields.form)
-        added = self._added.get((id(fields.more), kind)) or self._of_more(fields.more, kind)
-        texts = stated.texts(fields.message)
-        if added.by_run:
-            return stated.alike, added.alike, texts, event.run
-        return stated.alike, added.alike, texts
+        _, alike, texts, added, of_the_file = self._stated.get(id(fields.form)) or self._of_form(fields.form)
+        more = fields.more
+        given = tuple([more.get(name, _ABSENT) for name in added])
+        if of_the_file and _ABSENT in given:
+            return alike, given, texts(fields.message), event.run
+        return alike, given, texts(fields.message)
 
     def _of_form(self, form: Form) -> _Stated:
-        names = sorted(self._names.get(form.shape.kind, ()) & form.fields.keys())
-        varying = [name for name in names if name in form.parts]
-        same = tuple((name, form.fields[name]) for name in names if name not in form.parts)
-        alike = self._number((form.shape.name, tuple(varying), repr(same)))
-        slices = [slice(form.parts[name].begin, form.parts[name].end) for name in varying]
-        found = self._stated[id(form)] = _Stated(form, alike, itemgetter(*slices) if slices else _no_text)
+        names = self._names.get(form.shape.kind, frozenset())
+        own = sorted(names & form.fields.keys())
+        varying = tuple(name for name in own if name in form.parts)
+        same = repr([(name, form.fields[name]) for name in own if name not in form.parts])
+        alike = self._numbers.setdefault((form.shape.name, varying, same), len(self._numbers))
+        slices = [slice(*form.parts[name][1:]) for name in varying]
+        added = tuple(sorted(name for name in names if name not in form.fields or name in IN_PLACE))
+        found = _Stated(
+            form, alike, itemgetter(*slices) if slices else _no_text, added, not names.isdisjoint(OF_THE_FILE)
+        )
+        self._stated[id(form)] = found
         return found
-
-    def _of_more(self, more: Mapping[str, Field], kind: str) -> _Added:
-        names = self._names.get(kind, frozenset())
-        alike = self._number(repr([(name, more[name]) for name in sorted(names & more.keys())]))
-        found = self._added[id(more), kind] = _Added(more, alike, not (names & OF_THE_FILE) <= more.keys())
-        return found
-
-    def _number(self, what: Hashable) -> int:
-        return self._numbers.setdefault(what, len(self._numbers))
 
 
 def _no_text(_: str) -> object:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from assay.traces.events import LogRecord, Place
 from assay.traces.paste import normalise
+from assay.traces.readers.known import ALONE, BRACKETED, KEPT, Dispatched, Kinds, Sorted
 from assay.traces.readers.layout import (
     Header,
     header_without_logger,
@@ -17,8 +20,9 @@ from assay.traces.readers.layout import (
     without_colours,
 )
 from assay.traces.readers.reading import FileReading, Match, Unmapped, match_of
-from assay.traces.readers.scan import RawRecord
 from assay.traces.readers.stamps import Clock
+from assay.traces.readers.stock import NO_MOMENT
+from assay.traces.readers.stretch import Numbers, RawRecord, Stretch
 from assay.traces.shapes.recognise import NOTHING, Likeness, LoggerShapes
 
 _BACK = 60_000
@@ -27,10 +31,6 @@ _AHEAD = 6 * 3600_000
 
 _PATIENCE = 64
 """After so many records in a row that begin with a bracket which is no thread, no thread is looked for there."""
-
-
-Dispatched = tuple[str, LoggerShapes | None]
-"""The full name of a logger, and its shapes if it says anything of the protocol."""
 
 
 class Dispatch(Protocol):
@@ -51,6 +51,11 @@ class Dispatch(Protocol):
 
     def level(self, level: bytes) -> str:
         """The name of a level."""
+        ...
+
+    @property
+    def kinds(self) -> Kinds:
+        """The kinds of records in the stock layout."""
         ...
 
     @property
@@ -92,6 +97,52 @@ class FileJob:
         """How many records in a row had begun with a bracket that is no thread when the first thread was found."""
         self._latest: int | None = None
         self._jumps: dict[str, tuple[int, int, Place]] = {}
+
+    def take_all(self, records: Iterable[RawRecord | Stretch]) -> None:
+        """Sort records in."""
+        for record in records:
+            if isinstance(record, Stretch):
+                self._take_stretch(record)
+            else:
+                self.take(record)
+
+    def _take_stretch(self, stretch: Stretch) -> None:
+        """Sort in records of the stock layout: those that have to be looked at one by one, and what lies between them."""
+        records, count = self._reader.kinds.sort(stretch), len(stretch.bodies)
+        classes = records.classes
+        alone = (classes == ALONE) | ((classes == KEPT) & (stretch.times == NO_MOMENT))
+        if self._vain < _PATIENCE or alone.any():
+            alone |= classes == BRACKETED
+        at = 0
+        for stop in (*np.flatnonzero(alone).tolist(), count):
+            while at < stop and self._in_header:
+                self.take(stretch.raw(at))
+                at += 1
+            self._take_sorted(records, at, stop)
+            if stop < count:
+                self.take(stretch.raw(stop))
+            at = stop + 1
+
+    def _take_sorted(self, records: Sorted, begin: int, end: int) -> None:
+        """Sort in some records of a stretch none of which has to be looked at by itself."""
+        if begin >= end:
+            return
+        kept = begin + np.flatnonzero(records.classes[begin:end] == KEPT)
+        self.reading.tally.records += end - begin
+        self.reading.other += end - begin - len(kept)
+        self._nameless_last = False
+        if len(kept):
+            self._check_times(records.stretch, kept)
+            self.reading.matches += self._reader.kinds.matches(self.reading.file, records, kept)
+
+    def _check_times(self, stretch: Stretch, kept: Numbers) -> None:
+        """Note where the times of some records jump."""
+        times = stretch.times[kept]
+        jumps = np.diff(times, prepend=times[0] if self._latest is None else self._latest)
+        for at in np.flatnonzero((jumps < -_BACK) | (jumps > _AHEAD)).tolist():
+            line, offset = int(stretch.lines[kept[at]]), stretch.base + int(stretch.starts[kept[at]]) + 1
+            self._note_jump(int(jumps[at]), Place(self.reading.file, line, offset))
+        self._latest = int(times[-1])
 
     def take(self, raw: RawRecord) -> None:
         """Sort one record in."""
@@ -156,7 +207,7 @@ class FileJob:
                 self._note_jump(jump, self._moved(first.place, lines, offset))
         for match in its.matches:
             record = replace(match.record, place=self._moved(match.record.place, lines, offset))
-            mine.matches.append(Match(record, match.findings, match.writers))
+            mine.matches.append(Match(record, match.findings, match.writers, match.roles))
         for key, unmapped in its.unmapped.items():
             known = mine.unmapped.setdefault(key, Unmapped(0, self._moved(unmapped.place, lines, offset)))
             known.count += unmapped.count
@@ -329,7 +380,7 @@ class FileJob:
             self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
         )
         ids = [convert(line.message[begin:end]) for convert, begin, end in likeness.writers]
-        self.reading.matches.append(match_of(record, likeness.findings(line.message), ids))
+        self.reading.matches.append(match_of(record, likeness.findings(line.message), ids, likeness.roles))
 
 
 def _duration(milliseconds: int) -> str:

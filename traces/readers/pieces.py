@@ -19,7 +19,7 @@ from assay.traces.readers.job import FileJob
 from assay.traces.readers.layout import START
 from assay.traces.readers.reading import FileReading, Origin
 from assay.traces.readers.records import RecordReader, is_plain, note_zeros
-from assay.traces.readers.scan import Cutter, ScanLimits, Tally, scan
+from assay.traces.readers.scan import Cutter, ScanLimits, Tally, divide
 
 HEAD = 1 << 16
 """How much of the beginning of a text tells what it is, in bytes."""
@@ -88,8 +88,7 @@ def _job(reader: RecordReader, text: bytes, origin: Origin, limits: ScanLimits, 
     job = FileJob(reader, FileReading(origin, Tally()), may_be_pasted=False)
     if like is not None:
         job.begin_like(like)
-    for raw in scan(io.BytesIO(text), origin.file, job.reading.tally, limits):
-        job.take(raw)
+    job.take_all(divide(io.BytesIO(text), origin.file, job.reading.tally, limits))
     return job
 
 

@@ -6,36 +6,60 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+import numpy as np
+
 from assay.traces.events import Field, LogRecord, Notice, Place
 from assay.traces.readers.json_events import JsonEvent
 from assay.traces.readers.scan import Tally
-from assay.traces.shapes.recognise import Finding
+from assay.traces.readers.stretch import Numbers
+from assay.traces.shapes.recognise import NO_ROLES, Finding
 
 _NOBODY: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
 class Match:
-    """A record and its findings; ``findings`` is empty if no shape fits. ``writers`` are the ids of the broker that wrote it, as it says."""
+    """A record and its findings; ``findings`` is empty if no shape fits. ``writers`` are the ids of the broker that wrote it, as it says.
+
+    ``roles`` is what it tells of the process; see ``Shape.roles``.
+    """
 
     record: LogRecord
     findings: tuple[Finding, ...]
-    writers: frozenset[int] = frozenset()
+    writers: frozenset[int] = _NOBODY
+    roles: frozenset[str] = NO_ROLES
 
 
-def match_of(record: LogRecord, findings: Sequence[Finding], ids: Iterable[Field]) -> Match:
+def match_of(record: LogRecord, findings: Sequence[Finding], ids: Iterable[Field], roles: frozenset[str]) -> Match:
     """The record with the ids that it states of its writer."""
     writers = _NOBODY
     for broker in ids:
         if isinstance(broker, int) and broker >= 0 and broker not in writers:
             writers = writers | {broker} if writers else _alone(broker)
-    return Match(record, tuple(findings), writers)
+    return Match(record, tuple(findings), writers, roles)
 
 
 @lru_cache(maxsize=4096)
 def _alone(broker: int) -> frozenset[int]:
     """A set of one: most lines have one writer, and a log has few."""
     return frozenset({broker})
+
+
+NEVER = -(1 << 62)
+"""Before all times."""
+
+
+def times_of(matches: Sequence[Match]) -> Numbers:
+    """The times of records; ``NEVER`` where they are not known."""
+    times = (match.record.time for match in matches)
+    return np.fromiter((NEVER if time is None else time for time in times), np.int64, len(matches))
+
+
+def known_times(matches: Sequence[Match]) -> Numbers:
+    """The times of records, those left out that are not known."""
+    times = times_of(matches)
+    known: Numbers = times[times != NEVER]
+    return known
 
 
 @dataclass(slots=True)

@@ -9,16 +9,18 @@ from pathlib import PurePosixPath
 
 from assay.traces.events import Place
 from assay.traces.paste import pasted_records
-from assay.traces.readers.job import Dispatched, FileJob
+from assay.traces.readers.job import FileJob
 from assay.traces.readers.json_events import JsonEvents, holds_events, read_events
 from assay.traces.readers.json_lines import holds_lines
+from assay.traces.readers.known import Dispatched, Kinds
 from assay.traces.readers.layout import LOGGER_LAST, START
 from assay.traces.readers.metadata_dump import is_dump, read_dump
 from assay.traces.readers.prefix import find_prefixes
 from assay.traces.readers.reading import FileReading, Match, Origin, match_of
-from assay.traces.readers.scan import ByteStream, RawRecord, ScanLimits, Tally, scan
+from assay.traces.readers.scan import ByteStream, ScanLimits, Tally, divide
+from assay.traces.readers.stretch import RawRecord
 from assay.traces.readers.unwrap import Part, Unwrapped
-from assay.traces.shapes.recognise import LoggerShapes, Recogniser
+from assay.traces.shapes.recognise import LoggerShapes, Recogniser, roles_of
 
 _PASTED_INTO = (".log", ".txt", ".out", ".err", ".md", "")
 """Endings of files in a directory in which a person may have pasted log lines; a file that is named is always looked at."""
@@ -61,6 +63,7 @@ class RecordReader:
         self._loggers: dict[bytes, Dispatched] = {}
         self.endings: dict[bytes, Dispatched] = {}
         self._levels: dict[bytes, str] = {}
+        self.kinds = Kinds(self.dispatch, self.level)
 
     def read(self, stream: ByteStream, head: bytes, origin: Origin, *, may_be_pasted: bool) -> list[FileReading]:
         """Read one file to its end: the file, or the parts of it. ``head`` is its beginning, which ``stream`` will hand out again."""
@@ -84,8 +87,7 @@ class RecordReader:
             note_zeros(reading, hashed.first_zero)
         else:
             job = FileJob(self, reading, may_be_pasted=may_be_pasted)
-            for raw in scan(hashed, origin.file, reading.tally, self._limits):
-                job.take(raw)
+            job.take_all(divide(hashed, origin.file, reading.tally, self._limits))
             job.finish()
             if reading.is_log:
                 note_zeros(reading, hashed.first_zero)
@@ -153,7 +155,7 @@ class RecordReader:
         """The log lines in text that is in no layout."""
         for pasted in pasted_records(text, place, self._recogniser):
             ids = (finding.fields.get(name) for finding in pasted.findings for name in finding.shape.writers)
-            yield match_of(pasted.record, pasted.findings, ids)
+            yield match_of(pasted.record, pasted.findings, ids, roles_of(pasted.findings))
 
 
 def is_plain(head: bytes) -> bool:

@@ -67,13 +67,13 @@ class Clock:
 
     def read(self, stamp: bytes) -> int | None:
         """Milliseconds since the epoch; none if the stamp names no moment, such as one in a 13th month."""
-        if len(stamp) != 23:
+        if len(stamp) != 23 or stamp[4] not in b"-/" or stamp[19] not in b",." or not stamp[20:].isdigit():
             return self._read_any(stamp)
         second = stamp[:19]
         if second != self._second:
             start = self._read_any(second)
             self._second, self._start = second, start
-            self.resolution = 1
+        self.resolution = 1
         return None if self._start is None else self._start + int(stamp[20:23])
 
     def _read_any(self, stamp: bytes) -> int | None:
@@ -86,7 +86,7 @@ class Clock:
         month = int(month) if month else _MONTHS.get(part["name2"] or part["name4"] or b"Jan", 0)
         day = int(part["day"] or part["day2"] or part["day3"] or part["day4"] or b"1")
         hour, minute, second = int(part["hour"]), int(part["minute"]), int(part["second"])
-        if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
+        if not (year != b"0000" and 1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
             return None
         start = timegm((int(year or BASE_YEAR), month, day, hour, minute, second)) * 1000
         fraction = part["fraction"]

@@ -14,7 +14,8 @@ from assay.traces.events import Notice, Place
 from assay.traces.readers.json_lines import json_line
 from assay.traces.readers.layout import without_colours
 from assay.traces.readers.prefix import Prefix, said_by, stamped_line
-from assay.traces.readers.scan import ByteStream, Cutter, RawRecord, ScanLimits, Tally
+from assay.traces.readers.scan import ByteStream, Cutter, ScanLimits, Tally
+from assay.traces.readers.stretch import RawRecord
 
 _WITHIN = 3
 """So many objects may be in one another."""

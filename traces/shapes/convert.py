@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -61,7 +62,7 @@ def _once(convert: Conversion) -> Conversion:
 
 CONVERSIONS: Mapping[str, Conversion] = MappingProxyType(
     {
-        "text": str,
+        "text": sys.intern,
         "int": int,
         "int?": _once(integer_or_none),
         "bool": truth,

@@ -7,30 +7,24 @@ looked at.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, KeysView, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
 
 from assay.traces.events import Field
 from assay.traces.shapes.convert import Conversion
 from assay.traces.shapes.shape import Shape
 
-_DIGIT = re.compile("[0-9]")
 _NOTHING_MORE: Mapping[str, Field] = MappingProxyType({})
 
 
-class Part(NamedTuple):
-    """The text of a field: its conversion, and where it begins and ends."""
-
-    convert: Conversion
-    begin: int
-    end: int
+Part = tuple[Conversion, int, int]
+"""The text of a field: its conversion, and where it begins and ends."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Form:
-    """One event of the messages of a skeleton: its shape, the fields as one message states them, and where those stand that vary.
+    """One event of the messages of a skeleton: its shape, the fields as one message states them, and where they stand.
 
     ``writers`` is where the id of the broker that wrote the line stands.
     """
@@ -49,15 +43,13 @@ class Form:
 
 
 def form_of(shape: Shape, place: re.Match[str], fields: dict[str, Field]) -> Form:
-    """The form of an event that was found in one message. What holds no digit is the same in every message of the skeleton."""
-    groups = enumerate(shape.groups, 1)
-    parts = [(name, Part(convert, *place.span(n))) for n, (name, convert) in groups if place[n] is not None]
-    return Form(
-        shape,
-        fields,
-        {name: part for name, part in parts if _DIGIT.search(place.string, part.begin, part.end)},
-        tuple(part for name, part in parts if name in shape.writers),
-    )
+    """The form of an event that was found in one message."""
+    parts = {
+        name: (convert, begin, end)
+        for (name, convert), (begin, end) in zip(shape.groups, place.regs[1:], strict=True)
+        if begin >= 0
+    }
+    return Form(shape, fields, parts, tuple(parts[name] for name in shape.writers if name in parts))
 
 
 class LineFields(Mapping[str, Field]):
@@ -74,7 +66,7 @@ class LineFields(Mapping[str, Field]):
 
     @property
     def form(self) -> Form:
-        """What the messages of the same skeleton have in common."""
+        """What says where the fields stand."""
         return self._form
 
     @property
@@ -83,9 +75,9 @@ class LineFields(Mapping[str, Field]):
         return self._message
 
     @property
-    def names(self) -> Collection[str]:
+    def names(self) -> KeysView[str]:
         """The names of the fields that the message states; nothing is read for that."""
-        return self._form.fields
+        return self._form.fields.keys()
 
     @property
     def more(self) -> Mapping[str, Field]:
@@ -102,7 +94,10 @@ class LineFields(Mapping[str, Field]):
         if name in self._more:
             return self._more[name]
         part = self._form.parts.get(name)
-        return self._form.fields[name] if part is None else part.convert(self._message[part.begin : part.end])
+        if part is None:
+            return self._form.fields[name]
+        convert, begin, end = part
+        return convert(self._message[begin:end])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.read())

@@ -17,11 +17,14 @@ from assay.traces.shapes.skeleton import skeleton_table
 _KEPT = 1 << 13
 """How many skeletons a logger's shapes remember; then they begin anew."""
 
-_LONGEST_KEPT = 1 << 11
+LONGEST_KEPT = 1 << 11
 """Messages that are longer are looked at one by one."""
 
 _TELLING = 16
 """What a message must hold at least, in letters, to be known without its logger."""
+
+
+NO_ROLES: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -32,11 +35,12 @@ class Finding:
     fields: Mapping[str, Field]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Likeness:
     """What messages of one skeleton are: the forms of their events, whether one accounts for the whole, and whether a shape is in it more than once.
 
-    ``writers`` are where the id of the broker that wrote the line stands. ``masked`` is the message as it is counted where no shape accounts for the whole.
+    ``writers`` are where the id of the broker that wrote the line stands. ``masked`` is the message as it is counted where no shape accounts for the whole of what a
+    protocol logger says. ``roles`` is what they tell of the process; see ``Shape.roles``.
     """
 
     forms: tuple[Form, ...]
@@ -44,6 +48,7 @@ class Likeness:
     repeats: bool
     writers: tuple[Part, ...]
     masked: str
+    roles: frozenset[str] = NO_ROLES
 
     def findings(self, message: str) -> list[Finding]:
         """The findings in a message of this skeleton."""
@@ -53,6 +58,12 @@ class Likeness:
 
 NOTHING = Likeness((), whole=False, repeats=False, writers=(), masked="")
 """What a message of an unknown logger is."""
+
+
+def roles_of(found: Iterable[Form | Finding]) -> frozenset[str]:
+    """What a line tells of its process in which these were found; see ``Shape.roles``."""
+    telling = [each.shape.roles for each in found if each.shape.role is not None or each.shape.joins]
+    return frozenset().union(*telling) if telling else NO_ROLES
 
 
 def _distinct(found: Iterable[Finding]) -> list[Finding]:
@@ -75,7 +86,8 @@ class LoggerShapes:
         self.whole = tuple(s for s in shapes if s.reads is Reads.WHOLE)
         self.parts = tuple(s for s in shapes if s.reads is not Reads.WHOLE)
         patterns = (*(shape.pattern for shape in shapes), *(pattern for pattern, _ in _MASKS))
-        self._table = skeleton_table(patterns, (shape.literal for shape in shapes))
+        self.table = skeleton_table(patterns, (shape.literal for shape in shapes))
+        """Makes a message its skeleton; none if messages have to be looked at one by one."""
         self._known: dict[bytes, Likeness] = {}
 
     def find(self, message: str) -> tuple[list[Finding], bool]:
@@ -85,21 +97,21 @@ class LoggerShapes:
 
     def likeness(self, message: bytes) -> Likeness:
         """What a message is, in UTF-8."""
-        if self._table is None or len(message) > _LONGEST_KEPT:
-            return self._look(message.decode())
-        skeleton = message.translate(self._table)
+        if self.table is None or len(message) > LONGEST_KEPT:
+            return self.look(message.decode())
+        skeleton = message.translate(self.table)
         found = self._known.get(skeleton)
         if found is None:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            found = self._known[skeleton] = self._look(message.decode())
+            found = self._known[skeleton] = self.look(message.decode())
         return found
 
-    def _look(self, message: str) -> Likeness:
-        """The same, shape by shape."""
+    def look(self, message: str) -> Likeness:
+        """The same of a text, shape by shape, and nothing remembered."""
         likely = (shape for shape in self.whole if shape.literal in message)
         whole = next(((shape, found) for shape in likely if (found := shape.occurrences(message))), None)
-        parts = [(shape, shape.occurrences(message)) for shape in self.parts]
+        parts = [(shape, shape.occurrences(message)) for shape in self.parts if shape.literal in message]
         forms = [
             form_of(shape, place, fields)
             for shape, found in ([] if whole is None else [whole]) + parts
@@ -107,8 +119,8 @@ class LoggerShapes:
         ]
         repeats = any(len(found) > 1 for _, found in parts)
         writers = dict.fromkeys(part for form in forms for part in form.writers)
-        masked = "" if whole is not None else mask(message)
-        return Likeness(tuple(forms), whole is not None, repeats, tuple(writers), masked)
+        masked = mask(message) if whole is None and self.protocol else ""
+        return Likeness(tuple(forms), whole is not None, repeats, tuple(writers), masked, roles_of(forms))
 
 
 class Recogniser:

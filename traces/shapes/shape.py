@@ -22,6 +22,10 @@ class Reads(Enum):
     """Every occurrence anywhere in the message, one event each, beside the whole shapes."""
 
 
+JOINED = "joined"
+"""Of lines that have fields in common with those of the same session; no shape has a role of that name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """A line shape.
@@ -51,6 +55,12 @@ class Shape:
     """The name and the conversion of each group of the pattern, in its order."""
     longest: int = 1 << 30
     """A longer message is not one of this shape: its pattern could take too much time."""
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """What a line tells of its process: its role, and ``JOINED`` if lines with equal fields were written in one session."""
+        found = frozenset({JOINED}) if self.joins else frozenset[str]()
+        return found if self.role is None else found | {self.role}
 
     @property
     def writers(self) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ import io
 import pytest
 
 from assay.traces.readers.layout import split_logger
-from assay.traces.readers.scan import RawRecord, ScanLimits, Tally, scan
+from assay.traces.readers.scan import ScanLimits, Tally, scan
 from assay.traces.readers.stamps import Clock
+from assay.traces.readers.stretch import RawRecord
 
 LOG = (
     b"\tat the.end.of.a.record(that was rotated away)\n"
@@ -102,3 +103,26 @@ def test_a_clock_reads_milliseconds_as_utc_and_refuses_what_is_no_time() -> None
     assert clock.read(b"2026-11-21 01:45:22,706") == 1795225522706
     assert clock.read(b"2026-13-21 01:45:22,706") is None
     assert clock.read(b"2026-11-21 01:45:23,000") == 1795225523000
+
+
+@pytest.mark.parametrize(
+    ("stamp", "moment"),
+    [
+        (b"2026-11-21 01:45:22 UTC", 1795225522000),
+        (b"2026-11-21T01:45:22.05Z", 1795225522050),
+        (b"21 Nov 2026 01:45:22,70", 1795225522700),
+        (b"0000-11-21 01:45:22,705", None),
+        (b"0000-11-21 01:45:22", None),
+    ],
+)
+def test_a_stamp_as_long_as_the_stock_one_is_read_as_what_it_is(stamp: bytes, moment: int | None) -> None:
+    assert Clock().read(stamp) == moment
+
+
+def test_a_stamp_with_milliseconds_is_exact_behind_one_without() -> None:
+    clock = Clock()
+    resolutions = []
+    for stamp in (b"2026-11-21 01:45:22,705", b"2026-11-21 01:45:22", b"2026-11-21 01:45:22,706"):
+        clock.read(stamp)
+        resolutions.append(clock.resolution)
+    assert resolutions == [1, 1000, 1]

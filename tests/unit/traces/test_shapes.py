@@ -11,7 +11,8 @@ import pytest
 from assay.grammar.diagnostics import SpecError
 from assay.traces.events import Field
 from assay.traces.readers.layout import split_logger
-from assay.traces.readers.scan import RawRecord, Tally, scan
+from assay.traces.readers.scan import Tally, scan
+from assay.traces.readers.stretch import RawRecord
 from assay.traces.shapes.catalogue import load_catalogue
 from assay.traces.shapes.convert import CONVERSIONS, integer_map, session
 from assay.traces.shapes.recognise import Recogniser, mask

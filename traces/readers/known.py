@@ -1,0 +1,168 @@
+"""The kinds of records in the stock layout, by numbers: machine code sorts the records of a stretch, and only what a shape fits is looked at one by one.
+
+NOTE(kinds): A kind is a level, what ends the line, and the skeleton of the message (see the note in ``skeleton``), compared byte by byte. What ends a line
+is known first: it tells the logger, and the logger whether a message says anything at all and which of its digits are told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.traces.events import LogRecord, Place
+from assay.traces.readers.layout import LOGGER_LAST
+from assay.traces.readers.reading import Match, match_of
+from assay.traces.readers.stock import find_endings, number_endings, number_kinds
+from assay.traces.readers.stretch import Numbers, Stretch
+from assay.traces.shapes.recognise import LONGEST_KEPT, NOTHING, Likeness, LoggerShapes
+
+Dispatched = tuple[str, LoggerShapes | None]
+"""The full name of a logger, and its shapes if it says anything of the protocol."""
+
+OTHER, ALONE, KEPT, BRACKETED = range(4)
+"""What is done with the records of a kind: they are counted, or looked at one by one, or a shape fits them; or they would be counted, but that what
+they begin with may be a thread."""
+
+_OTHER, _ALONE = -2, -1
+"""The numbers of kinds that need no skeleton."""
+
+_ENDINGS, _KINDS = 1 << 12, 1 << 15
+_BYTES_OF_ENDINGS, _BYTES_OF_KINDS = 1 << 18, 1 << 23
+_IDENTITY = np.arange(256, dtype=np.uint8)
+
+
+class _Store:
+    """Pieces of text with numbers; see ``stock.intern``."""
+
+    def __init__(self, most: int, size: int) -> None:
+        self._pieces = np.empty(size, np.uint8)
+        self._offsets = np.zeros(most + 1, np.int64)
+        self._count = np.zeros(1, np.int64)
+        slots, marks, owners = np.zeros(2 * most, np.int64), np.zeros(most, np.uint64), np.zeros(most, np.int64)
+        self.arrays = (slots, marks, owners, self._offsets, self._pieces, self._count)
+        self._owners = owners
+
+    def __len__(self) -> int:
+        return int(self._count[0])
+
+    def text(self, number: int) -> bytes:
+        """The piece of a number."""
+        return self._pieces[self._offsets[number] : self._offsets[number + 1]].tobytes()
+
+    def owner(self, number: int) -> int:
+        """Whose piece it is."""
+        return int(self._owners[number])
+
+    @property
+    def is_nearly_full(self) -> bool:
+        """Whether little room is left."""
+        most, size = len(self._owners), len(self._pieces)
+        return len(self) > most - most // 8 or int(self._offsets[len(self)]) > size - size // 8
+
+
+class Kind(NamedTuple):
+    """What records of one kind are."""
+
+    level: str
+    logger: str
+    likeness: Likeness
+
+
+class Sorted(NamedTuple):
+    """A stretch, the number of each record's kind, what is done with it, and where its message ends."""
+
+    stretch: Stretch
+    numbers: Numbers
+    classes: npt.NDArray[np.uint8]
+    ends: Numbers
+
+
+class Kinds:
+    """All kinds of records seen so far; ``dispatch`` finds a logger by its name, ``level`` the name of a level."""
+
+    def __init__(self, dispatch: Callable[[bytes], Dispatched], level: Callable[[bytes], str]) -> None:
+        self._dispatch, self._level = dispatch, level
+        self._loggers: list[Dispatched] = []
+        self._rows = np.full(_ENDINGS, _ALONE, np.int64)
+        self._folds = np.empty((0, 256), np.uint8)
+        self._known_folds: dict[bytes, int] = {}
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Forget all kinds, and what ends lines."""
+        self._endings, self._messages = _Store(_ENDINGS, _BYTES_OF_ENDINGS), _Store(_KINDS, _BYTES_OF_KINDS)
+        self._loggers.clear()
+        self._kinds: list[Kind] = [Kind("", "", NOTHING)] * 2
+        self._classes = np.full(_KINDS + 2, ALONE, np.uint8)
+        self._classes[_OTHER + 2] = OTHER
+
+    def sort(self, stretch: Stretch) -> Sorted:
+        """The records of a stretch sorted by their kinds."""
+        if self._messages.is_nearly_full or self._endings.is_nearly_full:
+            self._begin_anew()
+        text, count = np.frombuffer(stretch.text, np.uint8), len(stretch.bodies)
+        ends, endings, numbers = np.empty((3, count), np.int64)
+        find_endings(text, stretch.starts, stretch.bodies, stretch.simple, ends)
+        number_endings(text, stretch.starts, ends, _IDENTITY, self._endings.arrays, endings)
+        self._learn_endings()
+        rows, store = self._rows, self._messages.arrays
+        number_kinds(text, stretch.starts, ends, endings, rows, self._folds, LONGEST_KEPT, store, numbers)
+        self._learn_kinds()
+        numbers += 2
+        return Sorted(stretch, numbers, self._classes[numbers], ends)
+
+    def matches(self, file: str, records: Sorted, kept: Numbers) -> Iterator[Match]:
+        """Those records of a stretch that shapes fit, with what was found in them."""
+        stretch, kinds = records.stretch, self._kinds
+        text = stretch.text.decode("latin-1")
+        columns = (
+            records.numbers,
+            stretch.bodies,
+            records.ends,
+            stretch.lines,
+            stretch.starts[:-1] + (stretch.base + 1),
+            stretch.times,
+        )
+        for number, begin, end, line, offset, time in zip(*(each[kept].tolist() for each in columns), strict=True):
+            level, logger, likeness = kinds[number]
+            message = text[begin:end]
+            record = LogRecord(Place(file, line, offset), time, level, logger, None, message)
+            ids = [convert(message[start:stop]) for convert, start, stop in likeness.writers]
+            yield match_of(record, likeness.findings(message), ids, likeness.roles)
+
+    def _learn_endings(self) -> None:
+        """Find out which loggers the new endings of lines name."""
+        for number in range(len(self._loggers), len(self._endings)):
+            found = LOGGER_LAST.fullmatch(self._endings.text(number))
+            logger: Dispatched = ("", None) if found is None else self._dispatch(found[1])
+            self._loggers.append(logger)
+            shapes = logger[1]
+            if found is None or (shapes is not None and shapes.table is None):
+                self._rows[number] = _ALONE
+            else:
+                table = None if shapes is None else shapes.table
+                self._rows[number] = _OTHER if table is None else self._fold(table)
+
+    def _fold(self, table: bytes) -> int:
+        """The row of a table in the array of all."""
+        known = self._known_folds.get(table)
+        if known is None:
+            known = self._known_folds[table] = len(self._folds)
+            self._folds = np.vstack((self._folds, np.frombuffer(table, np.uint8)))
+        return known
+
+    def _learn_kinds(self) -> None:
+        """Find out what the new kinds are. The skeleton of a message is read as the message is."""
+        for number in range(len(self._kinds) - 2, len(self._messages)):
+            level, _, message = self._messages.text(number).partition(b" ")
+            name, shapes = self._loggers[self._messages.owner(number)]
+            message = message.lstrip(b" ")
+            likeness = NOTHING if shapes is None else shapes.look(message.decode("ascii"))
+            self._kinds.append(Kind(self._level(level), name, likeness))
+            if likeness.whole:
+                self._classes[number + 2] = KEPT
+            elif shapes is not None and not shapes.protocol and not likeness.forms:
+                self._classes[number + 2] = BRACKETED if message.startswith(b"[") else OTHER
