@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -12,14 +12,15 @@ from assay.grammar.values import Value
 from assay.traces.decode import OutOfRangeError, UnfitError, decode
 from assay.traces.events import Event, Field, Place
 from assay.traces.shapes.form import LineFields
+from assay.traces.statement import StatementKeys
 
 Condition = Callable[[TraceRule, Mapping[str, Value]], bool]
 """Whether a rule's ``if`` holds for the values of its fields (by the names of their binders)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Observation:
-    """An event as one rule sees it. ``bound`` maps the rule's binders to values, ``values`` the event's fields."""
+    """An event as one rule sees it. ``bound`` maps the rule's binders to values, ``values`` the event's fields. It is never changed."""
 
     event: Event
     rule: TraceRule
@@ -100,13 +101,6 @@ def _merged(groups: Iterable[Sequence[Unread]]) -> tuple[Unread, ...]:
     return tuple(sorted(found.values(), key=lambda unread: (unread.kind, unread.reason)))
 
 
-OF_THE_FILE = frozenset({"node", "run"})
-"""The fields that every event has: they come from where a line stands, not from what it says."""
-
-EVERY_SLICE = "slice"
-"""The field that every event of a slice has: the element of the slicing set that stands for the slice at hand."""
-
-_ABSENT = object()
 NO_RULE = "no rule of the trace clause speaks of it"
 NO_CONDITION = "no rule's fields and condition fit"
 
@@ -158,58 +152,73 @@ def _stated(given: Mapping[str, Field], rule: TraceRule, condition: Condition) -
     return (bound, tuple(values)) if condition(rule, bound) else None
 
 
-class _Statements:
-    """What events state, as rules see it. What many lines of one shape state alike is decoded once."""
+_View = tuple[TraceRule, _Stated]
+"""A rule, and what it sees in an event."""
 
-    def __init__(self, condition: Condition) -> None:
+STATEMENTS_KEPT = 1 << 16
+"""How many statements are remembered."""
+
+
+class Binder:
+    """Binds events to the rules of a clause. What many lines state alike is read and decoded once."""
+
+    def __init__(self, plan: TracePlan, condition: Condition) -> None:
+        self._rules = rules_by_kind(plan)
+        self._reasons = {known.event: known.reason for known in plan.ignored}
         self._condition = condition
-        self._known: dict[tuple[object, ...], _Stated] = {}
+        self._keys = StatementKeys(plan.rules)
+        self._known: dict[Hashable, tuple[_View, ...]] = {}
 
-    def of(self, event: Event, rules: Iterable[TraceRule]) -> Iterator[Observation | Misfit]:
-        """The event as the rules see it that speak of it."""
+    def bind(self, events: Iterable[Event]) -> Bound:
+        """All observations of the events, in the order of the events; of one event in the order of the rules."""
+        observations: list[Observation] = []
+        misfits: list[Misfit] = []
+        ignored, unmapped = _Counter(), _Counter()
+        for event in events:
+            rules = self._rules.get(event.kind)
+            views = () if rules is None else self._views(event, rules)
+            if views:
+                seen = [found for rule, stated in views if (found := _seen(event, rule, stated)) is not None]
+                fitting = [found for found in seen if isinstance(found, Observation)]
+                observations += fitting
+                misfits += [] if fitting else [found for found in seen if isinstance(found, Misfit)][:1]
+            elif event.kind in self._reasons:
+                ignored.add(event, self._reasons[event.kind])
+            elif rules is not None:
+                ignored.add(event, NO_CONDITION)
+            else:
+                unmapped.add(event, NO_RULE)
+        return Bound(tuple(observations), tuple(misfits), ignored.result(), unmapped.result())
+
+    def _views(self, event: Event, rules: Sequence[TraceRule]) -> tuple[_View, ...]:
+        """What the rules see that speak of an event."""
+        key = self._keys.of(event)
+        if key is None:
+            return self._seen_by(event, rules)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= STATEMENTS_KEPT:
+                self._known.clear()
+            found = self._known[key] = self._seen_by(event, rules)
+        return found
+
+    def _seen_by(self, event: Event, rules: Sequence[TraceRule]) -> tuple[_View, ...]:
         given = fields_of(event)
-        for rule in rules:
-            found = _seen(event, rule, self._stated(event.shape, given, rule))
-            if found is not None:
-                yield found
-
-    def _stated(self, shape: str, given: Mapping[str, Field], rule: TraceRule) -> _Stated:
-        """The fields of a shape have one type each, so that equal values are the same; in events without a shape ``1`` may be ``true``."""
-        key = (shape, id(rule), *(given.get(field.field, _ABSENT) for field in rule.fields))
-        try:
-            return self._known[key]
-        except KeyError:
-            found = _stated(given, rule, self._condition)
-            if shape:
-                self._known[key] = found
-            return found
-        except TypeError:  # a mapping is among the fields
-            return _stated(given, rule, self._condition)
+        views = ((rule, _stated(given, rule, self._condition)) for rule in rules)
+        return tuple(view for view in views if view[1] is not None)
 
 
-def bind(plan: TracePlan, events: Iterable[Event], condition: Condition) -> Bound:
-    """All observations of the events, in the order of the events; of one event in the order of the rules."""
+def rules_by_kind(plan: TracePlan) -> dict[str, list[TraceRule]]:
+    """The rules of a clause by the kind of events that they speak of, in their order."""
     rules: dict[str, list[TraceRule]] = {}
     for rule in plan.rules:
         rules.setdefault(rule.event, []).append(rule)
-    reasons = {known.event: known.reason for known in plan.ignored}
-    observations: list[Observation] = []
-    misfits: list[Misfit] = []
-    ignored, unmapped = _Counter(), _Counter()
-    statements = _Statements(condition)
-    for event in events:
-        seen = list(statements.of(event, rules[event.kind])) if event.kind in rules else []
-        observations += [found for found in seen if isinstance(found, Observation)]
-        if seen:
-            if not any(isinstance(found, Observation) for found in seen):
-                misfits += [found for found in seen if isinstance(found, Misfit)][:1]
-        elif event.kind in reasons:
-            ignored.add(event, reasons[event.kind])
-        elif event.kind in rules:
-            ignored.add(event, NO_CONDITION)
-        else:
-            unmapped.add(event, NO_RULE)
-    return Bound(tuple(observations), tuple(misfits), ignored.result(), unmapped.result())
+    return rules
+
+
+def bind(plan: TracePlan, events: Iterable[Event], condition: Condition) -> Bound:
+    """The observations that events are; see :meth:`Binder.bind`."""
+    return Binder(plan, condition).bind(events)
 
 
 def changed(observation: Observation, field: str, value: Value, text: Field) -> Observation:

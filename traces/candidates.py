@@ -9,7 +9,7 @@ from itertools import islice
 from assay.checker.evaluate.show import show_value
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.binding import OF_THE_FILE, changed
+from assay.traces.binding import changed
 from assay.traces.blame import Suspect
 from assay.traces.order import Item, Order
 from assay.traces.plan import is_sized
@@ -17,6 +17,7 @@ from assay.traces.rewrite import alternatives, contains, distance, parts
 from assay.traces.search.explore import Search
 from assay.traces.search.model import ANY, Taken
 from assay.traces.search.path import Move, Node, Path
+from assay.traces.statement import OF_THE_FILE
 from assay.traces.validation import Repair
 
 NEARBY = 1_000.0

@@ -7,6 +7,10 @@ threads and clocks allow: what was sent once may be received at any later time.
 NOTE(earliest position): Nothing of a slice changes what is shared, so what can follow at some position of the shared execution can follow at any
 earlier one too, from the same state of the slice. Of all ways to one state of the slice only the one with the earliest position is kept:
 the memory is bounded by the states that may be true at once, not by the length of the log.
+
+NOTE(equal lines): A cluster restates each write a hundred times. Of the lines of a write that state the same and no action the earliest says all that the
+others say: it is what the outcome is compared with, and of the times of lines that are no action only the first is asked for. So where nothing is wrong
+without the others, nothing is wrong with them, and the execution is the same; how many lines contradict a write is asked of all of them.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from dataclasses import dataclass
 
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
+from assay.traces.binding import Observation
 from assay.traces.chain import Chain, thread_of
 from assay.traces.order import Item
 from assay.traces.search.model import ANY, Model, Taken
@@ -219,6 +224,18 @@ def _different(lines: Iterable[Item]) -> list[Item]:
     for line in lines:
         found.setdefault((id(line.observation.rule), line.observation.values), line)
     return list(found.values())
+
+
+def without_equals(lines: Iterable[Observation]) -> list[int]:
+    """The positions of the lines without those that state the same of one write as an earlier one, and no action (see the note on equal lines)."""
+    found: dict[object, tuple[int, int]] = {}
+    for position, line in enumerate(lines):
+        rule, time = line.rule, line.event.record.time or 0
+        key = position if rule.steps or rule.at is None else (id(rule), id(line.bound))
+        known = found.get(key)
+        if known is None or time < known[0]:
+            found[key] = time, position
+    return sorted(position for _, position in found.values())
 
 
 def announcing(lines: Sequence[Item]) -> Sequence[Item]:

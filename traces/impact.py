@@ -19,12 +19,13 @@ from assay.checker.evaluate.undefined import Undefined
 from assay.checker.verdict import State
 from assay.grammar import kernel as k
 from assay.grammar.values import Atom, Value
-from assay.traces.binding import EVERY_SLICE, Observation, observe
+from assay.traces.binding import Observation, observe
 from assay.traces.decode import OutOfRangeError, UnfitError, decode
 from assay.traces.events import Event, Field
 from assay.traces.join import SliceAnswer
 from assay.traces.moments import Endings, Moment, moments, spans, woven
 from assay.traces.slicing import split
+from assay.traces.statement import EVERY_SLICE
 from assay.traces.validation import Execution, Impact, Remark, SliceResult, Spell, TraceVerdict, Validation
 
 Stretch = tuple[Moment, Moment | None]

@@ -11,12 +11,12 @@ from functools import cached_property, partial
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
 from assay.traces.atoms import Writer
-from assay.traces.binding import Observation, Tally, bind
+from assay.traces.binding import Binder, Observation, Tally
 from assay.traces.chain import Chain, chain
 from assay.traces.events import Event, Place
-from assay.traces.history import Deed, History, Trail, Write
+from assay.traces.history import Deed, History, Trail, Write, without_equals
 from assay.traces.order import Item
-from assay.traces.replay import broken_properties
+from assay.traces.replay import Properties
 from assay.traces.search.model import Model
 from assay.traces.search.path import Path
 from assay.traces.slice_blame import Blamer
@@ -80,11 +80,13 @@ class Joiner:
         self.model = Model(joint.split.kernel, joint.split.plan_of_slices(joint.plan))
         self.blamer = Blamer(joint.split.kernel, joint.writer)
         names = {joint.split.kernel.variables[i].name for i in joint.split.own}
-        self.properties = tuple(p for p in joint.split.kernel.properties if _speaks_of(p, names))
+        properties = (p for p in joint.split.kernel.properties if _speaks_of(p, names))
+        self.properties = Properties(self.model, properties)
+        self.binder = Binder(self.model.plan, self.model.applies)
 
     def of_slice(self, name: str, events: Sequence[Event]) -> SliceAnswer:
         """All about a slice: it depends on its own events and on the joint alone."""
-        bound = bind(self.model.plan, events, self.model.applies)
+        bound = self.binder.bind(events)
         before = self.visited
         result = self.answer(name, bound.observations, events)
         return SliceAnswer(result, bound.tally, self.visited - before)
@@ -130,17 +132,14 @@ class Joiner:
     ) -> SliceResult:
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
-        lines = [_item(number, seen) for number, seen in enumerate(observations)]
-        if not lines:
+        if not observations:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
-        history = History(self.model, self.joint.split, self.joint.chain, self._views)
         since = self.joint.split.slicing.since
         started = since is None or any(event.kind == since for event in events)
-        check = partial(SliceCheck, history, self.blamer, started=started, one_is_enough=one_is_enough)
-        found = check_slice(check, lines)
+        history, found = self._found(observations, started=started, one_is_enough=one_is_enough)
         self.visited += history.visited
         run = self._execution(history, found.trail)
-        properties = () if found.violations or found.missing else broken_properties(self.model, run, self.properties)
+        properties = () if found.violations or found.missing else self.properties.broken(run)
         return SliceResult(
             name,
             _verdict(found),
@@ -152,6 +151,23 @@ class Joiner:
             run,
             tuple(self._remarks(found.trail)),
         )
+
+    def _found(
+        self, observations: Sequence[Observation], *, started: bool, one_is_enough: bool
+    ) -> tuple[History, Findings]:
+        """What is found of a slice, with the history that it is told in; where equal lines are left out first, all of them if anything is wrong."""
+        few = without_equals(observations)
+        if len(few) < len(observations):
+            history, lines = self._history(), [_item(number, observations[number]) for number in few]
+            found = SliceCheck(history, self.blamer, lines, started=started, one_is_enough=True, explained=False).run()
+            if not found.violations:
+                return history, found
+        history, lines = self._history(), [_item(number, seen) for number, seen in enumerate(observations)]
+        check = partial(SliceCheck, history, self.blamer, started=started, one_is_enough=one_is_enough)
+        return history, check_slice(check, lines)
+
+    def _history(self) -> History:
+        return History(self.model, self.joint.split, self.joint.chain, self._views)
 
     def _execution(self, history: History, trail: Trail) -> Execution:
         """The execution of a slice: a step for each write and deed, with what was assumed before it."""

@@ -9,13 +9,14 @@ from random import Random
 from assay.checker.evaluate.show import show_value
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.binding import EVERY_SLICE, OF_THE_FILE, Observation, bind
+from assay.traces.binding import Observation, bind
 from assay.traces.conduct import Options
 from assay.traces.decode import encode
 from assay.traces.events import Event, Field, Place
 from assay.traces.retrial import Change, Retrial
 from assay.traces.rewrite import alternatives
 from assay.traces.search.model import Model
+from assay.traces.statement import EVERY_SLICE, OF_THE_FILE
 from assay.traces.validation import KillRate, Repair, TraceVerdict
 
 

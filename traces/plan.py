@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import Diagnostic, Note, Span, SpecError
 from assay.grammar.load import Loaded, log_kernel
-from assay.traces.binding import fields_of
+from assay.traces.binding import STATEMENTS_KEPT, fields_of, rules_by_kind
 from assay.traces.decode import Named, Reached, needs
 from assay.traces.events import Event
+from assay.traces.statement import StatementKeys
 
 _PLAIN = frozenset({int, str})
 NO_CLAUSE = "E710"
@@ -95,13 +96,19 @@ def sizing(kernel: k.Kernel, plan: k.TracePlan, events: Iterable[Event]) -> Sizi
     """
     names: dict[str, set[str]] = {}
     known: set[object] = set()
+    stated: set[Hashable] = set()
     largest, seen = 0, 0
-    rules: dict[str, list[k.TraceRule]] = {}
-    for rule in plan.rules:
-        rules.setdefault(rule.event, []).append(rule)
+    rules, keys = rules_by_kind(plan), StatementKeys(plan.rules)
     for event in events:
         seen += 1
-        for need in _needs(event, rules.get(event.kind, []), known):
+        key = keys.of(event) if event.kind in rules else None
+        if event.kind not in rules or key in stated:
+            continue
+        if key is not None:
+            if len(stated) >= STATEMENTS_KEPT:
+                stated.clear()
+            stated.add(key)
+        for need in _needs(event, rules[event.kind], known):
             match need:
                 case Named(sort, name):
                     names.setdefault(sort, set()).add(name)

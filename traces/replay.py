@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
 
 from assay.grammar import kernel as k
 from assay.traces.events import Event
 from assay.traces.search.model import Model
 from assay.traces.search.path import Path
+from assay.traces.standing import StandingCondition
 from assay.traces.validation import BrokenProperty, ExecutedStep, Execution
 
 
@@ -43,34 +43,42 @@ def reordering(path: Path) -> float:
     return most
 
 
-def broken_properties(
-    model: Model, run: Execution, properties: Sequence[k.Property] | None = None
-) -> tuple[BrokenProperty, ...]:
-    """The invariants, lemmas and transitions that are false in a state or on a step; of each the first occurrence."""
-    numbers = [model.number(run.initial), *(model.number(step.state) for step in run.steps)]
-    found: list[BrokenProperty] = []
-    for prop in model.kernel.properties if properties is None else properties:
-        match prop.kind:
-            case "invariant" | "lemma" | "transition":
-                first = next(_breaches(model, prop, numbers), None)
-                if first is not None:
-                    at, labels = first
-                    found.append(BrokenProperty(prop.name, prop.kind, prop.span, _event_at(run, at), labels))
-            case "reachable" | "temporal" | "refinement":
-                continue
-    return tuple(found)
+class Properties:
+    """The invariants, lemmas and transitions of a model, asked of one execution after another."""
+
+    def __init__(self, model: Model, properties: Iterable[k.Property]) -> None:
+        self._model = model
+        self._conditions = [
+            (prop, [(part.label, StandingCondition(model, part.condition)) for part in prop.conjuncts])
+            for prop in properties
+            if prop.kind in _OF_STEPS
+        ]
+
+    def broken(self, run: Execution) -> tuple[BrokenProperty, ...]:
+        """Those that are false in a state or on a step; of each the first occurrence."""
+        numbers = [self._model.number(run.initial), *(self._model.number(step.state) for step in run.steps)]
+        found: list[BrokenProperty] = []
+        for prop, conjuncts in self._conditions:
+            on_steps = prop.kind == "transition"
+            first = next(_breaches(conjuncts, numbers, on_steps=on_steps), None)
+            if first is not None:
+                at, labels = first
+                found.append(BrokenProperty(prop.name, prop.kind, prop.span, _event_at(run, at), labels))
+        return tuple(found)
 
 
-def _breaches(model: Model, prop: k.Property, numbers: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
+_OF_STEPS = frozenset({"invariant", "lemma", "transition"})
+
+
+def _breaches(
+    conjuncts: Sequence[tuple[str, StandingCondition]], numbers: Sequence[int], *, on_steps: bool
+) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The positions at which a property is false, with the labels of its false conjuncts."""
-    seen: dict[tuple[int, int], tuple[str, ...]] = {}
-    on_steps: Literal[0, 1] = 1 if prop.kind == "transition" else 0
     for at in range(on_steps, len(numbers)):
-        key = (numbers[at], numbers[at - 1] if on_steps else numbers[at])
-        if key not in seen:
-            seen[key] = tuple(part.label for part in prop.conjuncts if not model.holds(part.condition, {}, *key))
-        if seen[key]:
-            yield at, seen[key]
+        now, before = numbers[at], numbers[at - 1] if on_steps else numbers[at]
+        false = tuple(label for label, condition in conjuncts if not condition.holds(now, before))
+        if false:
+            yield at, false
 
 
 def _event_at(run: Execution, at: int) -> Event | None:

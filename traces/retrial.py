@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.traces.atoms import Writer
-from assay.traces.binding import Bound, Observation, bind
+from assay.traces.binding import Binder, Bound, Observation
 from assay.traces.conduct import Accepted, Conclusion, Options, Rejected, conclude
 from assay.traces.events import Event
 from assay.traces.join import Joiner, Joint, joint
 from assay.traces.mismatch import proceed, violation_of
 from assay.traces.order import Item, order
-from assay.traces.replay import broken_properties, execution
+from assay.traces.replay import Properties, execution
 from assay.traces.search.explore import Search
 from assay.traces.search.path import Path
 from assay.traces.slices import SlicedEvents
@@ -51,6 +51,8 @@ class Retrial:
         self.parts = parts
         self.writer = writer
         self.options = options
+        self._properties = Properties(search.model, search.model.kernel.properties)
+        self._binder = Binder(search.model.plan, search.model.applies)
         self._items: dict[int, list[Item]] = {}
         for item in search.frontier.order.items:
             self._items.setdefault(id(item.observation.event), []).append(item)
@@ -69,7 +71,7 @@ class Retrial:
             conclusion = conclude(search, search.begin(search.frontier.start), self.options)
             if not isinstance(conclusion, Accepted):
                 return self._refused(search, conclusion, explained=explained)
-            broken = broken_properties(search.model, execution(search.model, conclusion.path))
+            broken = self._properties.broken(execution(search.model, conclusion.path))
             joiner = None if joiner is None else joiner.on(self._joint_on(joiner.joint, conclusion.path))
         if joiner is None:
             return Judgement(TraceVerdict.CONSISTENT, (), broken)
@@ -115,7 +117,7 @@ class Retrial:
         return search, misfits
 
     def _bound(self, events: Sequence[Event]) -> Bound:
-        return bind(self.search.model.plan, events, self.search.model.applies)
+        return self._binder.bind(events)
 
     def _rebuilt(self, change: Change) -> Search:
         events = [new for event in self.parts.shared for new in change.get(id(event), (event,))]

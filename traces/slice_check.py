@@ -69,16 +69,27 @@ class Findings:
 
 
 class SliceCheck:
-    """The check of one slice. ``started`` says whether a line tells of its beginning; ``one_is_enough``, that it may end with the first mismatch."""
+    """The check of one slice. ``started`` says whether a line tells of its beginning; ``one_is_enough``, that it may end with the first mismatch.
+
+    Where it is not ``explained``, a mismatch of a write is only noted.
+    """
 
     def __init__(
-        self, history: History, blamer: Blamer, lines: Sequence[Item], *, started: bool, one_is_enough: bool = False
+        self,
+        history: History,
+        blamer: Blamer,
+        lines: Sequence[Item],
+        *,
+        started: bool,
+        one_is_enough: bool = False,
+        explained: bool = True,
     ) -> None:
         bound = history.model.plan.ordering.commit_before_line
         self.history = history
         self.blamer = blamer
         self.started = started
         self.one_is_enough = one_is_enough
+        self.explained = explained
         self.late = LATE if bound is None else float(bound)
         self.lines = tuple(lines)
         self.frontier: Frontier = history.begin
@@ -219,6 +230,9 @@ class SliceCheck:
         lines agree on a write that no rule allows, what follows agrees with it too, and the rule is blamed; else the odd line is. Where several lines
         agree on a state that no action leads to, the first of them is blamed, and the check goes on from that state.
         """
+        if not self.explained:
+            self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
+            return self.frontier
         without_one = self._without_one(write)
         alone = next((each for each in without_one if not self._failures(each.trail, ahead[:AHEAD])), None)
         if alone is not None:

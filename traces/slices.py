@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.grammar.kernel import Slicing
-from assay.traces.binding import EVERY_SLICE
 from assay.traces.events import Event, Field
 from assay.traces.shapes.form import LineFields
+from assay.traces.statement import EVERY_SLICE
 
 Name = tuple[str, ...]
 

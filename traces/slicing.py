@@ -17,7 +17,7 @@ from assay.checker.evaluate.traverse import children, variables_of
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import Diagnostic, Span, SpecError
-from assay.traces.binding import EVERY_SLICE
+from assay.traces.statement import EVERY_SLICE
 
 NOT_SLICED = "E712"
 

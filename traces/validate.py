@@ -22,7 +22,7 @@ from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
 from assay.traces.order import order, stream_key
 from assay.traces.plan import of_versions, sized_kernel, strict, trace_plan
-from assay.traces.replay import broken_properties, execution, hidden_steps, reordering
+from assay.traces.replay import Properties, execution, hidden_steps, reordering
 from assay.traces.restatement import without_restatements
 from assay.traces.retrial import Retrial
 from assay.traces.search.explore import Search
@@ -142,7 +142,7 @@ def validate_shared(
         tally=sum_of([replace(found.bound.tally, fields=found.fields), unjoined]),
         reason=findings.reason,
         violations=tuple(findings.violations),
-        properties=broken_properties(model, run) if run is not None else (),
+        properties=Properties(model, model.kernel.properties).broken(run) if run is not None else (),
         hidden=hidden_steps(findings.path) if findings.path else {},
         reordering=reordering(findings.path) if findings.path else 0.0,
         execution=run,

@@ -42,6 +42,24 @@ def locals_of(node: k.Node) -> frozenset[str]:
     return frozenset(each.name for each in descendants(node) if isinstance(each, k.Local))
 
 
+def binders_of(expr: k.Expr) -> frozenset[str]:
+    """The names that an expression binds for its own parts."""
+    match expr:
+        case k.Quantified() | k.LetIn() | k.Filter() | k.Tabulate():
+            return frozenset({expr.binder.name})
+        case k.Image():
+            return frozenset(generator.binder.name for generator in expr.generators)
+        case _:
+            return frozenset()
+
+
+def free_locals(expr: k.Expr) -> frozenset[str]:
+    """The names of the bound variables that are mentioned in an expression and bound outside it (names are unique)."""
+    parts = [expr, *descendants(expr)]
+    inner = {name for part in parts for name in binders_of(part)}
+    return frozenset(part.name for part in parts if isinstance(part, k.Local)) - inner
+
+
 def variables_of(node: k.Node) -> frozenset[str]:
     """The names of the state variables that an expression or a statement reads."""
     own = {node.name} if isinstance(node, k.StateVar) else set()

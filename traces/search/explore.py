@@ -156,7 +156,7 @@ class Search:
         return finding
 
     def moves(self, path: Path, limits: Limits, finding: Finding) -> Iterator[Path]:
-        """The ways on, the most natural first: by time, and by the number of hidden steps."""
+        """The ways on, the most natural first: by time, and by the number of hidden steps. Few are taken, and only those are settled."""
         node = path.node
         heads = self.frontier.heads(node.cursors)
         closure = self.closure(node, reduced=limits.reduced)
@@ -164,7 +164,7 @@ class Search:
         level, number = 0, 0
         while heads.items:
             if heap and heap[0][0] < level * HIDDEN_COST:
-                yield heappop(heap)[2]
+                yield self.settle(heappop(heap)[2], reduced=limits.reduced)
                 continue
             reachable = bool(closure.level(level))
             if reachable and level <= limits.hidden - node.hidden:
@@ -173,7 +173,7 @@ class Search:
                     heappush(heap, (cost, number, onward))
                 level += 1
             elif heap:
-                yield heappop(heap)[2]
+                yield self.settle(heappop(heap)[2], reduced=limits.reduced)
             else:
                 finding.budget_reached |= reachable
                 return
@@ -191,10 +191,7 @@ class Search:
                 hidden = 0 if item.observation.pinned else node.hidden + level
                 target = Node(advanced(node.cursors, item), way.after, hidden)
                 move = Move(closure.route(way.origin) if level else (), item, way.taken)
-                yield (
-                    level * HIDDEN_COST + item.time - heads.time,
-                    self.settle(path.then(move, target), reduced=limits.reduced),
-                )
+                yield level * HIDDEN_COST + item.time - heads.time, path.then(move, target)
 
 
 def _remember(finding: Finding, path: Path) -> None:

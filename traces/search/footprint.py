@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from assay.checker.evaluate.traverse import children, descendants
+from assay.checker.evaluate.traverse import children, free_locals
 from assay.checker.evaluate.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.values import FrozenMap, Value
@@ -83,10 +83,7 @@ class Names:
         """The value of an expression that depends on no state and no choice."""
         if isinstance(expr, k.Local):
             return self.values.get(expr.name, UNKNOWN)
-        parts = [expr, *descendants(expr)]
-        inner = {name for part in parts for name in _binders(part)}
-        free = {part.name for part in parts if isinstance(part, k.Local)} - inner
-        if self.reads(expr) or not free <= self.values.keys():
+        if self.reads(expr) or not free_locals(expr) <= self.values.keys():
             return UNKNOWN
         try:
             return self.model.value(expr, self.values)
@@ -108,16 +105,6 @@ class Names:
                 return self.reads(body)
             case _:
                 return frozenset().union(*(self.reads(part) for part in children(expr)))
-
-
-def _binders(expr: k.Expr) -> Iterable[str]:
-    match expr:
-        case k.Quantified() | k.LetIn() | k.Filter() | k.Tabulate():
-            return [expr.binder.name]
-        case k.Image():
-            return [generator.binder.name for generator in expr.generators]
-        case _:
-            return []
 
 
 def footprint(model: Model, call: Call) -> Footprint:
@@ -156,9 +143,7 @@ def _conditions(names: Names, expr: k.Expr) -> Iterator[Condition]:
             yield from _conditions(names, part)
     else:
         reads = names.reads(expr)
-        inner = {name for part in (expr, *descendants(expr)) for name in _binders(part)}
-        used = {part.name for part in (expr, *descendants(expr)) if isinstance(part, k.Local)}
-        yield Condition(expr, dict(names.values), reads, used - inner <= names.values.keys())
+        yield Condition(expr, dict(names.values), reads, free_locals(expr) <= names.values.keys())
 
 
 def _writes(names: Names, statement: k.Statement, sources: set[Place], *, sure: bool) -> Iterator[Write]:

@@ -75,6 +75,21 @@ class LineFields(Mapping[str, Field]):
         return LineFields(self._form, self._message, more)
 
     @property
+    def form(self) -> Form:
+        """What says where the fields stand."""
+        return self._form
+
+    @property
+    def message(self) -> str:
+        """The text that states them."""
+        return self._message
+
+    @property
+    def names(self) -> KeysView[str]:
+        """The names of the fields that the message states; nothing is read for that."""
+        return self._form.fields.keys()
+
+    @property
     def more(self) -> Mapping[str, Field]:
         """The fields that the message does not state."""
         return self._more

@@ -12,8 +12,8 @@ from assay.report.html.history import History
 from assay.report.html.lanes import Timeline
 from assay.report.lines import clean
 from assay.report.validation_text import event_text
-from assay.traces.binding import EVERY_SLICE
 from assay.traces.events import Event, Place
+from assay.traces.statement import EVERY_SLICE
 from assay.traces.validation import Validation
 
 LONGEST_TEXT = 600
