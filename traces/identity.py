@@ -156,14 +156,19 @@ class Runs:
 
 
 def _starts(stream: str, matches: Sequence[Match]) -> list[_Start]:
-    """The beginnings of runs in one log: a start banner, or the prelude that leads up to it."""
+    """The beginnings of runs in one log: a start banner, or the prelude that leads up to it.
+
+    Lines of a prelude may come more than once before the process is running. Then another one is of another process, whereas the banner may come late.
+    """
     found: list[_Start] = []
-    in_prelude = False
+    in_prelude = announced = False
     for position, match in enumerate(matches):
         prelude, banner = _has_role(match, "process prelude"), _has_role(match, "process start")
-        if (prelude or banner) and not in_prelude and match.record.time is not None:
+        begins = (prelude and not in_prelude) or (banner and not announced)
+        if begins and match.record.time is not None:
             found.append(_Start(match.record.time, stream, position))
-        in_prelude = prelude or (in_prelude and not banner)
+        announced = prelude or (announced and not banner)
+        in_prelude = announced and (prelude or (in_prelude and not _has_role(match, "process running")))
     return found
 
 
