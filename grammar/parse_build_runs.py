@@ -121,8 +121,8 @@ class SpecBuilder(DeclarationBuilder):
         return Hidden(tuple(actions), limit, span=span)
 
     def slice(self, span: Span, children: list[Any]) -> Slice:
-        of, *fields, since = children
-        return Slice(of, tuple(fields), since, span=span)
+        of, *fields, renewed, since = children
+        return Slice(of, tuple(fields), since, renewed is not None, span=span)
 
     def numbered(self, span: Span, children: list[Any]) -> Numbered:
         return Numbered(tuple(children), span=span)

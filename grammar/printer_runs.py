@@ -153,8 +153,8 @@ def trace_line(node: TraceLine) -> list[Item]:
             return [listed(1, "numbered ", map(str, actions), node)]
         case Together(events, reason):
             return [_with_reason("thread ", events, reason, node)]
-        case Slice(of, slicing, since):
-            begins = "" if since is None else f" since {since.text}"
+        case Slice(of, slicing, since, renewed):
+            begins = "" if since is None else f" since {'new ' if renewed else ''}{since.text}"
             return [line(1, f"slice {of.text} by {', '.join(field.text for field in slicing)}{begins}", node)]
         case Report(reported, severity, since, before, text):
             versions = ((word, each) for word, each in (("since", since), ("before", before)) if each is not None)

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
 
+from assay.traces.clusters import cluster_spans, simultaneous
 from assay.traces.events import Event, Field, Notice, Place, ProcessRun
 from assay.traces.read import LogReading
 from assay.traces.validation import TraceVerdict, Validation
@@ -37,8 +38,12 @@ UNREAD = frozenset(
 
 
 def gaps(reading: LogReading) -> list[Notice]:
-    """What the logs speak of and do not hold: starts of processes, whole brokers, elections; each with the place that shows it."""
-    return [*_lost_starts(reading), *_silent_brokers(reading), *_lost_installations(reading)]
+    """What the logs speak of and do not hold: starts of processes, whole brokers, elections; each with the place that shows it.
+
+    Logs of two clusters that were there at one time are like gaps too: what lines of one say has no explanation in the other.
+    """
+    apart = simultaneous(cluster_spans(reading.recognised))
+    return [*apart, *_lost_starts(reading), *_silent_brokers(reading), *_lost_installations(reading)]
 
 
 def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
@@ -61,7 +66,7 @@ def _lost_starts(reading: LogReading) -> Iterator[Notice]:
     for event in reading.recognised:
         if "broker" in event.fields:
             first.setdefault(event.run, event)
-        if reading.role(event) == "process start":
+        if reading.role(event) in {"process start", "process prelude"}:
             started.add(event.run)
     for run, event in first.items():
         if run not in started:
@@ -86,7 +91,7 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
         for event in reading.recognised
         if actor in event.fields and isinstance(event.fields.get(term), int)
     )
-    held = Counter(event.fields[known["winner"]] for event in reading.recognised if event.kind == known["event"])
+    held = Counter(event.fields[known["winner"]] for event in reading.recognised if event.kind in known["events"])
     terms = Counter(who for (who, _), places in acting.items() if len(places) >= WITNESSES)
     for broker in _known(reading):
         if held[broker] < terms[broker]:

@@ -162,14 +162,19 @@ class Runs:
 
 
 def _starts(stream: str, matches: Sequence[Match]) -> list[_Start]:
-    """The beginnings of runs in one log: a start banner, or the prelude that leads up to it."""
+    """The beginnings of runs in one log: a start banner, or the prelude that leads up to it.
+
+    Lines of a prelude may come more than once before the process is running. Then another one is of another process, whereas the banner may come late.
+    """
     found: list[_Start] = []
-    in_prelude = False
+    in_prelude = announced = False
     for position, match in enumerate(matches):
-        if not match.roles and not in_prelude:
+        if not match.roles:
             continue
         prelude, banner = "process prelude" in match.roles, "process start" in match.roles
-        if (prelude or banner) and not in_prelude and match.record.time is not None:
+        begins = (prelude and not in_prelude) or (banner and not announced)
+        if begins and match.record.time is not None:
             found.append(_Start(match.record.time, stream, position))
-        in_prelude = prelude or (in_prelude and not banner)
+        announced = prelude or (announced and not banner)
+        in_prelude = announced and (prelude or (in_prelude and "process running" not in match.roles))
     return found

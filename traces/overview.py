@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
+from assay.traces.clusters import ClusterSpan, cluster_spans, new_incarnations
 from assay.traces.events import Event, Field, Notice, Place
 from assay.traces.identity import Node
 from assay.traces.read import LogReading
@@ -74,9 +75,10 @@ def overview(reading: LogReading) -> Overview:
     for name, own in times.items():
         own.sort()
         nodes[name].first, nodes[name].last = own[0], own[-1]
-    clusters = {str(e.fields["cluster"]) for e in reading.recognised if "cluster" in e.fields}
+    clusters = cluster_spans(reading.recognised)
     every = tuple(nodes.values())
-    return Overview(every, tuple(sorted(clusters)), tuple(_lacking(reading, every, times, worth, clusters)))
+    names = tuple(sorted(cluster.name for cluster in clusters))
+    return Overview(every, names, tuple(_lacking(reading, every, times, worth, clusters)))
 
 
 def configured(reading: LogReading) -> dict[str, Field]:
@@ -138,10 +140,9 @@ def _lacking(
     nodes: tuple[NodeOverview, ...],
     times: Mapping[str, list[int]],
     worth: Mapping[str, Any],
-    clusters: set[str],
+    clusters: Sequence[ClusterSpan],
 ) -> Iterator[Notice]:
-    if len(clusters) > 1:
-        yield Notice(LACKING, None, f"the logs are of {len(clusters)} clusters: {', '.join(sorted(clusters))}")
+    yield from new_incarnations(clusters)
     yield from _missing_members(nodes, worth["members"])
     yield from _missing_sources(reading, nodes, worth["source"])
     yield from _levels(nodes, worth["level"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.grammar.kernel import Slicing
 from assay.traces.events import Event, Field
+from assay.traces.lives import lives
 from assay.traces.shapes.form import LineFields
 from assay.traces.statement import EVERY_SLICE
 
@@ -43,13 +43,10 @@ def sliced(slicing: Slicing, events: Sequence[Event]) -> SlicedEvents:
             named.setdefault(name, []).append(marked)
         else:
             of_groups.append((name, marked))
-    for group, event in of_groups:
-        for name, own in named.items():
-            if name[: len(group)] == group:
-                own.append(replace(event))
     slices: dict[str, tuple[Event, ...]] = {}
     for name in sorted(named, key=_natural):
-        for number, part in enumerate(_incarnations(slicing, named[name]), 1):
+        of_group = [replace(event) for group, event in of_groups if name[: len(group)] == group]
+        for number, part in enumerate(lives(slicing, named[name], of_group), 1):
             slices["-".join(name) + ("" if number == 1 else f"#{number}")] = tuple(part)
     return SlicedEvents(tuple(shared), slices)
 
@@ -84,15 +81,3 @@ def _name(slicing: Slicing, event: Event) -> Name:
 
 def _natural(name: Name) -> tuple[tuple[bool, int, str], ...]:
     return tuple((part.isdigit(), int(part) if part.isdigit() else 0, part) for part in name)
-
-
-def _incarnations(slicing: Slicing, events: Sequence[Event]) -> list[list[Event]]:
-    """The events of each time that the slice began anew, by the times of the lines that say so."""
-    starts = sorted({time for e in events if e.kind == slicing.since and (time := e.record.time) is not None})
-    parts: list[list[Event]] = [[] for _ in range(max(1, len(starts)))]
-    last = 0
-    for event in events:
-        time = event.record.time
-        last = last if time is None else max(0, bisect_right(starts, time) - 1)
-        parts[last].append(event)
-    return [part for part in parts if part]

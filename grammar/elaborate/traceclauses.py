@@ -170,7 +170,9 @@ class ClausePlan:
             )
             return None
         fields = tuple(field.text for field in line.fields)
-        return kernel.Slicing(entities[0].sort, fields, line.since.text if line.since else None, span=line.span)
+        named = line.since.text if line.since else None
+        event, field = (None, named) if line.renewed else (named, None)
+        return kernel.Slicing(entities[0].sort, fields, event, field, span=line.span)
 
     def _reported(self) -> Iterator[kernel.Reported]:
         for unit, line in self._of(syntax.Report):

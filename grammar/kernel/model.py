@@ -188,11 +188,13 @@ class Ordering(Node):
 
 @dataclass(frozen=True, slots=True)
 class Slicing(Node):
-    """The set parameter that a log is sliced by, the event fields that name an element, and the event with which one begins anew."""
+    """The set parameter that a log is sliced by, the event fields that name an element, and what tells its lives under one name apart:
+    the event with which it begins anew, or the field that identifies each of them."""
 
     sort: Sort
     fields: tuple[str, ...]
     since: str | None
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,11 +52,15 @@ class Hidden(TraceLine):
 
 @dataclass(frozen=True, slots=True)
 class Slice(TraceLine):
-    """``slice Partition by topic, partition since PartitionCreated``: one element of the set for each value of the fields."""
+    """``slice Partition by topic, partition since PartitionCreated``: one element of the set for each value of the fields.
+
+    ``renewed`` says that ``since`` is a field, each value of which is another life of the slice: ``since new topic_id``.
+    """
 
     set: Name
     fields: tuple[Name, ...]
     since: Name | None
+    renewed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,9 @@ _KEYS = frozenset(
     }
 )
 _REQUIRED = ("name", "kind", "loggers", "pattern", "meaning", "example")
-_ROLES = frozenset({"process prelude", "process start", "session start", "session end", "configuration", "version"})
+_ROLES = frozenset(
+    {"process prelude", "process start", "process running", "session start", "session end", "configuration", "version"}
+)
 
 
 @dataclass(frozen=True, slots=True)

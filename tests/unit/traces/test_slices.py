@@ -258,3 +258,58 @@ def test_a_write_that_no_action_makes_is_blamed_once_and_the_check_goes_on_from_
     assert [violation.event.fields["version"] for violation in found.violations] == [1]
     (blame,) = found.violations[0].blame
     assert [part.log for part in blame.parts] == [(("items", "2"),)]
+
+
+def lots(events: list[Any]) -> list[tuple[str, int]]:
+    """The slices and how many events each used, where a field tells the lives of a shelf apart."""
+    text = SHELVES.replace("GUARD", "bound room: t.items < Max").replace("since Made", "since new lot")
+    found = validate(load_text(text), events)
+    assert (found.verdict, found.reason) == (TraceVerdict.CONSISTENT, None)
+    return [(result.name, result.used) for result in found.slices]
+
+
+def test_a_line_that_names_an_earlier_life_is_of_that_one_however_late_it_was_written(line: Line, shelf: Line) -> None:
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0, lot="A"),
+        shelf(2, 20, "Put", items=1, version=1, lot="A"),
+        shelf(3, 30, "Made", version=0, lot="B"),
+        shelf(1, 90, "Made", node="n2", version=0, lot="A"),
+        shelf(2, 90, "Made", node="n2", version=0, lot="B"),
+    ]
+    assert lots(events) == [("a-1", 3), ("a-1#2", 2)]
+
+
+def test_a_line_that_names_no_life_is_of_the_one_that_its_process_named_last(line: Line, shelf: Line) -> None:
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0, lot="A"),
+        shelf(2, 30, "Made", version=0, lot="B"),
+        # It has not heard of the second one yet.
+        shelf(1, 12, "Seen", node="n2", items=0, version=0, lot="A"),
+        shelf(2, 40, "Seen", node="n2", items=0, version=0),
+        shelf(3, 50, "Seen", node="n2", items=0, version=0, lot="B"),
+        shelf(4, 50, "Seen", node="n2", items=0, version=0),
+        # It has named none: it is of the latest.
+        shelf(1, 35, "Seen", node="n3", items=0, version=0),
+    ]
+    assert lots(events) == [("a-1", 3), ("a-1#2", 4)]
+
+
+def test_a_line_about_a_group_of_slices_is_of_the_life_that_it_names(line: Line, shelf: Line) -> None:
+    """A shelf that was made in the second lot alone has no part in lines about the first one."""
+    group = [
+        line("n1", number, time, "Marked", room="a", lot=lot) for number, time, lot in ((1, 10, "A"), (4, 30, "B"))
+    ]
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(2, 10, "Made", version=0, lot="A"),
+        shelf(5, 30, "Made", version=0, lot="B"),
+        shelf(6, 30, "Made", shelf=2, version=0, lot="B"),
+        *group,
+    ]
+    assert lots(events) == [("a-1", 2), ("a-1#2", 2), ("a-2", 2)]
+
+
+def test_lines_that_name_no_life_at_all_are_of_one(line: Line, shelf: Line) -> None:
+    assert lots([line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0)]) == [("a-1", 1)]
