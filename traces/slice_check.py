@@ -112,10 +112,13 @@ class SliceCheck:
                 case Deed():
                     self._deed(entry)
                 case Write():
-                    self._note_gap(entry)
-                    self._give_up(entry.number)
+                    gap = self._note_gap(entry)
+                    if not gap:
+                        self._give_up(entry.number)
                     self._write(entry, todo[at + 1 :])
                     self._try_again()
+                    if gap:
+                        self._give_up(entry.number)
         self._give_up(None)
         self.found.trail = self.frontier[0]
         self._find_places(misplaced)
@@ -145,9 +148,12 @@ class SliceCheck:
             if not untold:
                 self.found.violations.append(self.blamer.deed(self.history, self.frontier, deed))
 
-    def _note_gap(self, write: Write) -> None:
-        if self.last is not None and write.number > self.last + 1:
+    def _note_gap(self, write: Write) -> bool:
+        """Whether no line states the numbers before a write. What is to come before it may then be of those, and is tried after it too."""
+        gap = self.last is not None and write.number > self.last + 1
+        if self.last is not None and gap:
             self.gaps.append(Gap(range(self.last + 1, write.number), self.frontier))
+        return gap
 
     def _explained_by_missing(self, deed: Deed) -> range:
         """The numbers that no line states of which one, as a write that the model allows there, would explain the line."""
