@@ -41,6 +41,9 @@ _SEVERAL_OBSTACLES = 2, 0, 0
 the lines name has one obstacle, no action that they do not name is looked for.
 """
 
+MISSING_TRIED = 3
+"""How many writes in a row that no line states may be what another line tells of."""
+
 LATE = 10_000.0
 """How much older, in milliseconds, something may be than its line where the clause sets no bound."""
 
@@ -53,6 +56,14 @@ class Odd:
     start: int
     after: int
     violation: Violation
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Numbers that no line states, and the ways on before them."""
+
+    numbers: range
+    before: Frontier
 
 
 @dataclass(slots=True)
@@ -95,6 +106,7 @@ class SliceCheck:
         self.frontier: Frontier = history.begin
         self.last: int | None = None
         self.waiting: list[Deed] = []
+        self.gaps: list[Gap] = []
         self.before_last: Frontier = ()
         self.latest: Write | None = None
         self.found = Findings(history.begin[0])
@@ -111,9 +123,13 @@ class SliceCheck:
                 case Deed():
                     self._deed(entry)
                 case Write():
-                    self._give_up(entry.number)
+                    gap = self._note_gap(entry)
+                    if not gap:
+                        self._give_up(entry.number)
                     self._write(entry, todo[at + 1 :])
                     self._try_again()
+                    if gap:
+                        self._give_up(entry.number)
         self._give_up(None)
         self.found.trail = self.frontier[0]
         self._find_places(misplaced)
@@ -137,7 +153,28 @@ class SliceCheck:
         """What can come no later is a mismatch."""
         over = [d for d in self.waiting if number is None or (d.before is not None and d.before <= number)]
         self.waiting = [deed for deed in self.waiting if deed not in over]
-        self.found.violations += [self.blamer.deed(self.history, self.frontier, deed) for deed in over]
+        for deed in over:
+            untold = self._explained_by_missing(deed)
+            self.found.missing += (each for each in untold if each not in self.found.missing)
+            if not untold:
+                self.found.violations.append(self.blamer.deed(self.history, self.frontier, deed))
+
+    def _note_gap(self, write: Write) -> bool:
+        """Whether no line states the numbers before a write. What is to come before it may then be of those, and is tried after it too."""
+        gap = self.last is not None and write.number > self.last + 1
+        if self.last is not None and gap:
+            self.gaps.append(Gap(range(self.last + 1, write.number), self.frontier))
+        return gap
+
+    def _explained_by_missing(self, deed: Deed) -> range:
+        """The numbers that no line states of which one, as a write that the model allows there, would explain the line."""
+        for gap in self.gaps:
+            frontier = gap.before
+            for number in gap.numbers[:MISSING_TRIED]:
+                frontier = self.history.unstated(frontier, Write(number, (deed.line,)))
+                if self.history.advance(frontier, deed):
+                    return gap.numbers
+        return range(0)
 
     # ------------------------------------------------------------------------------------------------------ writes
 
@@ -155,7 +192,8 @@ class SliceCheck:
             if not onward:
                 self.found.unplaced.append(write)
                 return
-            self.found.missing += [] if unknown or seen else range(expected, write.number)
+            if not (unknown or seen):
+                self.found.missing += (n for n in range(expected, write.number) if n not in self.found.missing)
         else:
             onward = self.history.advance(before, write) or self._explain(write, ahead)
         self.frontier, self.before_last = onward, before

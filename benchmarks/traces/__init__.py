@@ -1,6 +1,6 @@
-"""`python -m benchmarks traces [PART…] [COUNT] [keep=FOLDER]`: how good verdicts about logs are, measured on the recorded runs in ZooKeeper mode.
+"""`python -m benchmarks traces [PART…] [COUNT] [keep=FOLDER]`: how good verdicts about logs are, measured on the recorded runs.
 
-Parts are ``healthy``, ``fields``, ``coherent``, ``control``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
+Parts are ``healthy``, ``kraft``, ``protocol``, ``fields``, ``coherent``, ``control``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
 one field (1,000 if none is given); there are three tenths as many coherent ones, and as many changes of whole lines. One line of JSON for each
 measurement, then one for each row of the table, with the target. All of it takes hours; with ``keep`` each part's lines are written to the folder when the
 part is done, and a part whose lines are there is not measured again.
@@ -17,9 +17,10 @@ from typing import Any
 from .coherent import blames_the_rule, coherent_mutants
 from .control import EVERY, accepted_without, exercised, wrong_specs
 from .fields import field_mutants, summary
-from .healthy import healthy_run
+from .healthy import STATING, healthy_run
 from .order import is_accepted, misordered, needed_shift
-from .recorded import RUNS, retrial
+from .protocol import REPLICATION, protocol_run
+from .recorded import KRAFT_RUNS, RUNS, retrial
 
 Line = dict[str, Any]
 SEED = 1
@@ -58,13 +59,38 @@ def _share(part: int, whole: int) -> str:
 
 
 def healthy(_: int) -> Iterator[Line]:
-    """The runs as they are, with ZooKeeper's own log and without."""
-    found = [healthy_run(run, zookeeper=zookeeper) for run in RUNS for zookeeper in (True, False)]
+    """The runs in ZooKeeper mode as they are, with ZooKeeper's own log and without."""
+    found = [healthy_run(run, brokers_alone=alone) for run in RUNS for alone in (False, True)]
     yield from found
     yield _row("false alarms", sum(each["false_alarms"] + each["inconclusive"] for each in found), "0")
     yield _row("unmapped lines", sum(each["unmapped"] for each in found), "0")
     contained, writes = (sum(each[key] for each in found) for key in ("contained", "state_writes"))
     yield _row("state writes of user topics contained", _share(contained, writes), "99 %")
+
+
+def kraft(_: int) -> Iterator[Line]:
+    """The runs in KRaft mode as they are, with the controllers' logs and without."""
+    found = [healthy_run(run, brokers_alone=alone) for run in KRAFT_RUNS for alone in (False, True)]
+    yield from found
+    yield _row("KRaft: false alarms", sum(each["false_alarms"] + each["inconclusive"] for each in found), "0")
+    yield _row("KRaft: unmapped lines", sum(each["unmapped"] for each in found), "0")
+    writes = sum(each["state_writes"] for each in found)
+    for name, target in (("versions", "99 %"), ("leader_and_epoch", "97 %"), ("isr", "95 %")):
+        contained = sum(each[f"contained_{name}"] for each in found)
+        yield _row(f"KRaft: {name} of writes contained", _share(contained, writes), target)
+    stated = {name: sum(each["stated"][name] for each in found) for name in STATING}
+    yield _row("KRaft: of these stated by a line, the rest inferred", stated, "told apart")
+
+
+def protocol(_: int) -> Iterator[Line]:
+    """The lines of the protocol, in both modes."""
+    for mode, runs in (("ZooKeeper mode", RUNS), ("KRaft mode", KRAFT_RUNS)):
+        found = [protocol_run(run) for run in runs]
+        yield from found
+        lines, used = (sum((Counter(each[key]) for each in found), Counter[str]()) for key in ("lines", "used"))
+        yield _row(f"{mode}: protocol lines used", _share(used.total(), lines.total()), "95 %")
+        whole, part = (counts.total() - counts[REPLICATION] for counts in (lines, used))
+        yield _row(f"{mode}: but for lines of offsets and connections", _share(part, whole), "95 %")
 
 
 def fields(count: int) -> Iterator[Line]:
@@ -148,6 +174,8 @@ def skew(_: int) -> Iterator[Line]:
 
 PARTS: dict[str, Callable[[int], Iterator[Line]]] = {
     "healthy": healthy,
+    "kraft": kraft,
+    "protocol": protocol,
     "fields": fields,
     "coherent": coherent,
     "control": control,

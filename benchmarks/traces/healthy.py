@@ -1,48 +1,71 @@
-"""The recorded runs as they are: false alarms, what was used, and how many of the writes that ZooKeeper stored the answer contains."""
+"""The recorded runs as they are: false alarms, what was used, and how many of the writes that were stored the answer contains."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from assay.grammar.values import FrozenMap, RecordValue, Some, Value
 from assay.traces.decode import encode
+from assay.traces.events import Event
 from assay.traces.validate import validate
 from assay.traces.validation import SliceResult, TraceVerdict, Validation
 
-from .recorded import StateWrite, events_of, reading, spec, state_writes
+from .recorded import StateWrite, asked, events_of, state_writes
 
 INTERNAL = "__consumer_offsets"
+PARTS = {"versions": (), "leader_and_epoch": ("leader", "leader_epoch"), "isr": ("isr",)}
+"""The parts of writes that are compared each by itself."""
+
+STATING = {
+    "leader": frozenset({"BecameLeader", "IsrUpdated"}),
+    "isr": frozenset[str](),
+    "leader_epoch": frozenset[str](),
+}
+"""The fields of writes that lines state, with the kinds of lines that state them of their own broker."""
 
 
-def healthy_run(run: str, *, zookeeper: bool) -> dict[str, Any]:
-    """The figures of one run, with or without ZooKeeper's own log."""
-    validation = validate(spec(), events_of(run, zookeeper=zookeeper))
+def healthy_run(run: str, *, brokers_alone: bool) -> dict[str, Any]:
+    """The figures of one run, of all nodes or of the brokers alone."""
+    events = events_of(run, brokers_alone=brokers_alone)
+    loaded, clause = asked(events)
+    validation = validate(loaded, events, clause=clause)
     wanted = {write for write in state_writes()[run] if not write.partition.startswith(INTERNAL)}
     found = contained(validation)
     remarks = Counter(remark.severity for result in validation.slices for remark in result.remarks)
     counts = validation.counts
     return {
         "run": run,
-        "input": "all nodes" if zookeeper else "brokers alone",
+        "input": "brokers alone" if brokers_alone else "all nodes",
         "verdict": validation.verdict.value,
         "false_alarms": len(validation.violations) + len(validation.properties),
         "inconclusive": sum(result.verdict is TraceVerdict.INCONCLUSIVE for result in validation.slices),
-        "lines_used": used_lines(run, validation),
         "unmapped": counts.unmapped,
         "hidden": dict(validation.hidden),
         "state_writes": len(wanted),
         "contained": len(wanted & found),
+        **{f"contained_{name}": len(_seen(wanted, fields) & _seen(found, fields)) for name, fields in PARTS.items()},
+        "stated": {name: len(wanted & _stated(events, wanted, name)) for name in STATING},
         "remarks": dict(remarks),
         "seconds": round(validation.seconds, 2),
     }
 
 
-def used_lines(run: str, validation: Validation) -> dict[str, int]:
-    """Lines of which some event is used, and lines whose events are all ignored by name."""
-    ignored = {unread.kind for unread in validation.ignored}
-    used = {e.record.place for e in events_of(run) if e.kind not in ignored}
-    return {"used": len(used), "of": len({event.record.place for event in reading(run).events})}
+def _seen(writes: Iterable[StateWrite], fields: Sequence[str]) -> set[tuple[object, ...]]:
+    """What is left of writes if these fields alone are looked at."""
+    return {tuple(getattr(write, field) for field in ("partition", "version", *fields)) for write in writes}
+
+
+def _stated(events: Iterable[Event], writes: Iterable[StateWrite], field: str) -> set[StateWrite]:
+    """The writes of which some line states a field under their number; in the others it is inferred by the model."""
+    told = {(f"{e.fields['topic']}-{e.fields['partition']}", e.fields["version"]) for e in events if _states(e, field)}
+    return {write for write in writes if (write.partition, write.version) in told}
+
+
+def _states(event: Event, field: str) -> bool:
+    says = field in event.fields or (field == "leader" and event.kind in STATING["leader"])
+    return says and {"topic", "partition", "version"} <= event.fields.keys()
 
 
 def contained(validation: Validation) -> set[StateWrite]:
@@ -60,7 +83,7 @@ def _state(result: SliceResult, stored: Value) -> StateWrite | None:
     (state,) = stored.values() if isinstance(stored, FrozenMap) else (None,)
     if not (isinstance(state, Some) and isinstance(state.value, RecordValue)):
         return None
-    leader, isr, epoch, _, version = map(encode, state.value.fields)
+    leader, isr, epoch, *_, version = map(encode, state.value.fields)
     members = frozenset(int(str(member)) for member in isr) if isinstance(isr, tuple) else frozenset[int]()
     return StateWrite(
         result.name, int(str(version)), -1 if leader is None else int(str(leader)), members, int(str(epoch))

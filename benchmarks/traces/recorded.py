@@ -1,14 +1,16 @@
-"""The recorded runs in ZooKeeper mode, and what ZooKeeper's transaction logs say of them."""
+"""The recorded runs, and what ZooKeeper's transaction logs and the metadata logs say of them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from assay.cli.settings import load
 from assay.grammar.load import Loaded
+from assay.traces.choice import choose
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event
 from assay.traces.read import LogReading, read_logs
@@ -19,13 +21,12 @@ from assay.traces.validate import check
 CORPUS = Path(__file__).resolve().parents[2] / "tests" / "corpus"
 SAMPLES = {"A1": "elections", "A2": "duplicate-broker"}
 RUNS = ("A0", "A1", "A2", "A3", "A4", "A6", "A9", "B1", "B3")
-VERSIONS = {"A6": "2.4.1", "B1": "3.9.1", "B3": "3.9.1"}
-ZOOKEEPER = "zookeeper"
+KRAFT_RUNS = ("C1", "C2")
 SPEC = "kafka/cluster"
 
 
 class StateWrite(NamedTuple):
-    """A write of a partition's state, as ZooKeeper stored it; ``leader`` is -1 for none."""
+    """A write of a partition's state, as ZooKeeper or the metadata log holds it; ``leader`` is -1 for none."""
 
     partition: str
     version: int
@@ -47,13 +48,19 @@ def reading(run: str) -> LogReading:
 
 @cache
 def spec() -> Loaded:
-    """The spec that the logs are validated against."""
+    """The spec that logs in ZooKeeper mode are validated against."""
     return load(SPEC, None, {})
 
 
-def events_of(run: str, *, zookeeper: bool = True) -> list[Event]:
-    """The events of a run, with or without those of ZooKeeper's own log."""
-    return [event for event in reading(run).events if zookeeper or event.run.node != ZOOKEEPER]
+def asked(events: Iterable[Event]) -> tuple[Loaded, str | None]:
+    """The spec that these events are validated against if nobody names one, and its trace clause."""
+    choice = choose(Counter(event.kind for event in events))
+    return spec() if choice.spec == SPEC else load(choice.spec, None, {}), choice.clause
+
+
+def events_of(run: str, *, brokers_alone: bool = False) -> list[Event]:
+    """The events of a run, with or without those of ZooKeeper's own log or of KRaft's controllers."""
+    return [event for event in reading(run).events if not brokers_alone or event.run.node.startswith("broker")]
 
 
 @cache
@@ -74,8 +81,9 @@ def retrial_of(loaded: Loaded, run: str, options: Options = DEFAULT_OPTIONS) -> 
 def state_writes() -> dict[str, frozenset[StateWrite]]:
     """Every write of each run."""
     found: dict[str, set[StateWrite]] = defaultdict(set)
-    for line in (CORPUS / "state_writes.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+    texts = [(CORPUS / f"{mode}_writes.tsv").read_text(encoding="utf-8") for mode in ("state", "kraft")]
+    for line in (line for text in texts for line in text.splitlines()[1:]):
         run, partition, version, leader, isr, epoch = line.split("\t")
-        members = frozenset(map(int, isr.split(",")))
+        members = frozenset(map(int, filter(None, isr.split(","))))
         found[run].add(StateWrite(partition, int(version), int(leader), members, int(epoch)))
     return {run: frozenset(writes) for run, writes in found.items()}

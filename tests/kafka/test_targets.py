@@ -68,8 +68,8 @@ def test_what_a_version_is_known_to_do_is_a_remark_and_explains_nothing_where_th
 @pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
 def test_a_recorded_run_is_no_false_alarm_and_holds_every_stored_write(run: str) -> None:
-    for zookeeper in (True, False):
-        found = healthy_run(run, zookeeper=zookeeper)
+    for alone in (False, True):
+        found = healthy_run(run, brokers_alone=alone)
         assert (found["false_alarms"], found["inconclusive"], found["unmapped"]) == (0, 0, 0)
         assert found["contained"] == found["state_writes"] > 0
 

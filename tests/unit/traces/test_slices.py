@@ -59,6 +59,7 @@ trace log:
     on Made(slice: Shelf, version: Count) at version: make(slice)
     on Put(slice: Shelf, items: Count, version: Count) at version: put(slice) then stand[slice] is some(t) and t.items == items
     on Seen(slice: Shelf, items: Count, version: Count) at version: observe stand[slice] is some(t) and t.items == items and t.version == version
+    on Counted(slice: Shelf, items: Count): observe stand[slice] is some(t) and t.items == items
     on Marked(slice: Shelf): mark(slice)
     on gap(slice: Shelf, items: Count, version: Count): found(slice, items, version)
     numbered put, take
@@ -146,6 +147,24 @@ def test_a_missing_number_makes_the_slice_inconclusive_and_is_named(line: Line, 
     found = answer(events)
     assert found.verdict is TraceVerdict.INCONCLUSIVE
     assert found.reason == "a-1: no line tells of write 1"
+
+
+@pytest.mark.parametrize(
+    ("items", "verdict"), [(1, TraceVerdict.INCONCLUSIVE), (3, TraceVerdict.INCONSISTENT)], ids=["possible", "never"]
+)
+def test_what_a_missing_write_would_explain_is_no_violation(
+    items: int, verdict: TraceVerdict, line: Line, shelf: Line
+) -> None:
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 20, "Counted", items=items),
+        shelf(3, 20_030, "Seen", items=0, version=2),
+        shelf(4, 40_000, "Put", items=1, version=3),
+    ]
+    found = answer(events)
+    assert (found.verdict, len(found.violations)) == (verdict, verdict is TraceVerdict.INCONSISTENT)
+    assert found.slices[0].reason == "no line tells of write 1"
 
 
 def test_a_slice_begins_anew_under_its_name(line: Line, shelf: Line) -> None:
