@@ -14,6 +14,9 @@ from assay.cli.settings import load
 CONTROLLER = "refines kafka.controller"
 LEADERSHIP = "refines kafka.leadership_abstract"
 LOG = "refines kafka.replication.abstract_log"
+VOTING = "refines kafka.kraft.voting"
+METADATA_LOG = "refines kafka.kraft.abstract_log"
+RECORDS = "refines kafka.kraft.leadership"
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,13 @@ class Departs:
 QUICK = [
     Refines("kafka/cluster_refinement", "small", (CONTROLLER, LEADERSHIP), 11_272, 25),
     Refines("kafka/replication/kip320_refinement", "r2l2m2e2", (LOG,), 6_017, 18),
+    Refines("kafka/kraft/partition_refinement", "r2e3", (RECORDS,), 95_953, 23),
 ]
 LONG = [
     Refines("kafka/cluster_refinement", "default", (CONTROLLER, LEADERSHIP), 904_760, 27),
     Refines("kafka/replication/kip320_refinement", "r3l2m2e2", (LOG,), 741_910, 26),
+    Refines("kafka/kraft/partition_refinement", "r3e2", (RECORDS,), 657_019, 22),
+    Refines("kafka/kraft/quorum_refinement", "n3e2l2", (VOTING, METADATA_LOG), 85_427, 22),
 ]
 WITHOUT = [
     Departs("kafka/cluster_refinement", "default", "EpochPerElection", LEADERSHIP, 12, "cluster.elect_leader"),
@@ -64,8 +70,14 @@ WITHOUT = [
         "cluster.change_isr_with_the_dead",
     ),
     Departs("kafka/cluster_refinement", "default", "FenceByLeaderEpoch", LEADERSHIP, 12, "cluster.leadership.obey"),
+    Departs("kafka/kraft/partition_refinement", "r2e3", "FencedStayOut", RECORDS, 7, "take_proposal"),
+    Departs("kafka/kraft/partition_refinement", "r2e3", "FenceOneAtATime", RECORDS, 3, "fence_batch"),
+    Departs("kafka/kraft/partition_refinement", "r2e3", "CleanElections", RECORDS, 7, "fence"),
+    Departs("kafka/kraft/quorum_refinement", "n3e2l2", "PersistVote", VOTING, 3, "quorum.restart"),
 ]
 LONG_WITHOUT = [
+    Departs("kafka/kraft/quorum_refinement", "n3e2l2", "CompareLogs", METADATA_LOG, 14, "quorum.commit"),
+    Departs("kafka/kraft/quorum_refinement", "n3e2l2", "CheckLastEpoch", METADATA_LOG, 12, "quorum.fetch"),
     Departs("kafka/replication/kip320_refinement", "r3l2m2e2", "EpochBeforeExpansion", LOG, 18, "leader_advance_hw"),
 ]
 

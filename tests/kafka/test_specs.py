@@ -51,6 +51,7 @@ SIZES = [
     Size("kafka/controller", 181_168, 1_897_453, 26, ("own_ids", "zxids")),
     Size("kafka/controller_cache", 975, 3_198, 15, ("versions",)),
     Size("kafka/isr_in_zookeeper", 2_070, 6_331, 11, ("versions",)),
+    Size("kafka/kraft/abstract_log", 94, 609, 4, ("capacity of committed",)),
     Size("kafka/leadership", 283_684, 2_389_785, 10, ("assignments", "leader_epochs", "versions")),
     Size("kafka/leadership_abstract", 3_401, 27_097, 8, ("epochs",)),
     Size("kafka/log_start", 1_895, 5_121, 14, ("epochs", "log_end")),
@@ -204,8 +205,9 @@ def check_safeguard(safeguard: Safeguard, engine: Engine) -> float:
 
 
 def test_every_bundled_spec_is_pinned_here_or_among_those_of_replication() -> None:
-    # test_replication.py, test_leadership.py, test_kraft_logs.py
-    elsewhere = ("kafka/replication/", "kafka/cluster", "kafka/kraft/cluster", "kafka/kraft/leadership")
+    # test_replication.py, test_leadership.py, test_kraft_logs.py, test_refinement.py
+    kraft = (f"kafka/kraft/{name}" for name in ("cluster", "leadership", "partition_refinement", "quorum_refinement"))
+    elsewhere = ("kafka/replication/", "kafka/cluster", *kraft)
     others = [spec for spec in bundled_specs() if not spec.startswith(elsewhere) and spec not in PINNED_IN_TEST_KRAFT]
     assert [size.spec for size in SIZES] == others
 

@@ -32,7 +32,8 @@ COMMAND_LINE = (
         "E905",
         "mutants of a spec that does not hold",
         "`assay mutate` asks which properties notice a mistake, so there must be none to begin with, and the search must have come to its end. "
-        "`assay check` with the same options shows what is wrong. Bounds may be hit.",
+        "`assay check` with the same options shows what is wrong. Bounds may be hit. A model that `--scenarios` names must have scenarios, and all that it "
+        "can run must hold.",
     ),
     Code(
         "E906",
