@@ -166,7 +166,8 @@ def _replication() -> Iterator[Row]:
     what: Line = {"spec": "kip320", "model": "r3l2m2e2"}
     for name in REPLICATED[:2]:
         yield Row("ic3", {**what, "property": name}, partial(_invariant, kernel, name))
-    yield _proof("prove", kernel, what, None)
+    for model in ("r3l2m2e1", "r3l2m2e2"):
+        yield _proof("prove", _kernel("replication/kip320", model, {}), {"spec": "kip320", "model": model}, None)
 
 
 def _proof(benchmark: str, kernel: Kernel, what: Line, names: tuple[str, ...] | None) -> Row:

@@ -168,11 +168,9 @@ def _table(code: Code, symbol: Table | Pairs, type_: t.MapType) -> Fit:
 
 def exceeds(code: Code, symbol: Symbol, type_: t.Type, old: Symbol | None) -> Scalar:
     """Whether it has more elements than the type allows; not asked of what is as ``old``, which fitted."""
-    if symbol is old:
+    if symbol is old or not _limits(type_):
         return FALSE
     match kind(type_), symbol:
-        case ((t.BoolType() | t.IntType() | t.AtomType() | t.RangeType()), _):
-            return FALSE
         case t.EnumType(_, variants), Variant(tag, payloads):
             return code.any_of(
                 [
@@ -187,10 +185,8 @@ def exceeds(code: Code, symbol: Symbol, type_: t.Type, old: Symbol | None) -> Sc
         case t.OptionType(item), Maybe(present, inner):
             return FALSE if inner is None else code.both(present, exceeds(code, inner, item, None))
         case t.SetType(item, capacity), (Mask() | Bunch()):
-            if _limits(item):
-                nested = [code.both(there, exceeds(code, x, item, None)) for there, x in bunch(code, symbol).items]
-            else:
-                nested = []
+            items = bunch(code, symbol).items if _limits(item) else ()
+            nested = [code.both(there, exceeds(code, x, item, None)) for there, x in items]
             return code.any_of([_more(code, symbol, capacity), *nested])
         case t.SeqType(item, capacity), Sequence(length, items):
             nested = [

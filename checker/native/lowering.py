@@ -119,13 +119,7 @@ class Lowering:
             raise error.at(expr.span) from None
 
     def _lower(self, node: AnyExpr) -> Symbol:
-        # These modules lower operands through this class, and so can only be imported when it exists.
-        from assay.checker.native.lower_access import access  # noqa: PLC0415
-        from assay.checker.native.lower_collection import collection  # noqa: PLC0415
-        from assay.checker.native.lower_condition import condition  # noqa: PLC0415
-        from assay.checker.native.lower_integer import integer  # noqa: PLC0415
-        from assay.checker.native.lower_making import making  # noqa: PLC0415
-
+        # The modules that are imported here lower operands through this class, and so can only be when it exists.
         match node:
             case k.Const() | k.StateVar() | k.Local() | k.TypeDomain() | k.Old() | k.IfThenElse() | k.LetIn():
                 return self._simple(node)
@@ -133,18 +127,26 @@ class Lowering:
                 k.Not() | k.Logic() | k.Equal() | k.Compare() | k.Quantified()
                 | k.Member() | k.Subset() | k.IsVariant() | k.IsSome()
             ):  # fmt: skip
+                from assay.checker.native.lower_condition import condition  # noqa: PLC0415
+
                 return Flag(condition(node, self))
             case k.Negate() | k.Arithmetic() | k.Count() | k.Times() | k.Aggregate():
+                from assay.checker.native.lower_integer import integer  # noqa: PLC0415
+
                 return integer(node, self)
             case (
                 k.Checked() | k.MakeSome() | k.MakeSet() | k.MakeSeq() | k.MakeBag()
                 | k.MakeMap() | k.MakeRecord() | k.MakeVariant()
             ):  # fmt: skip
+                from assay.checker.native.lower_making import making  # noqa: PLC0415
+
                 return making(node, self)
             case (
                 k.Filter() | k.Image() | k.Tabulate() | k.Interval() | k.Combine()
                 | k.Subsets() | k.Keys() | k.Values() | k.Elements() | k.Slice()
             ):  # fmt: skip
+                from assay.checker.native.lower_collection import collection  # noqa: PLC0415
+
                 return collection(node, self)
             case (
                 k.Lookup()
@@ -156,6 +158,8 @@ class Lowering:
                 | k.UpdateField()
                 | k.Without()
             ):
+                from assay.checker.native.lower_access import access  # noqa: PLC0415
+
                 return access(node, self)
             case k.Temporal() | k.ActionAtom():
                 raise UnsupportedError("temporal operators", node.span)

@@ -30,9 +30,10 @@ class BitCode(Code):
         """The scalar of these literals; equal literals are one scalar."""
         kept = literals[:bits] if bits else (FALSE,)
         end = len(kept)
-        while end > 1 and kept[end - 1] == kept[end - 2]:
-            end -= 1
-        kept = kept[:end]
+        if end > 1:
+            while end > 1 and kept[end - 1] == kept[end - 2]:
+                end -= 1
+            kept = kept[:end]
         known = self._named.get((bits, kept))
         if known is None:
             known = self._make(bits, kept)
@@ -73,10 +74,20 @@ class BitCode(Code):
 
     def both(self, a: Scalar, b: Scalar) -> Scalar:
         """Bitwise ``and``."""
+        if a.bits == 1:
+            if a.known is not None:
+                return b if a.known else a
+            if b.known is not None:
+                return a if b.known else b
         return self._bitwise(self.gates.both, a, b)
 
     def either(self, a: Scalar, b: Scalar) -> Scalar:
         """Bitwise ``or``."""
+        if a.bits == 1:
+            if a.known is not None:
+                return a if a.known else b
+            if b.known is not None:
+                return b if b.known else a
         return self._bitwise(self.gates.either, a, b)
 
     def invert(self, a: Scalar) -> Scalar:
@@ -133,6 +144,8 @@ class BitCode(Code):
 
     def compare(self, op: str, a: Scalar, b: Scalar) -> Scalar:
         """``eq``, ``ne``, ``slt``, ``sle`` or ``ugt``."""
+        if op in {"eq", "ne"} and a.known is not None and b.known is not None:
+            return constant(1, ((a.known ^ b.known) & ((1 << a.bits) - 1) == 0) == (op == "eq"))
         x, y = _same_width(self.literals(a), self.literals(b))
         match op:
             case "eq" | "ne":
