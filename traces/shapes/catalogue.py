@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -47,13 +47,14 @@ class Catalogue:
 
     shapes: tuple[Shape, ...]
     protocol: tuple[str, ...]
+    _by_name: Mapping[str, Shape] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {shape.name: shape for shape in reversed(self.shapes)})
 
     def shape(self, name: str) -> Shape:
         """The shape of that name; KeyError if there is none."""
-        for shape in self.shapes:
-            if shape.name == name:
-                return shape
-        raise KeyError(name)
+        return self._by_name[name]
 
     @property
     def kinds(self) -> tuple[str, ...]:
