@@ -43,6 +43,9 @@ class Match:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[type[Match], tuple[object, ...]]:
+        return Match, (self.record, self.found, self.writers, self.roles)
+
 
 def match_of(record: LogRecord, likeness: Likeness) -> Match:
     """A record whose message, or the beginning of it, is one of these."""
