@@ -23,6 +23,9 @@ class Place:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 
+    def __reduce__(self) -> tuple[type[Place], tuple[str, int, int]]:
+        return Place, (self.file, self.line, self.offset)
+
 
 @dataclass(slots=True)
 class LogRecord:
@@ -39,6 +42,10 @@ class LogRecord:
     thread: str | None
     message: str
     resolution: int = 1
+
+    def __reduce__(self) -> tuple[type[LogRecord], tuple[object, ...]]:
+        parts = self.place, self.time, self.level, self.logger, self.thread, self.message, self.resolution
+        return LogRecord, parts
 
 
 @dataclass(frozen=True, slots=True)

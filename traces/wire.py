@@ -25,15 +25,31 @@ def _of_proxy(proxy: MappingProxyType[object, object]) -> tuple[Callable[..., An
     return _proxy, (dict(proxy),)
 
 
-class _Writer(pickle.Pickler):
-    def __init__(self, out: io.BytesIO, common: Sequence[object]) -> None:
-        super().__init__(out, pickle.HIGHEST_PROTOCOL)
-        self._common = {id(each): number for number, each in enumerate(common)}
-        self.dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _of_proxy}
+def _shape_of(name: str) -> Shape:
+    """The shape of a name; only a reader knows, which puts its own in the place of this."""
+    raise LookupError(name)
 
-    def persistent_id(self, value: object) -> str | int | None:
-        """The name of a shape, the number of what is common; none of everything else, which is written as it is."""
-        return value.name if isinstance(value, Shape) else self._common.get(id(value))
+
+def _of_shape(shape: Shape) -> tuple[Callable[..., Any], tuple[str]]:
+    return _shape_of, (shape.name,)
+
+
+class _Writer(pickle.Pickler):
+    def __init__(self, out: io.BytesIO) -> None:
+        super().__init__(out, pickle.HIGHEST_PROTOCOL)
+        self.dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _of_proxy, Shape: _of_shape}
+
+
+class _SharingWriter(_Writer):
+    """A writer that asks of every object whether it is common, which takes as long as the writing."""
+
+    def __init__(self, out: io.BytesIO, common: Sequence[object]) -> None:
+        super().__init__(out)
+        self._common = {id(each): number for number, each in enumerate(common)}
+
+    def persistent_id(self, value: object) -> int | None:
+        """The number of what is common; none of everything else, which is written as it is."""
+        return self._common.get(id(value))
 
 
 class _Reader(pickle.Unpickler):
@@ -42,15 +58,22 @@ class _Reader(pickle.Unpickler):
         self._common = common
         self._shapes = {} if catalogue is None else {shape.name: shape for shape in catalogue.shapes}
 
-    def persistent_load(self, name: str | int) -> object:
-        """The shape of a name, or what is common by its number."""
-        return self._shapes[name] if isinstance(name, str) else self._common[name]
+    def find_class(self, module: str, name: str) -> Any:
+        """What a name in the bytes stands for."""
+        if (module, name) == (__name__, _shape_of.__name__):
+            return self._shapes.__getitem__
+        return super().find_class(module, name)
+
+    def persistent_load(self, number: int) -> object:
+        """What is common, by its number."""
+        return self._common[number]
 
 
 def to_bytes(value: object, common: Sequence[object] = ()) -> bytes:
     """A value as bytes. ``common`` are objects that the process which takes it has too, in the same order."""
     out = io.BytesIO()
-    _Writer(out, common).dump(value)
+    writer = _SharingWriter(out, common) if common else _Writer(out)
+    writer.dump(value)
     return out.getvalue()
 
 

@@ -107,7 +107,7 @@ class Kinds:
             self._begin_anew()
         text, count = np.frombuffer(stretch.text, np.uint8), len(stretch.bodies)
         ends, stops, endings, numbers = np.empty((4, count), np.int64)
-        find_endings(text, stretch.bodies, stretch.plain, ends, stops)
+        find_endings(text, stretch.starts, stretch.lines, stretch.bodies, stretch.plain, ends, stops)
         number_endings(text, ends, stops, _IDENTITY, self._endings.arrays, endings)
         self._learn_endings()
         rows, store = self._rows, self._messages.arrays
@@ -120,7 +120,7 @@ class Kinds:
         """Those records of a stretch that shapes fit, with what was found in them."""
         stretch, text, kinds = records.stretch, records.text, self._kinds
         begins, times, last = stretch.starts[:-1] + 1, stretch.times, stretch.starts[1:]
-        columns = records.numbers, begins, stretch.lines, times, stretch.bodies, records.ends, records.stops, last
+        columns = records.numbers, begins, stretch.lines[:-1], times, stretch.bodies, records.ends, records.stops, last
         for number, at, line, time, body, end, stop, final in zip(*(c[kept].tolist() for c in columns), strict=True):
             level, logger, likeness = kinds[number]
             message = text[body:end]

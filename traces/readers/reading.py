@@ -44,7 +44,7 @@ class Match:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[type[Match], tuple[object, ...]]:
-        return Match, (self.record, self.findings, self.writers, self.roles)
+        return Match, (self.record, self.found, self.writers, self.roles)
 
 
 def match_of(record: LogRecord, likeness: Likeness) -> Match:

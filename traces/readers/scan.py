@@ -17,7 +17,7 @@ import numpy as np
 from assay.traces.events import Notice, Place
 from assay.traces.readers.layout import HEADER_LIMIT, START
 from assay.traces.readers.stock import LEVEL
-from assay.traces.readers.stretch import Candidates, RawRecord, Stretch, candidates, lines_and_plain
+from assay.traces.readers.stretch import Candidates, RawRecord, Stretch, candidates, plain_records
 
 
 class ByteStream(Protocol):
@@ -169,7 +169,8 @@ class Cutter:
         elif first:
             stamp, level, body = self._header
             yield RawRecord(self._base + 1, self.line, stamp, level, data[body : first + 1])
-        lines, plain = lines_and_plain(data, starts, self.line + data.count(b"\n", 1, first + 1))
+        lines = found.lines + self.line
+        plain = plain_records(data, starts, lines)
         whole = Stretch(data, self._base, starts, found.bodies, found.times, lines, plain)
         yield from _stretches(whole, headers)
         self._data, self._base, self.line = data[last:], self._base + last, int(lines[-1])

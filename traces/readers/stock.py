@@ -105,15 +105,20 @@ def may_begin(text: Any, at: int) -> int:
 
 
 @ArrayFunction
-def find_candidates(text: Any, pending: int, first: int, starts: Any, bodies: Any, times: Any) -> int:
+def find_candidates(text: Any, pending: int, first: int, starts: Any, bodies: Any, times: Any, lines: Any) -> int:
     """The line feeds before records, where their messages begin and when they were written; how many there are, -1 if more than there is room for.
 
-    Looked at are the very first line feed, if a record in the stock layout is ``pending`` there, and all from ``first`` on. Of what only may be a
-    record, in another layout, the message begins at 0.
+    Looked at are the very first line feed, if a record in the stock layout is ``pending`` there, and all from ``first`` on; ``lines`` counts these up to
+    each. Of what only may be a record, in another layout, the message begins at 0.
     """
-    found, at, end = 0, 0 if pending else first, text.shape[0] - 1
+    found, feeds, at, end = 0, 0, 0 if pending else first, text.shape[0] - 1
     while at < end:
-        if text[at] == LF and may_begin(text, at + 1):
+        while at < end and text[at] != LF:
+            at += 1
+        if at == end:
+            break
+        feeds += at >= first
+        if may_begin(text, at + 1):
             if found == starts.shape[0]:
                 return -1
             body, time = 0, -FAR
@@ -123,26 +128,21 @@ def find_candidates(text: Any, pending: int, first: int, starts: Any, bodies: An
                 time = moment(text, at + 2)
                 if time == 1 - FAR:
                     body = 0
-            starts[found], bodies[found], times[found] = at, body, time
+            starts[found], bodies[found], times[found], lines[found] = at, body, time, feeds
             found += 1
         at = first if at < first else at + 1
     return found
 
 
 @ArrayFunction
-def measure(text: Any, starts: Any, lines: Any, plain: Any) -> None:
-    """How many line feeds each record has, from the one before it to its own last one; and whether it is of plain letters.
-
-    There is one start more than records: where the last one ends. In several lines, a carriage return is no plain letter.
-    """
-    for record in range(lines.shape[0]):
-        feeds, wide, returns = 0, 0, 0
+def find_plain(text: Any, starts: Any, lines: Any, plain: Any) -> None:
+    """Which records are of plain letters; in several lines, a carriage return is none. There is one start more than records: where the last one ends."""
+    for record in range(plain.shape[0]):
+        wide, returns = 0, 0
         for at in range(starts[record] + 1, starts[record + 1] + 1):
-            feeds += text[at] == LF
             returns |= text[at] == RETURN
             wide |= int(text[at])
-        lines[record] = feeds
-        plain[record] = wide < 128 and (feeds == 1 or not returns)
+        plain[record] = wide < 128 and (lines[record + 1] == lines[record] + 1 or not returns)
 
 
 @ArrayFunction
@@ -166,14 +166,33 @@ def logger_begins(text: Any, begin: int, end: int) -> int:
 
 
 @ArrayFunction
-def find_endings(text: Any, bodies: Any, plain: Any, ends: Any, stops: Any) -> None:
+def find_endings(text: Any, starts: Any, lines: Any, bodies: Any, plain: Any, ends: Any, stops: Any) -> None:
     """Where the messages of plain records end: before the logger at the end of their first line, 0 without one; and where that line's own feed is."""
     for record in range(ends.shape[0]):
-        stop = bodies[record]
+        stop = starts[record + 1]
+        if lines[record + 1] > lines[record] + 1:
+            stop = bodies[record]
         while text[stop] != LF:
             stop += 1
         ends[record] = logger_begins(text, bodies[record], stop) if plain[record] else 0
         stops[record] = stop
+
+
+@ArrayFunction
+def hashed(text: Any, begin: int, end: int, fold: Any) -> Any:
+    """A hash of a piece of text, each byte replaced as ``fold`` says: four at a time, for each waits for the one before it."""
+    one, two, three, four = FACTOR, FACTOR, FACTOR, FACTOR
+    fours = begin + (end - begin) // 4 * 4
+    for at in range(begin, fours, 4):
+        one = (one ^ np.uint64(fold[text[at]])) * FACTOR
+        two = (two ^ np.uint64(fold[text[at + 1]])) * FACTOR
+        three = (three ^ np.uint64(fold[text[at + 2]])) * FACTOR
+        four = (four ^ np.uint64(fold[text[at + 3]])) * FACTOR
+    for at in range(fours, end):
+        one = (one ^ np.uint64(fold[text[at]])) * FACTOR
+    one = (one ^ (two >> MIX)) * FACTOR
+    three = (three ^ (four >> MIX)) * FACTOR
+    return (one ^ (two << MIX) ^ (three >> MIX) ^ four) * FACTOR
 
 
 @ArrayFunction
@@ -183,9 +202,7 @@ def intern(text: Any, begin: int, end: int, owner: int, fold: Any, store: Any) -
     ``store`` holds slots (numbers from 1, 0 where free), hashes, owners, where each piece begins and the last ends, the pieces, and how many there are.
     """
     slots, marks, owners, offsets, pieces, count = store
-    mark = np.uint64(owner)
-    for at in range(begin, end):
-        mark = (mark ^ np.uint64(fold[text[at]])) * FACTOR
+    mark = hashed(text, begin, end, fold) ^ np.uint64(owner)
     mask = slots.shape[0] - 1
     slot = np.int64(mark ^ (mark >> MIX)) & mask
     while slots[slot]:

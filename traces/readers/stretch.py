@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from assay.traces.readers.stock import LEVEL, find_candidates, measure
+from assay.traces.readers.stock import LEVEL, find_candidates, find_plain
 
 Numbers = npt.NDArray[np.int64]
 
@@ -30,11 +30,15 @@ class RawRecord(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The line feeds before what may be records, where the messages begin (0 where only a pattern can tell), and when they were written."""
+    """The line feeds before what may be records, where the messages begin (0 where only a pattern can tell), when they were written, and how many lines are before.
+
+    Lines are counted from the record on with which the text begins.
+    """
 
     starts: Numbers
     bodies: Numbers
     times: Numbers
+    lines: Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class Stretch:
     """Records in the stock layout that follow one another in a text, which begins at the byte ``base``.
 
     ``starts`` are the line feeds before them, and the last one's own; ``bodies`` where the messages begin, ``times`` when they were written, ``lines``
-    where they stand, and ``plain`` whether they are of plain letters.
+    where they stand, and what follows the last, and ``plain`` whether they are of plain letters.
     """
 
     text: bytes
@@ -62,7 +66,7 @@ class Stretch:
             self.starts[begin : end + 1],
             self.bodies[these],
             self.times[these],
-            self.lines[these],
+            self.lines[begin : end + 1],
             self.plain[these],
         )
 
@@ -76,19 +80,17 @@ class Stretch:
 
 def candidates(text: bytes, first: int, *, pending: bool) -> Candidates | None:
     """Where records may begin from a byte on, and at the first one if a stock record is ``pending`` there; None if most are of another layout."""
-    room = np.empty((3, len(text) // _FEWEST_BYTES + 2), np.int64)
-    count = find_candidates(np.frombuffer(text, np.uint8), pending, first, room[0], room[1], room[2])
+    room = np.empty((4, len(text) // _FEWEST_BYTES + 2), np.int64)
+    count = find_candidates(np.frombuffer(text, np.uint8), pending, first, *room)
     found = Candidates(*room[:, : max(0, count)].copy())
+    found.lines[pending:] += text.count(b"\n", 1, first) if first else -text.startswith(b"\n")
     odd = np.count_nonzero(found.bodies == 0)
     return None if count < 0 or odd * _MOST_ODD > count else found
 
 
-def lines_and_plain(text: bytes, starts: Numbers, line: int) -> tuple[Numbers, npt.NDArray[np.uint8]]:
-    """The line of each record, and of what follows the last; and which are of plain letters. The first stands in the line given."""
-    counts = np.empty(len(starts) - 1, np.int64)
-    plain = np.empty(len(starts) - 1, np.uint8)
-    measure(np.frombuffer(text, np.uint8), np.ascontiguousarray(starts), counts, plain)
-    lines = np.full(len(starts), line, np.int64)
-    np.cumsum(counts, out=lines[1:])
-    lines[1:] += line
-    return lines, plain
+def plain_records(text: bytes, starts: Numbers, lines: Numbers) -> npt.NDArray[np.uint8]:
+    """Which records are of plain letters; in several lines, a carriage return is none."""
+    plain = np.ones(len(starts) - 1, np.uint8)
+    if not text.isascii() or b"\r" in text:
+        find_plain(np.frombuffer(text, np.uint8), starts, lines, plain)
+    return plain

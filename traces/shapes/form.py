@@ -7,7 +7,7 @@ looked at.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, KeysView, Mapping
+from collections.abc import Callable, Iterator, KeysView, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -41,6 +41,22 @@ class Form:
             fields[name] = convert(message[begin:end])
         return fields
 
+    def __reduce__(self) -> tuple[Callable[..., Form], tuple[object, ...]]:
+        """Conversions do not travel: the shape has them."""
+        return _placed, (self.shape, self.fields, {name: part[1:] for name, part in self.parts.items()})
+
+
+def _placed(shape: Shape, fields: dict[str, Field], places: Mapping[str, tuple[int, int]]) -> Form:
+    """A form of fields and the places at which they stand."""
+    convert = dict(shape.groups)
+    parts = {name: (convert[name], begin, end) for name, (begin, end) in places.items()}
+    return Form(shape, fields, parts, _writers(shape, parts))
+
+
+def _writers(shape: Shape, parts: Mapping[str, Part]) -> tuple[Part, ...]:
+    names = shape.writers
+    return tuple([parts[name] for name in names if name in parts]) if names else ()
+
 
 def forms_of(shape: Shape, message: str) -> list[Form]:
     """The forms of the events that a shape finds in a message; none if a number is too long for any number."""
@@ -58,8 +74,7 @@ def _form(shape: Shape, place: re.Match[str]) -> Form:
         if begin >= 0:
             fields[name] = convert(message[begin:end])
             parts[name] = convert, begin, end
-    writers = shape.writers
-    return Form(shape, fields, parts, tuple([parts[name] for name in writers if name in parts]) if writers else ())
+    return Form(shape, fields, parts, _writers(shape, parts))
 
 
 class LineFields(Mapping[str, Field]):

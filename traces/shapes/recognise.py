@@ -53,6 +53,10 @@ class Likeness:
     masked: str
     roles: frozenset[str] = NO_ROLES
 
+    def __reduce__(self) -> tuple[type[Likeness], tuple[object, ...]]:
+        """What is only looked at while a text is read does not travel."""
+        return Likeness, (self.forms, self.whole, self.repeats, (), "", self.roles)
+
     def findings(self, message: str) -> list[Finding]:
         """The findings in a message of this skeleton."""
         found = [Finding(form.shape, LineFields(form, message)) for form in self.forms]

@@ -97,3 +97,14 @@ def test_a_line_that_states_thousands_of_things_is_read_to_its_end() -> None:
     assert shapes is not None
     findings, whole = shapes.find(" ".join(f"ControllerEpoch:{number % 20_000}" for number in range(40_000)))
     assert (len(findings), whole) == (20_000, False)
+
+
+@pytest.mark.parametrize(
+    "logger", ["state.change.logger", "kafka.controller.KafkaController", "kafka.cluster.Partition"]
+)
+def test_the_loggers_that_say_most_tell_no_digits_apart(logger: str) -> None:
+    """One digit in one pattern of a logger, and a message has as many skeletons as it has ways to hold that digit."""
+    shapes = Recogniser(CATALOGUE).of_logger(logger)
+    assert shapes is not None
+    assert shapes.table is not None
+    assert len(set(b"0123456789".translate(shapes.table))) == 1
