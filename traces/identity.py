@@ -151,8 +151,9 @@ class Runs:
         return min(by_time, local[0][1] - 1) if local else by_time
 
     def _begins_in_mid_life(self) -> bool:
-        """Whether there are records from before the first start banner."""
-        return bool(self._starts) and any(self._index(line) == 0 for line in self._node.lines())
+        """Whether there are records from before the first start banner. Up to 0.11 a process tells its configuration before it says that it starts."""
+        early = (line.match for line in self._node.lines() if self._index(line) == 0)
+        return bool(self._starts) and any(not _has_role(match, "configuration") for match in early)
 
 
 def _starts(stream: str, matches: Sequence[Match]) -> list[_Start]:
