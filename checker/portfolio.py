@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from assay.checker import check as reference
 from assay.checker.evaluate.depth import deep_recursion
@@ -23,13 +23,14 @@ from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.race import race
 from assay.checker.reference.watch import DEADLOCK
-from assay.checker.symbolic import bmc
-from assay.checker.symbolic import prove as symbolic
-from assay.checker.symbolic.proof import Proofs
 from assay.checker.symmetry.reduction import reduction_of
 from assay.checker.verdict import Report
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
+
+if TYPE_CHECKING:
+    from assay.checker.symbolic.proof import Proofs
+    from assay.checker.symbolic.prove import Method
 
 Engine = Literal["auto", "reference", "native", "bmc", "prove", "race"]
 DEEPEST = 1_000
@@ -65,7 +66,7 @@ def check(
         _refuse_options(chosen, engine, (), {"a symmetry": chosen.symmetry, "an order": chosen.order == "dfs"})
         if engine == "prove":
             return Answer(prove(kernel, chosen, sources, cache).report)
-        return Answer(bmc.check(kernel, chosen, sources))
+        return Answer(_bounded(kernel, chosen, sources))
     if engine == "race":
         _refuse_options(
             chosen,
@@ -87,6 +88,12 @@ def check(
     return Answer(explicit.check(kernel, compiled, chosen, sources))
 
 
+def _bounded(kernel: Kernel, options: SearchOptions, sources: Sources | None) -> Report:
+    from assay.checker.symbolic import bmc  # noqa: PLC0415 - a tenth of a second, for who asks a solver
+
+    return bmc.check(kernel, options, sources)
+
+
 def _race(kernel: Kernel, options: SearchOptions, sources: Sources | None, cache: Path | None) -> Answer:
     """The engine that ``auto`` chooses and bounded search side by side."""
     compiled, declined = compile_or_decline(kernel, options, "auto", cache, temporal=True)
@@ -99,7 +106,7 @@ def _race(kernel: Kernel, options: SearchOptions, sources: Sources | None, cache
     def bounded_search(wanted: SearchOptions) -> Report:
         # Without a depth it goes as deep as it comes until the other engine has ended.
         limits = replace(wanted, max_states=None, max_depth=wanted.max_depth or DEEPEST)
-        return bmc.check(kernel, limits, sources)
+        return _bounded(kernel, limits, sources)
 
     return Answer(race(explicit_search, bounded_search, options), declined)
 
@@ -172,7 +179,7 @@ def prove(
     options: SearchOptions | None = None,
     sources: Sources | None = None,
     cache: Path | None = None,
-    by: symbolic.Method = "ic3",
+    by: Method = "ic3",
 ) -> Proofs:
     """Prove every selected property; what the second encoding cannot confirm, an exhaustive search does if it comes to its end.
 
@@ -184,6 +191,8 @@ def prove(
     def exhaustive(wanted: SearchOptions) -> Report:
         limits = replace(wanted, max_depth=None, max_states=CONFIRMING_STATES, keep_going=True)
         return check(kernel, replace(limits, progress=lambda _: None), sources, cache=cache).report
+
+    from assay.checker.symbolic import prove as symbolic  # noqa: PLC0415 - a tenth of a second, for who proves
 
     return symbolic.prove(kernel, chosen, sources, exhaustive, by)
 

@@ -29,7 +29,7 @@ SPECS = Path(__file__).resolve().parents[2] / "spec"
 WRONG = {
     "another than the first replica is elected": ("first(in_order(p, among)) == b", "first(in_order(p, among)) != b"),
     "the leader epoch rises by two": ("if raised then s.epoch + 1", "if raised then s.epoch + 2"),
-    "the version rises by two": ("    s.version + 1\n)", "    s.version + 2\n)"),
+    "the version rises by two": ("else s.epoch, by, s.version + 1)", "else s.epoch, by, s.version + 2)"),
     "a removed leader goes on leading": ("if s.leader == b then none else s.leader", "s.leader"),
     "a removed replica stays in the ISR": ("else s.isr - {b}, true, by)", "else s.isr, true, by)"),
     "a removal leaves the leader epoch": ("else s.isr - {b}, true, by)", "else s.isr - {b}, false, by)"),

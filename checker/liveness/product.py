@@ -11,14 +11,17 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 
 from assay.checker.liveness.formula import Condition, Enabled, Occurs
 from assay.checker.liveness.graph import Flags, Graph, Kind, Numbers
 from assay.checker.liveness.plan import Plan
 from assay.checker.liveness.tableau import Automaton, Transition
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +179,8 @@ class Product:
         A strongly connected component without a mark that is needed has no fair cycle. One that lacks a mark of strong fairness has none through
         the nodes that ask for it: they are taken out, and what is left is looked at again (E. A. Emerson and C.-L. Lei, 1987).
         """
+        import networkx as nx  # noqa: PLC0415 - a tenth of a second, and most specs ask for no cycle
+
         whole: nx.MultiDiGraph[int] = nx.MultiDiGraph()
         for node in self.reached:
             whole.add_edges_from((node, to, {"marks": marks}) for to, marks in self.steps(node, stopping=stopping))

@@ -15,7 +15,7 @@ from assay.checker.layout.row import WORD, RowLayout
 from assay.checker.layout.shape import NumberShape, Place, Shape
 from assay.checker.layout.universe import universe
 from assay.checker.native.code import FALSE, TRUE, Code, Scalar, word
-from assay.checker.native.elements import Choices, Powerset, Whole, choice, choices_of, elements, positions
+from assay.checker.native.elements import Choices, Powerset, Whole, choice, choices_of, elements, positions, set_of
 from assay.checker.native.loops import each, heed
 from assay.checker.native.lowering import Lowering, State
 from assay.checker.native.merge import same
@@ -124,6 +124,7 @@ class _InitialWriter:
         whole, keeps = _unfiltered(pick.domain)
         domain, undefined = lowering.apart(lambda: choices_of(whole, lowering))
         _stuck_if(code, runtime, undefined)
+        domain = _in_order(code, domain, pick)
         shape = self._keep(pick, domain)
         address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(Slot.POSITIONS)}, i64 {number}").text
         start = code.fresh(64, f"load i64, ptr {address}")
@@ -278,6 +279,15 @@ def _run_through(code: Code, domain: Choices, start: Scalar, go_on: Callable[[Sy
             one(there, lambda item=item: item, word(at))  # type: ignore[misc]
         return
     each(code, positions(domain), lambda at: one(TRUE, lambda: choice(code, domain, at), code.resize(at, WORD)))
+
+
+def _in_order(code: Code, domain: Choices, pick: k.Pick) -> Choices:
+    """The elements in the order in which the reference evaluator takes them."""
+    if isinstance(domain, Bunch) and not domain.ordered and len(domain.items) > 1:
+        domain = set_of(code, list(domain.items), pick.binder.type)
+        if isinstance(domain, Bunch):
+            raise UnsupportedError("a choice of elements in no known order", pick.span)
+    return domain
 
 
 def _size(domain: Choices) -> int:

@@ -189,7 +189,9 @@ class BoundedSearch(Search):
 
     @property
     def _may_look_for_lassos(self) -> bool:
-        return DEFINED not in self.watch.found
+        """Whether all steps have a meaning, as far as is known: that a property has no value does not touch the others."""
+        finding = self.watch.found.get(DEFINED)
+        return finding is None or finding in self.watch.undefined.values()
 
     def _look_for_lassos(self, lassos: Lassos) -> None:
         """Decide what is decided by runs through as many states as levels were looked at that come back to one of them."""

@@ -9,9 +9,9 @@ from assay.checker.evaluate.conform import capacity_check
 from assay.checker.evaluate.domain import cardinality
 from assay.checker.evaluate.traverse import assignments, locals_of
 from assay.checker.tla.expressions import let_in
-from assay.checker.tla.fits import within_capacity
-from assay.checker.tla.formula import Formula, compare, conjunction, quantified
-from assay.checker.tla.known import elements_fit, keeps_within
+from assay.checker.tla.fits import in_range, within_capacity
+from assay.checker.tla.formula import Formula, compare, conjunction, implication, quantified
+from assay.checker.tla.known import elements_fit, fits, keeps_within
 from assay.checker.tla.places import apart
 from assay.checker.tla.scope import Scope
 from assay.checker.tla.temporal import unchanging
@@ -173,22 +173,40 @@ def possible(action: k.Action, scope: Scope) -> Formula | None:
     return made
 
 
-def _possibly(body: list[k.Statement], scope: Scope) -> Formula:
-    return _possible(body, scope) or Formula("TRUE")
+def _possibly(body: list[k.Statement], scope: Scope, *, bounded: bool = False) -> Formula:
+    return _possible(body, scope, bounded=bounded) or Formula("TRUE")
 
 
-def _possible(body: list[k.Statement], scope: Scope) -> Formula | None:
+def _possible(body: list[k.Statement], scope: Scope, *, bounded: bool = False) -> Formula | None:
+    """The guards but the bounds. What has no value after a bound (``bounded``) counts as cut off by it."""
     made: list[Formula] = []
     for at, each in enumerate(body):
         rest = body[at + 1 :]
-        if isinstance(each, k.Guard) and each.kind == "when":
-            made.append(scope.formula(each.condition))
+        if isinstance(each, k.Guard):
+            bounded = bounded or each.kind == "bound"
+            made += [scope.formula(each.condition)] if each.kind == "when" else []
         elif isinstance(each, k.Let) and _holds_guards(rest):
-            return conjunction([*made, let_in(each.binder, each.value, scope, partial(_possibly, rest))])
+            named = _possible_within if bounded and isinstance(each.value, k.Checked) else _possible_with
+            return conjunction([*made, named(each, rest, scope, bounded=bounded)])
         elif isinstance(each, k.Pick):
             name, inside = scope.bind(each.binder, fits=elements_fit(each.domain, scope.fitting))
             domain = scope.formula(each.domain)
-            later = _possible(rest, inside)
+            later = _possible(rest, inside, bounded=bounded)
             some = compare(domain, "#", Formula("{}")) if later is None else quantified("\\E", name, domain, later)
             return conjunction([*made, some])
     return conjunction(made) if made else None
+
+
+def _possible_with(let: k.Let, rest: list[k.Statement], scope: Scope, *, bounded: bool) -> Formula:
+    return let_in(let.binder, let.value, scope, partial(_possibly, rest, bounded=bounded))
+
+
+def _possible_within(let: k.Let, rest: list[k.Statement], scope: Scope, *, bounded: bool) -> Formula:
+    """What follows a checked value behind a bound: where it is out of range, the bound has cut the instance off."""
+    assert isinstance(let.value, k.Checked)
+    if fits(let.value.operand, let.value.type, scope.fitting):
+        return _possible_with(let, rest, scope, bounded=bounded)
+    operand = let.value.operand
+    within = in_range(scope.formula(operand), let.value.type, scope)
+    found = let_in(let.binder, operand, scope, partial(_possibly, rest, bounded=bounded))
+    return implication(within, found)

@@ -138,6 +138,22 @@ TERMINAL
 """
 
 
+JOINT = """\
+module counter
+state:
+    n: 0 .. 2 = 0
+    m: 0 .. 2 = 0
+action below:
+    bound most: n < 2
+action count(to: 0 .. 2):
+    when higher: to > m
+    n := to
+    m := to
+action count_on = below & count(n + 1)
+next: count_on
+"""
+
+
 def counter(guard: str = "", update: str = "", terminal: str = "") -> str:
     lines = COUNTER.replace("GUARD", guard).replace("UPDATE", update).replace("TERMINAL", terminal)
     return "\n".join(line for line in lines.splitlines() if line.strip()) + "\n"
@@ -151,8 +167,20 @@ def counter(guard: str = "", update: str = "", terminal: str = "") -> str:
         (counter(guard="bound most: n < 2"), 3, False),
         (counter(update="seen := seen + {n}"), 3, False),
         (counter(guard="bound most: n < 5"), None, True),
+        (JOINT, 3, False),
+        (JOINT.replace("to > m", "m < 2"), 3, False),
+        (JOINT.replace("to > m", "to < 2"), None, True),
     ],
-    ids=["blocked", "terminal", "cut by a bound", "cut by a capacity", "blocked beside a bound"],
+    ids=[
+        "blocked",
+        "terminal",
+        "cut by a bound",
+        "cut by a capacity",
+        "blocked beside a bound",
+        "no value behind a bound",
+        "no value behind a bound, and blocked behind that",
+        "blocked by a value behind a bound",
+    ],
 )
 def test_what_is_cut_or_terminal_is_no_deadlock(text: str, distinct: int | None, dead: bool, tmp_path: Path) -> None:
     answer, report = answer_about(text, tmp_path), report_about(text)

@@ -55,7 +55,7 @@ LONG = [
     Strength("kafka/client_metadata", 40, 35, 3, 2),
     Strength("kafka/isr_in_zookeeper", 29, 26, 3, 0),
     Strength("kafka/kraft/registration", 62, 62, 0, 0),
-    Strength("kafka/kraft/voting", 51, 48, 2, 1),
+    Strength("kafka/kraft/voting", 51, 48, 3, 0),
     Strength("kafka/own_node", 92, 86, 6, 0),
     Strength("kafka/replication/async_isr", 42, 40, 1, 1),
 ]
