@@ -128,8 +128,7 @@ class Runs:
             self._local.setdefault(start.stream, []).append((start.position, number))
         self._node = node
         self._before = {stream: self._starts_before(stream, matches) for stream, matches in node.logs.items()}
-        in_mid_life = bool(self._starts) and any((before == 0).any() for before in self._before.values())
-        self._earlier = 1 if in_mid_life else 0
+        self._earlier = 1 if self._begins_in_mid_life() else 0
 
     @property
     def count(self) -> int:
@@ -159,6 +158,14 @@ class Runs:
         at = np.searchsorted(positions, np.arange(len(matches)), side="right")
         found: Numbers = np.where(at > 0, numbers[at - 1], np.minimum(by_time, numbers[0] - 1))
         return found
+
+    def _begins_in_mid_life(self) -> bool:
+        """Whether there are records from before the first start banner. Up to 0.11 a process tells its configuration before it says that it starts."""
+        return bool(self._starts) and any(
+            "configuration" not in matches[at].roles
+            for stream, matches in self._node.logs.items()
+            for at in np.flatnonzero(self._before[stream] == 0).tolist()
+        )
 
 
 def _starts(stream: str, matches: Sequence[Match]) -> list[_Start]:

@@ -21,6 +21,7 @@ from assay.traces.shapes.shape import Reads, Shape
 BUILT_IN = (
     "kafka.toml",
     "earlier.toml",
+    "oldest.toml",
     "kraft.toml",
     "kraft_partitions.toml",
     "leadership.toml",
