@@ -96,8 +96,7 @@ def protocol(_: int) -> Iterator[Line]:
 def fields(count: int) -> Iterator[Line]:
     """One field of one line."""
     found = [mutant for run in RUNS for mutant in field_mutants(run, -(-count // len(RUNS)), SEED)]
-    survivors = [mutant for mutant in found if not mutant.judgement.rejected]
-    yield from (mutant.as_line() for mutant in survivors)
+    yield from (mutant.as_line() for mutant in found if not mutant.is_right)
     sums = summary(found)
     yield _row("one-field mutants rejected", _share(sums["rejected"], sums["mutants"]), "95 %")
     first, several = sums["of_these_blamed_first"], sums["stated_by_others"]
@@ -111,9 +110,12 @@ def coherent(count: int) -> Iterator[Line]:
     tried, rejected, blamed = (Counter[str]() for _ in range(3))
     for mutant in coherent_mutants(RUNS, 3 * count // 10, SEED):
         judgement = retrial(mutant.run).judge(mutant.change)
+        named = blames_the_rule(mutant, judgement)
         tried[mutant.kind] += 1
         rejected[mutant.kind] += judgement.rejected
-        blamed[mutant.kind] += judgement.rejected and blames_the_rule(mutant, judgement)
+        blamed[mutant.kind] += judgement.rejected and named
+        if not (judgement.rejected and named):
+            yield mutant.as_line(judgement)
     for kind in tried:
         yield {"coherent": kind, "mutants": tried[kind], "rejected": rejected[kind], "rule_blamed": blamed[kind]}
     yield _row("coherent mutants rejected", _share(rejected.total(), tried.total()), "90 %")

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
+from typing import Any
 
 from assay.grammar.values import FrozenMap, RecordValue, Some, Value
 from assay.traces.decode import encode
-from assay.traces.events import Event, Field
+from assay.traces.events import Event, Field, ProcessRun
 from assay.traces.retrial import Change, Judgement, Retrial
 
 from .recorded import StateWrite, retrial, state_writes
+
+OF_THE_LEADER = frozenset({"IsrShrinking", "IsrExpanding", "IsrUpdateFailed", "AppendRefused"})
+IN_PASSING = OF_THE_LEADER | {"FetchBegins", "FetchEpochMismatch", "Truncating", "PreferredLeaderElected"}
+"""Lines that name a leader while they tell of something else, those of the leader itself first. A false history leaves out what it cannot restate."""
 
 Rewrite = Callable[[Event], Event | None]
 """An event in the false history; None if nobody would have written it there."""
@@ -32,6 +38,20 @@ class Coherent:
     labels: tuple[str, ...]
     change: Change
 
+    def as_line(self, judgement: Judgement) -> dict[str, Any]:
+        """The history and the answer about it in words."""
+        blame = judgement.violations[0].blame[0] if judgement.violations else None
+        return {
+            "run": self.run,
+            "kind": self.kind,
+            "change": f"{self.partition} version {self.version}: {self.text}",
+            "verdict": judgement.verdict.value,
+            "blamed": None
+            if blame is None
+            else [f"{blame.place}".rpartition("!")[2], blame.action, *(part.text for part in blame.parts)],
+            "properties": [broken.name for broken in judgement.properties],
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class History:
@@ -43,6 +63,13 @@ class History:
     events: tuple[Event, ...]
     live: Mapping[int, frozenset[int]]
     replicas: frozenset[int]
+
+    def reign(self, epoch: int) -> tuple[int, int]:
+        """From when on lines state a leader epoch, and from when on a later one, in milliseconds."""
+        times = [(e.fields["leader_epoch"], e.record.time or 0) for e in self.events if "leader_epoch" in e.fields]
+        own = [time for stated, time in times if stated == epoch]
+        later = [time for stated, time in times if isinstance(stated, int) and stated > epoch]
+        return min(own, default=0), min(later, default=1 << 62)
 
     def change(self, rewrite: Rewrite) -> Change:
         """The false history as a change of the log."""
@@ -107,11 +134,17 @@ def other_leader(history: History, at: StateWrite, new: int, isr: tuple[int, ...
     end = next(
         (w.version for w in history.writes if w.version > at.version and w.leader_epoch != at.leader_epoch), 1 << 30
     )
+    begun, over = history.reign(at.leader_epoch)
 
     def rewrite(event: Event) -> Event | None:
+        if event.kind in IN_PASSING and not event.fields.keys() & {"version", "leader_epoch"}:
+            own = event.fields["broker"] if event.kind in OF_THE_LEADER else event.fields.get("leader")
+            return None if own == at.leader and begun <= (event.record.time or 0) < over else event
         if not stands_in(event, at.version, end, at.leader_epoch):
             return event
         if event.kind in ("BecameLeader", "IsrUpdated") and event.fields.get("broker") == at.leader:
+            return None
+        if event.kind in IN_PASSING and new in (event.fields.get("broker"), event.fields.get("leader")):
             return None
         if event.kind == "BecameFollower" and event.fields.get("broker") == new:
             return None
@@ -175,7 +208,9 @@ def dead_in_isr(history: History) -> Iterator[Coherent]:
             1 << 30,
         )
 
-        def rewrite(event: Event, low: int = write.version, high: int = end, dead: int = dead) -> Event:
+        def rewrite(event: Event, low: int = write.version, high: int = end, dead: int = dead) -> Event | None:
+            if "before" in event.fields and event.kind in OF_THE_LEADER:
+                return None
             version, isr = event.fields.get("version"), event.fields.get("isr")
             inside = isinstance(version, int) and low <= version < high
             return changed(event, isr=(*isr, dead)) if inside and isinstance(isr, tuple) else event
@@ -268,7 +303,11 @@ def superseded(history: History) -> Iterator[Coherent]:
         if event.kind != "PartitionState" or not isinstance(epoch, int) or epoch < 2 or not isinstance(version, int):
             continue
         past = _reign(history.run, epoch - 1)
-        if past is None or not any(_written(e, version - 1, epoch) for e in history.events):
+        if (
+            past is None
+            or _last(history.run, past.run) < (event.record.time or 0)
+            or not any(_written(e, version - 1, epoch) for e in history.events)
+        ):
             continue
 
         def rewrite(each: Event, now: int = epoch, at: int = version, old: Event = past) -> Event:
@@ -298,6 +337,12 @@ def _written(event: Event, version: int, epoch: int) -> bool:
 def _reign(run: str, epoch: int) -> Event | None:
     shared = retrial(run).parts.shared
     return next((e for e in shared if e.kind == "ControllerElected" and e.fields["epoch"] == epoch), None)
+
+
+@cache
+def _last(run: str, process: ProcessRun) -> int:
+    """When a process wrote its last line: one that has ended cannot have written anything after it."""
+    return max(event.record.time or 0 for event in retrial(run).parts.all if event.run == process)
 
 
 def _mutant(

@@ -53,6 +53,12 @@ class FieldMutant:
         distinct = list(dict.fromkeys(places))
         return distinct.index(self.site.place) + 1 if self.site.place in distinct else None
 
+    @property
+    def is_right(self) -> bool:
+        """Whether it is rejected, and the changed line blamed where it is to be: first, or second if fewer than two others state the fact."""
+        enough = (1,) if self.site.others >= 2 else (1, 2)
+        return self.judgement.rejected and self.blamed in enough
+
     def as_line(self) -> dict[str, Any]:
         """The mutant in words."""
         old = self.site.event.fields[self.site.field]

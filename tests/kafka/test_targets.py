@@ -11,6 +11,7 @@ from benchmarks.traces.control import SPECS, WRONG, wrong_specs
 from benchmarks.traces.fields import field_mutants, summary
 from benchmarks.traces.healthy import healthy_run
 from benchmarks.traces.order import is_accepted, misordered
+from benchmarks.traces.protocol import REPLICATION, protocol_run
 from benchmarks.traces.recorded import RUNS, events_of, retrial, spec
 
 from assay.traces.conduct import Options
@@ -48,6 +49,12 @@ def test_dropped_doubled_and_exchanged_lines_have_the_answer_that_the_ground_tru
     found = list(misordered("A1", 12, SEED))
     assert {each.kind for each in found} == {"dropped", "doubled", "exchanged"}
     assert sum(each.is_right for each in found) >= 10
+
+
+def test_lines_of_the_protocol_are_used_but_for_what_they_say_of_offsets() -> None:
+    found = protocol_run("A0")
+    lines, used = (sum(n for subject, n in found[key].items() if subject != REPLICATION) for key in ("lines", "used"))
+    assert used >= 0.95 * lines > 0
 
 
 def test_what_a_version_is_known_to_do_is_a_remark_and_explains_nothing_where_that_is_asked() -> None:
