@@ -72,6 +72,7 @@ MINUTES = [
     Strength("kafka/controller", 77, 53, 24, 0),
     Strength("kafka/membership", 89, 81, 4, 4),
     Strength("kafka/requests", 118, 106, 5, 7),
+    Strength("kafka/isr", 115, 101, 10, 4, model="r2v4", scenarios="default"),
     Strength("kafka/leadership", 124, 120, 3, 1, scenarios="lessons"),
     Strength("kafka/replication/kip320", 15, 12, 3, 0, model="r3l2m2e1"),
     Strength("kafka/kraft/quorum", 81, 75, 3, 3, model="n3e2l2"),
