@@ -221,7 +221,9 @@ def _end() -> None:
         if context is not None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # says that the process is gone
-                context.stop()
+                with suppress(OSError):  # so does this
+                    context.stop()
+                context.stop()  # does what the first time, where that was so, did not come to
     finally:
         _forget()
         if gateway is not None:

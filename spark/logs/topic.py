@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
+from assay.spark.fit import slots
 from assay.spark.logs.asking import Texts, batches_of, joined
 from assay.spark.logs.inputs import NOT_ON_SPARK
 from assay.spark.logs.kept import PIECES, Kept, Stored
@@ -109,7 +110,7 @@ class Topic:
     def pieces(self, grown: DataFrame, known: Mapping[str, Sequence[Stored]], options: ReadOptions) -> DataFrame:
         """A row for what came of each text, or for each part of it, behind what was read of it before."""
         sizes = {identity: sum(piece.size for piece in own) for identity, own in known.items()}
-        rows = grown.repartition("partition", "node", "file")
+        rows = grown.repartition(slots(grown.sparkSession), "partition", "node", "file")
         ordered = rows.sortWithinPartitions("partition", "node", "file", "offset")
         return ordered.mapInArrow(partial(_read, to_bytes((self.name, options, sizes))), PIECES)
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from benchmarks.synthetic import generate
+from tests.unit.spark.local_answer import LOADED, said, said_locally
 
-from assay.cli.settings import load
-from assay.report.validation_object import validation_object
 from assay.spark.logs.asking import STANDARD, Asked, Question
 from assay.spark.logs.following import HERE, Following
 from assay.spark.logs.kept import Kept, Stored
@@ -19,28 +16,10 @@ from assay.spark.logs.live import Directory
 from assay.spark.logs.reading import reader_of
 from assay.spark.logs.validation import ClusterAnswer
 from assay.spark.logs.wanted import Wanted
-from assay.traces.answer import validated
-from assay.traces.conduct import DEFAULT_OPTIONS
 from assay.traces.events import Event
 from assay.traces.join import Joiner, SliceAnswer
-from assay.traces.overview import overview
-from assay.traces.read import read_logs
 from assay.traces.readers.pieces import read_piece
 from assay.traces.sources import Listed
-
-LOADED = load("kafka/cluster", None, {})
-
-
-def said(answer: ClusterAnswer) -> Any:
-    found = json.loads(json.dumps(validation_object(answer.validation, answer.overview)))
-    del found["seconds"], found["impact"]  # which is measured of logs that do not grow
-    found["notices"] = [each for each in found["notices"] if each["kind"] != "impact"]
-    return found
-
-
-def said_locally(logs: Path) -> Any:
-    reading = read_logs([logs])
-    return said(ClusterAnswer("", LOADED, validated(LOADED, reading, DEFAULT_OPTIONS), overview(reading)))
 
 
 class Growing:

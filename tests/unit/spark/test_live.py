@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from benchmarks.synthetic import generate
+from tests.unit.spark.local_answer import LOADED, said, said_locally
 
-from assay.cli.settings import load
 from assay.grammar.diagnostics import SpecError
-from assay.report.validation_object import validation_object
 from assay.spark.logs import live
 from assay.spark.logs.asking import STANDARD
 from assay.spark.logs.kept import Stored, in_a_row
@@ -21,30 +19,12 @@ from assay.spark.logs.live import Change, follow
 from assay.spark.logs.reading import reader_of
 from assay.spark.logs.topic import Topic, lines_of
 from assay.spark.logs.validation import ClusterAnswer
-from assay.traces.answer import validated
-from assay.traces.conduct import DEFAULT_OPTIONS
-from assay.traces.overview import overview
-from assay.traces.read import read_logs
 from assay.traces.readers.pieces import read_piece
 from assay.traces.readers.reading import Origin
 from assay.traces.samples import unpack_sample
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-
-def said(answer: ClusterAnswer) -> Any:
-    found = json.loads(json.dumps(validation_object(answer.validation, answer.overview)))
-    del found["seconds"], found["impact"]  # which is measured of logs that do not grow
-    found["notices"] = [each for each in found["notices"] if each["kind"] != "impact"]
-    return found
-
-
-def said_locally(logs: Path) -> Any:
-    reading = read_logs([logs])
-    loaded = load("kafka/cluster", None, {})
-    validation = validated(loaded, reading, DEFAULT_OPTIONS)
-    return said(ClusterAnswer("", loaded, validation, overview(reading)))
 
 
 class Told:
@@ -75,10 +55,9 @@ def test_growing_logs_are_validated_over_rotation_and_restart(spark: SparkSessio
     source = tmp_path / "source"
     generate(source, 40_000, brokers=3, partitions=4, violations=0, seed=1)
     logs, state, told = tmp_path / "logs", tmp_path / "state", Told()
-    loaded = load("kafka/cluster", None, {})
 
     def run() -> None:
-        query = follow(spark, logs, loaded, state, told, delay=0)
+        query = follow(spark, logs, LOADED, state, told, delay=0)
         try:
             query.processAllAvailable()
         finally:
@@ -114,16 +93,15 @@ def _stored(identity: str, batch: int, part: int, size: int) -> tuple[str, Store
 
 
 def test_what_cannot_be_followed_is_refused(tmp_path: Path) -> None:
-    loaded = load("kafka/cluster", None, {})
     sessions: Any = SimpleNamespace(sparkContext=None), SimpleNamespace()
-    for spark, logs, said in (
+    for spark, logs, text in (
         (sessions[0], "s3a://logs/east", "only a directory"),
         (sessions[1], str(tmp_path), "Spark Connect"),
     ):
         with pytest.raises(SpecError) as problem:
-            follow(spark, logs, loaded, tmp_path / "state", Told())
+            follow(spark, logs, LOADED, tmp_path / "state", Told())
         assert [each.code for each in problem.value.diagnostics] == ["E842"]
-        assert said in problem.value.diagnostics[0].message
+        assert text in problem.value.diagnostics[0].message
 
 
 def test_a_compressed_copy_of_what_was_read_counts_once(tmp_path: Path) -> None:
@@ -188,7 +166,7 @@ def test_a_topic_is_followed_over_a_restart(
     monkeypatch.setattr(live, "Topic", SimpleNamespace(of=lambda *_: topic))
     for begin, end in ((0, 0.5), (0.5, 1)):
         records.write(spark, source, begin, end)
-        query = follow(spark, "kafka://host:9092/logs", load("kafka/cluster", None, {}), tmp_path / "s", told, delay=0)
+        query = follow(spark, "kafka://host:9092/logs", LOADED, tmp_path / "s", told, delay=0)
         query.processAllAvailable()
         query.stop()
     found, expected = said(told.answers[-1]), said_locally(source)
@@ -203,7 +181,7 @@ def test_a_topic_is_followed_over_a_restart(
 @pytest.mark.spark
 def test_without_the_connector_a_topic_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(SpecError) as problem:
-        follow(spark, "kafka://127.0.0.1:9092/logs", load("kafka/cluster", None, {}), tmp_path, Told())
+        follow(spark, "kafka://127.0.0.1:9092/logs", LOADED, tmp_path, Told())
     (found,) = problem.value.diagnostics
     assert found.code == "E842"
     assert "the topic `logs` of 127.0.0.1:9092" in found.message
