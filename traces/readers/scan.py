@@ -48,7 +48,7 @@ class Tally:
 
 
 def scan(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits = ScanLimits()) -> Iterator[RawRecord]:
-    """Cut a stream into records, counting into ``tally``."""
+    """Cut a stream into records one by one, counting into ``tally``: the obvious way, which :func:`divide` is compared with."""
     cutter = Cutter(lambda line, offset: Place(file, line, offset), tally, limits)
     while block := stream.read(limits.block):
         tally.bytes += len(block)

@@ -331,6 +331,22 @@ def test_clocks_that_jump_are_reported_with_the_largest_jump(tmp_path: Path) -> 
     }
 
 
+@pytest.mark.parametrize("stamp", ["2026-11-21 01:45:22 UTC", "2026-11-21T01:45:22.05Z", "2026-11-21T02:45:22+0100"])
+def test_a_stamp_with_a_zone_is_read_with_it(tmp_path: Path, stamp: str) -> None:
+    (tmp_path / "controller.log").write_text(LINE.format(second=22, broker=1).replace("2026-11-21 01:45:22,000", stamp))
+    (event,) = read_events([tmp_path])
+    assert event.record.time is not None
+    assert event.record.time // 1000 == 1795225522
+
+
+def test_records_with_stack_traces_keep_them(tmp_path: Path) -> None:
+    line = LINE.format(second=1, broker=1)
+    (tmp_path / "controller.log").write_text((line + "java.lang.Exception: no\n\tat a.B(B.java:1)\n\n") * 2 + line)
+    messages = [event.record.message for event in read_events([tmp_path])]
+    resigned = "[Controller id=1] Resigned"
+    assert messages == [f"{resigned}\njava.lang.Exception: no\n\tat a.B(B.java:1)"] * 2 + [resigned]
+
+
 def test_a_number_of_a_million_digits_is_no_number(tmp_path: Path) -> None:
     line = LINE.format(second=1, broker="1" * 1_000_000)
     isr = "[2026-11-21 01:45:02,000] INFO [Partition a-0 broker=1] ISR updated to " + "1," * 3 + "7" * 1_000_000
