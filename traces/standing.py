@@ -23,7 +23,6 @@ from assay.traces.search.model import Model
 ANSWERS_KEPT = 1 << 12
 """How many answers are remembered."""
 
-
 WORTH_IT = 16
 """From so many combinations of elements on, to compare takes less time than to ask anew."""
 
@@ -172,7 +171,7 @@ def _parts(expr: k.Expr, fixed: Set[str], names: Set[str]) -> Iterator[k.Expr]:
     if not variables_of(expr):
         return
     if len(free) <= 1 and free <= names:
-        yield from _entries(expr, fixed) or [expr]
+        yield from _entries(expr, fixed, names) or [expr]
     elif isinstance(expr, k.Old):
         yield expr
     else:
@@ -180,20 +179,20 @@ def _parts(expr: k.Expr, fixed: Set[str], names: Set[str]) -> Iterator[k.Expr]:
             yield from _parts(part, fixed, names)
 
 
-def _entries(expr: k.Expr, fixed: Set[str]) -> list[k.Expr] | None:
+def _entries(expr: k.Expr, fixed: Set[str], names: Set[str]) -> list[k.Expr] | None:
     """The entries of maps that an expression reads, each by a binder in a map that depends on none; None if it reads anything else."""
     match expr:
-        case k.Lookup(_, table, k.Local()) if isinstance(table.type, MapType) and free_locals(table) <= fixed:
-            return [expr]
+        case k.Lookup(_, table, k.Local(_, key)) if isinstance(table.type, MapType) and key in fixed | names:
+            return [expr] if free_locals(table) <= fixed else None
         case k.StateVar():
             return None
         case k.Old(_, operand):
-            inner = _entries(operand, fixed)
+            inner = _entries(operand, fixed, names)
             return None if inner is None else [replace(expr, operand=each, type=each.type) for each in inner]
         case _:
             found: list[k.Expr] = []
             for part in children(expr):
-                more = _entries(part, fixed)
+                more = _entries(part, fixed, names)
                 if more is None:
                     return None
                 found += more
