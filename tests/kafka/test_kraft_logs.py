@@ -34,7 +34,7 @@ from .recorded import archive, unpack
 WRITES = Path(__file__).resolve().parents[1] / "corpus" / "kraft_writes.tsv"
 RUNS = (pytest.param("C1", marks=pytest.mark.slow), "C2")
 USED = {"C1": 4367, "C2": 1383}
-USED_OF_BROKERS = {"C1": 3836, "C2": 810}
+USED_OF_BROKERS = {"C1": 3843, "C2": 815}
 Written = tuple[str, str, str, str, str]
 """Partition, partition epoch, leader (-1 for none), in-sync replicas, leader epoch."""
 
