@@ -1,0 +1,66 @@
+"""Clusters of versions that the recordings of `test_recordings` are not of: topics created again, a cluster wiped, and no false alarm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from assay.cli.settings import load
+from assay.traces.answer import validated
+from assay.traces.choice import choose
+from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.read import read_logs
+from assay.traces.validation import TraceVerdict
+
+from .recorded import RECORDINGS
+
+
+@dataclass(frozen=True)
+class Other:
+    """A recording, how many events are of use to the model, its slices that were created again, and how often the cluster began anew."""
+
+    run: str
+    used: int
+    again: frozenset[str]
+    wiped: int = 0
+    open: str | None = None
+    """Why the answer is open, if it is."""
+
+    def __str__(self) -> str:
+        return self.run
+
+
+AGAIN = frozenset({"again-0#2", "again-0#3", "again-1#2", "again-1#3"})
+OTHERS = [
+    Other(
+        "zookeeper-1.1.1",
+        6058,
+        AGAIN | {"again-0#4", "again-1#4"},
+        open="audit-0: no line tells of write 2, and 2 more slices like it",
+    ),
+    Other("kraft-3.3.2", 1051, AGAIN | {"again-0#4", "again-1#4"}),
+    Other("kraft-3.7.2", 1042, AGAIN | {"audit-0#2", "audit-1#2", "orders-0#2", "orders-1#2", "orders-2#2"}, wiped=1),
+    Other("kraft-4.1.1", 2895, AGAIN | {"again-0#4", "again-1#4"}, wiped=1),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("other", OTHERS, ids=str)
+def test_a_cluster_of_another_version_is_no_false_alarm_and_no_line_of_it_is_unknown(other: Other) -> None:
+    reading = read_logs([RECORDINGS / f"{other.run}.tar.xz"])
+    choice = choose(reading.kinds)
+    found = validated(load(choice.spec, None, {}), reading, DEFAULT_OPTIONS, choice.clause)
+    assert found.verdict is (TraceVerdict.INCONCLUSIVE if other.open else TraceVerdict.CONSISTENT)
+    assert found.reason == other.open
+    assert (found.violations, found.properties) == ((), ())
+    assert (found.counts.used, found.counts.unmapped) == (other.used, 0)
+    assert frozenset(result.name for result in found.slices if "#" in result.name) == other.again
+    assert found.hidden.get("begin_anew", 0) == other.wiped
+
+
+@pytest.mark.parametrize("version", ["0.10.2.2", "0.11.0.3", "2.6.3"])
+def test_every_protocol_line_of_another_version_has_a_shape(version: str) -> None:
+    reading = read_logs([RECORDINGS / f"zookeeper-{version}.tar.xz"])
+    assert (reading.unmapped, reading.versions) == ((), (version,))
+    assert {"ProcessStarting", "SessionEstablished", "PartitionCreated", "ControllerReady"} <= reading.kinds.keys()
