@@ -62,11 +62,9 @@ def threads() -> Iterator[Line]:
         kernel, compiled, _ = _compiled(LARGE, Path(folder))
         pairs = [[_search(LARGE, kernel, compiled, n) for n in (1, 2)] for _ in range(REPEATED)]
     one, two = (min(pair[at]["search_seconds"] for pair in pairs) for at in (0, 1))
-    many = min((pair[1] for pair in pairs), key=lambda run: run["cpu_seconds"])
-    bound = many["cpu_seconds"] / (many["main_thread"] + (many["cpu_seconds"] - many["main_thread"]) / 2)
     yield {
         "benchmark": "two threads over one", "model": LARGE, "value": round(one / two, 2), "target": 1.7,
-        "one": one, "two": two, "bound_by_what_one_thread_does": round(bound, 2), "cpu_seconds": [[run["cpu_seconds"] for run in pair] for pair in pairs],
+        "one": one, "two": two, "cpu_seconds": [[run["cpu_seconds"] for run in pair] for pair in pairs],
         "load_before": pairs[0][0]["load_before"],
     }  # fmt: skip
 
@@ -138,15 +136,13 @@ def _compiled(model: str, folder: Path) -> tuple[Kernel, Compiled, float]:
 
 
 def _search(model: str, kernel: Kernel, compiled: Compiled, count: int) -> dict[str, Any]:
-    load, alone = os.getloadavg()[0], time.thread_time()
+    load = os.getloadavg()[0]
     report = check(kernel, compiled, SearchOptions(threads=count))
-    alone = time.thread_time() - alone
     assert (report.statistics.distinct, report.statistics.depth) == KNOWN[model]
     return {
         "model": model,
         "threads": count,
         **_sizes(report),
-        "main_thread": round(alone, 3),
         "load_before": round(load, 2),
     }
 

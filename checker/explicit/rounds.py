@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import TypeVar
 
@@ -41,11 +41,11 @@ FULL = 0.5
 
 
 class Crew:
-    """Threads that do pieces of work; with one thread the caller does them."""
+    """Threads that do pieces of work, one of them the caller's."""
 
     def __init__(self, threads: int | None) -> None:
         self.threads = threads or os.cpu_count() or 1
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
         self.writer = ThreadPoolExecutor(1) if self.threads > 1 else None
         """One thread that does things in order, while others search."""
 
@@ -54,8 +54,20 @@ class Crew:
         if self._pool is None or alone or len(items) == 1:
             for item in items:
                 work(item)
-        else:
-            list(self._pool.map(work, items))
+            return
+        rest = iter(items)
+
+        def take() -> None:
+            for item in rest:  # each item goes to one thread: the interpreter hands out the next one as a whole
+                work(item)
+
+        others = [self._pool.submit(take) for _ in range(min(self.threads, len(items)) - 1)]
+        try:
+            take()
+        finally:
+            wait(others)
+        for each in others:
+            each.result()
 
     def close(self) -> None:
         """Send the threads home."""

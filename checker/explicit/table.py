@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from threading import local
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,8 @@ Counts = npt.NDArray[np.int64]
 STARTS: Rows = np.arange(OWNERS, dtype=np.uint64) << OWNER_SHIFT
 """The lowest fingerprint of each owner."""
 PAGE_WORDS = 512
+POPULATE_WRITE = 23
+"""`MADV_POPULATE_WRITE` of Linux 5.14 and newer, for which Python has no name."""
 LOAD = 0.75
 """How full a part may be."""
 TIGHT = 0.9
@@ -78,6 +82,7 @@ class Table:
     def __init__(self, step: int, budget: int) -> None:
         self.step = step
         self._budget = budget
+        self._rooms = local()
         self.counts: Counts = np.zeros(OWNERS, np.int64)
         first = max(16, PAGE_WORDS // step)
         self.caps: Counts = np.full(OWNERS, first, np.int64)
@@ -125,11 +130,27 @@ class Table:
             old, new = int(self.caps[owner]), int(sizes[owner])
             if new > old:
                 base, used = owner * self.stride, old * self.step
+                self._populate(base + used, base + new * self.step)
                 if self.counts[owner]:
-                    aside = self.slots[base : base + used].copy()
+                    aside = self._aside(used)
+                    aside[:] = self.slots[base : base + used]
                     self.slots[base : base + used] = 0
                     move(aside, 0, old, self.step, self.slots, base, new, self.step)
                 self.caps[owner] = new
+
+    def _aside(self, words: int) -> Rows:
+        """Room for the slots of a part, the same for each thread again and again: fresh pages would be as many faults."""
+        room: Rows | None = getattr(self._rooms, "room", None)
+        if room is None or len(room) < words:
+            room = self._rooms.room = np.empty(words + words // 2, np.uint64)
+        return room[:words]
+
+    def _populate(self, begin: int, end: int) -> None:
+        """Have pages from one word up to another at once. Else each is got by two faults, for which threads wait for one another."""
+        page = PAGE_WORDS * 8
+        first = begin * 8 // page * page
+        with suppress(OSError, ValueError):  # an older kernel, or another system
+            self._region.madvise(POPULATE_WRITE, first, end * 8 - first)
 
     def insert(self, batch: Batch, first: int, last: int, found: Counts) -> None:
         """Insert the candidates of the owners from ``first`` up to ``last``, for which there is room; ``found`` counts the new by lane."""
