@@ -16,11 +16,14 @@ from assay.traces.decode import encode
 from assay.traces.events import Event, Field, ProcessRun
 from assay.traces.retrial import Change, Judgement, Retrial
 
-from .recorded import StateWrite, retrial, state_writes
+from .recorded import StateWrite, reading, retrial, state_writes
 
 OF_THE_LEADER = frozenset({"IsrShrinking", "IsrExpanding", "IsrUpdateFailed", "AppendRefused"})
 IN_PASSING = OF_THE_LEADER | {"FetchBegins", "FetchEpochMismatch", "Truncating", "PreferredLeaderElected"}
 """Lines that name a leader while they tell of something else, those of the leader itself first. A false history leaves out what it cannot restate."""
+
+WITH_THE_DEAD = 3, 3
+"""The first version of which it is not known that an ISR is written with a broker that is gone."""
 
 Rewrite = Callable[[Event], Event | None]
 """An event in the false history; None if nobody would have written it there."""
@@ -193,12 +196,16 @@ def not_first(history: History) -> Iterator[Coherent]:
 
 
 def dead_in_isr(history: History) -> Iterator[Coherent]:
-    """A broker that is gone joins the ISR."""
-    for before, write in zip(history.writes, history.writes[1:], strict=False):
+    """A broker that is gone joins the ISR, in logs of versions that are not known to let it; the write after it changes the ISR still."""
+    if any(tuple(map(int, version.split("."))) < WITH_THE_DEAD for version in reading(history.run).versions):
+        return
+    for before, write, after in zip(history.writes, history.writes[1:], history.writes[2:], strict=False):
         absent = sorted(history.replicas - write.isr - before.isr - history.live.get(write.version, history.replicas))
         if write.leader_epoch != before.leader_epoch or write.leader == -1 or not absent:
             continue
         dead = absent[0]
+        if after.isr == write.isr | {dead}:
+            continue
         end = next(
             (
                 w.version

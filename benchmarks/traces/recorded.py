@@ -65,8 +65,8 @@ def events_of(run: str, *, brokers_alone: bool = False) -> list[Event]:
 
 @cache
 def retrial(run: str) -> Retrial:
-    """A run that was validated, to be asked about with changes."""
-    return retrial_of(spec(), run)
+    """A run that was validated, to be asked about with changes. What other versions of the product are known to do explains nothing in it."""
+    return retrial_of(spec(), run, Options(versions=reading(run).versions))
 
 
 def retrial_of(loaded: Loaded, run: str, options: Options = DEFAULT_OPTIONS) -> Retrial:
