@@ -114,7 +114,9 @@ def performed(spec: str) -> set[str]:
     return {step.call.action for step in steps if isinstance(step, k.Do)}
 
 
-@pytest.mark.parametrize(("spec", "action"), [(spec, action) for spec, found in ELSEWHERE.items() for action in found])
+@pytest.mark.parametrize(
+    ("spec", "action"), [(spec, action) for spec, found in ELSEWHERE.items() for action in sorted(found)]
+)
 def test_an_action_that_no_state_allows_is_done_in_a_scenario_or_in_the_search_of_its_module(
     spec: str, action: str
 ) -> None:
