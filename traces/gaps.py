@@ -38,12 +38,18 @@ UNREAD = frozenset(
 
 
 def gaps(reading: LogReading) -> list[Notice]:
-    """What the logs speak of and do not hold: starts of processes, whole brokers, elections; each with the place that shows it.
+    """What the logs speak of and do not hold: starts of processes, whole brokers, elections, files; each with the place that shows it.
 
     Logs of two clusters that were there at one time are like gaps too: what lines of one say has no explanation in the other.
     """
     apart = simultaneous(cluster_spans(reading.recognised))
-    return [*apart, *_lost_starts(reading), *_silent_brokers(reading), *_lost_installations(reading)]
+    return [
+        *apart,
+        *_lost_starts(reading),
+        *_silent_brokers(reading),
+        *_lost_installations(reading),
+        *_silent_loggers(reading),
+    ]
 
 
 def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
@@ -97,6 +103,19 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
         if held[broker] < terms[broker]:
             place = next(places[0] for (who, _), places in acting.items() if who == broker)
             yield Notice(KIND, place, known["text"].format(broker=broker, terms=terms[broker], held=held[broker]))
+
+
+def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
+    """Nodes that tell what they did, and nothing of what came of it, which is written by a logger of its own."""
+    loggers = {(event.run.node, event.record.logger) for event in reading.recognised}
+    for known in _data()["written"]:
+        first: dict[str, Place] = {}
+        for event in reading.recognised:
+            if event.kind in known["events"]:
+                first.setdefault(event.run.node, event.record.place)
+        for node, place in first.items():
+            if (node, known["logger"]) not in loggers:
+                yield Notice(KIND, place, known["text"].format(node=node))
 
 
 def _known(reading: LogReading) -> list[int]:
