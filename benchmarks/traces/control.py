@@ -19,7 +19,7 @@ from assay.traces.validate import validate
 from assay.traces.validation import SliceResult, TraceVerdict
 
 from .coherent import Coherent
-from .recorded import SPEC, events_of, retrial
+from .recorded import SPEC, events_of, of_version, retrial
 
 Rule = tuple[str, str]
 """An action and the label of a guard of it."""
@@ -95,4 +95,8 @@ def wrong_specs(run: str, names: Iterable[str] = tuple(WRONG)) -> Iterator[dict[
                 raise ValueError(f"the spec has no {old!r}")
             path.write_text(text.replace(old, new), encoding="utf-8")
             loaded = load(str(Path(folder, f"{SPEC}.assay")), None, {})
-            yield {"wrong": name, "run": run, "verdict": validate(loaded, events_of(run)).verdict.value}
+            yield {
+                "wrong": name,
+                "run": run,
+                "verdict": validate(loaded, events_of(run), options=of_version(run)).verdict.value,
+            }

@@ -12,7 +12,7 @@ from assay.traces.events import Event
 from assay.traces.validate import validate
 from assay.traces.validation import SliceResult, TraceVerdict, Validation
 
-from .recorded import StateWrite, asked, events_of, state_writes
+from .recorded import StateWrite, asked, events_of, of_version, state_writes
 
 INTERNAL = "__consumer_offsets"
 PARTS = {"versions": (), "leader_and_epoch": ("leader", "leader_epoch"), "isr": ("isr",)}
@@ -30,7 +30,7 @@ def healthy_run(run: str, *, brokers_alone: bool) -> dict[str, Any]:
     """The figures of one run, of all nodes or of the brokers alone."""
     events = events_of(run, brokers_alone=brokers_alone)
     loaded, clause = asked(events)
-    validation = validate(loaded, events, clause=clause)
+    validation = validate(loaded, events, clause=clause, options=of_version(run))
     wanted = {write for write in state_writes()[run] if not write.partition.startswith(INTERNAL)}
     found = contained(validation)
     remarks = Counter(remark.severity for result in validation.slices for remark in result.remarks)

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-from assay.traces.conduct import Options
 from assay.traces.events import Event
 from assay.traces.retrial import Change
 from assay.traces.validate import validate
 from assay.traces.validation import TraceVerdict
 
-from .recorded import events_of, retrial, spec, state_writes
+from .recorded import events_of, of_version, retrial, spec, state_writes
 
 STATING = frozenset(
     {"PartitionState", "IsrWritten", "IsrUpdated", "ReplicaRemovedFromIsr", "PartitionListed", "LeaderEpochUpdated"}
@@ -100,5 +99,5 @@ def needed_shift(run: str, node: str, skew: int) -> int:
 
 def is_accepted(run: str, node: str, milliseconds: int, skew: int) -> bool:
     """Whether a run with a shifted clock has an execution within a skew."""
-    options = Options(skew=skew, mismatches=1)
+    options = replace(of_version(run), skew=skew, mismatches=1)
     return validate(spec(), shifted(run, node, milliseconds), options=options).verdict is TraceVerdict.CONSISTENT

@@ -63,10 +63,15 @@ def events_of(run: str, *, brokers_alone: bool = False) -> list[Event]:
     return [event for event in reading(run).events if not brokers_alone or event.run.node.startswith("broker")]
 
 
+def of_version(run: str) -> Options:
+    """How a run is validated: what other versions of the product are known to do explains nothing in it."""
+    return Options(versions=reading(run).versions)
+
+
 @cache
 def retrial(run: str) -> Retrial:
-    """A run that was validated, to be asked about with changes. What other versions of the product are known to do explains nothing in it."""
-    return retrial_of(spec(), run, Options(versions=reading(run).versions))
+    """A run that was validated, to be asked about with changes."""
+    return retrial_of(spec(), run, of_version(run))
 
 
 def retrial_of(loaded: Loaded, run: str, options: Options = DEFAULT_OPTIONS) -> Retrial:

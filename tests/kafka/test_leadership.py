@@ -17,6 +17,7 @@ from assay.checker.options import SearchOptions
 from assay.checker.verdict import ExitCode, Outcome, Report
 from assay.cli.settings import load
 from assay.grammar.values import RecordValue, Some
+from assay.traces.conduct import Options
 from assay.traces.read import read_logs
 from assay.traces.validate import validate
 from assay.traces.validation import SliceResult, TraceVerdict, Validation
@@ -33,7 +34,8 @@ Written = tuple[str, str, str, str, str]
 
 
 def answer(paths: list[Path]) -> Validation:
-    return validate(load("kafka/cluster", None, {}), list(read_logs(paths).events))
+    reading = read_logs(paths)
+    return validate(load("kafka/cluster", None, {}), list(reading.events), options=Options(versions=reading.versions))
 
 
 @cache

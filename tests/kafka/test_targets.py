@@ -5,6 +5,8 @@ The slow ones take as many changes as it needs for a figure to mean something; t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from benchmarks.traces.coherent import KINDS, blames_the_rule, coherent_mutants
 from benchmarks.traces.control import SPECS, WRONG, wrong_specs
@@ -12,9 +14,8 @@ from benchmarks.traces.fields import field_mutants, summary
 from benchmarks.traces.healthy import healthy_run
 from benchmarks.traces.order import is_accepted, misordered
 from benchmarks.traces.protocol import REPLICATION, protocol_run
-from benchmarks.traces.recorded import RUNS, events_of, retrial, spec
+from benchmarks.traces.recorded import RUNS, events_of, of_version, retrial, spec
 
-from assay.traces.conduct import Options
 from assay.traces.validate import validate
 from assay.traces.validation import TraceVerdict
 
@@ -62,11 +63,11 @@ def test_what_a_version_is_known_to_do_is_a_remark_and_explains_nothing_where_th
 
     It is explained no more; where steps that left no line may have come at another time, it is no violation for certain.
     """
-    told = validate(spec(), events_of("A2"))
+    told = validate(spec(), events_of("A2"), options=of_version("A2"))
     remarks = [remark for result in told.slices for remark in result.remarks]
     assert (told.verdict, [remark.severity for remark in remarks]) == (TraceVerdict.CONSISTENT, ["known"])
     assert "Kafka 2.7 to 3.2" in remarks[0].text
-    strictly = validate(spec(), events_of("A2"), options=Options(strict=True))
+    strictly = validate(spec(), events_of("A2"), options=replace(of_version("A2"), strict=True))
     assert strictly.verdict in {TraceVerdict.INCONCLUSIVE, TraceVerdict.INCONSISTENT}
     blamed = [str(violation.place) for violation in strictly.violations]
     assert any(str(remarks[0].event.record.place) in said for said in (str(strictly.reason), *blamed))
