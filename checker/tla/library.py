@@ -65,6 +65,8 @@ OPERATORS: tuple[Operator, ...] = (
         "RECURSIVE UpTo(_, _)\n"
         "UpTo(S, n) == IF n = 0 THEN {{}} ELSE LET fewer == UpTo(S, n - 1) IN fewer \\cup {s \\cup {x} : s \\in fewer, x \\in S}",
     ),
+    Operator("MapsOver", "\\* the functions from one of the sets in D to S\nMapsOver(D, S) == UNION {[K -> S] : K \\in D}"),
+    Operator("SeqsUpTo", "\\* the sequences of at most m elements of S\nSeqsUpTo(S, m) == UNION {[1..n -> S] : n \\in 0..m}"),
     Operator("EmptyMap", "EmptyMap == [x \\in {} |-> x]"),
     Operator("Put", "Put(m, k, v) == [x \\in DOMAIN m \\cup {k} |-> IF x = k THEN v ELSE m[x]]"),
     Operator("Without", "Without(m, k) == [x \\in DOMAIN m \\ {k} |-> m[x]]"),
@@ -83,6 +85,7 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("BagOf", "BagOf(s) == [x \\in Range(s) |-> Cardinality({i \\in DOMAIN s : s[i] = x})]", ("Range", "FiniteSets")),
     Operator("Copies", "Copies(b, x) == IF x \\in DOMAIN b THEN b[x] ELSE 0"),
     Operator("BagSize", "BagSize(b) == Fold(LAMBDA total, x : total + b[x], 0, DOMAIN b)", ("Fold",)),
+    Operator("BagsWithin", "BagsWithin(S, n) == {b \\in S : BagSize(b) <= n}", ("BagSize",)),
     Operator("BagSum", "BagSum(a, b) == [x \\in DOMAIN a \\cup DOMAIN b |-> Copies(a, x) + Copies(b, x)]", ("Copies",)),
     Operator(
         "BagMinus",

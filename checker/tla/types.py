@@ -11,7 +11,7 @@ from typing import assert_never
 
 from assay.checker.evaluate.domain import cardinality
 from assay.checker.evaluate.families import kind
-from assay.checker.tla.formula import SET, TIGHT, Formula, compare, infix, lines, listed
+from assay.checker.tla.formula import SET, TIGHT, Formula, apply, compare, infix, lines, listed
 from assay.checker.tla.names import WORDS, clean
 from assay.checker.tla.scope import Parts, type_key
 from assay.grammar import kernel_types as t
@@ -82,14 +82,14 @@ def type_set(of: t.Type, parts: Parts) -> Formula:
             if not partial:
                 return Formula(f"[{keys.text} -> {values.text}]")
             chosen = _subsets(keys, binding(key, capacity), parts)
-            return Formula(f"UNION {{[K -> {values.text}] : K \\in {chosen.text}}}", SET)
+            return apply(parts.use("MapsOver"), [chosen, values])
         case t.SeqType(item, capacity):
-            return Formula(f"UNION {{[1..n -> {type_set(item, parts).text}] : n \\in 0..{capacity or 0}}}", SET)
+            return apply(parts.use("SeqsUpTo"), [type_set(item, parts), Formula(str(capacity or 0))])
         case t.BagType(item, capacity):
             most = capacity or 0
             chosen = Formula(f"{parts.use('UpTo')}({type_set(item, parts).text}, {most})")
-            every = f"UNION {{[K -> 1..{most}] : K \\in {chosen.text}}}"
-            return Formula(f"{{B \\in {every} : {parts.use('BagSize')}(B) <= {most}}}")
+            every = apply(parts.use("MapsOver"), [chosen, interval(1, most)])
+            return apply(parts.use("BagsWithin"), [every, Formula(str(most))])
         case other:
             assert_never(other)
 
