@@ -142,7 +142,7 @@ class Table:
         """Room for the slots of a part, the same for each thread again and again: fresh pages would be as many faults."""
         room: Rows | None = getattr(self._rooms, "room", None)
         if room is None or len(room) < words:
-            room = self._rooms.room = np.empty(words + words // 2, np.uint64)
+            room = self._rooms.room = np.empty(words, np.uint64)
         return room[:words]
 
     def _populate(self, begin: int, end: int) -> None:
