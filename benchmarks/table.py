@@ -1,4 +1,4 @@
-"""All figures that the native engine is held to, one after the other: `python -m benchmarks table [FOLDER]`, some twenty minutes on two cores.
+"""All figures that the native engine is held to, one after the other: `python -m benchmarks table [FOLDER]`, some five minutes on two cores.
 
 Speed by model, two threads over one, the whole command cold and warm, memory at ten and a hundred million states, a third of a billion
 permutations, and TLC on the exported and on the public module. FOLDER is a clone of github.com/hachikuji/kafka-specification; if none is named

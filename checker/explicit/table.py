@@ -95,6 +95,7 @@ class Table:
             self._region = mmap.mmap(-1, OWNERS * self.stride * 8, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         except OSError:
             raise TableFullError from None
+        self._keep_from_children()
         self.slots = np.frombuffer(self._region, np.uint64)
 
     def __len__(self) -> int:
@@ -142,8 +143,13 @@ class Table:
         """Room for the slots of a part, the same for each thread again and again: fresh pages would be as many faults."""
         room: Rows | None = getattr(self._rooms, "room", None)
         if room is None or len(room) < words:
-            room = self._rooms.room = np.empty(words + words // 2, np.uint64)
+            room = self._rooms.room = np.empty(words, np.uint64)
         return room[:words]
+
+    def _keep_from_children(self) -> None:
+        """Have the region left out of what a fork copies: Linux refuses to fork a process with more reserved at one place than the machine has."""
+        with suppress(OSError, AttributeError):  # Linux alone has the request, and the limit
+            self._region.madvise(mmap.MADV_DONTFORK)
 
     def _populate(self, begin: int, end: int) -> None:
         """Have pages from one word up to another at once. Else each is got by two faults, for which threads wait for one another."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -111,3 +115,11 @@ def test_sorted_keys_are_taken_in_as_if_they_had_been_inserted(
     assert len(table) == len(runs[0] | runs[1])
     new = insert(table, arena, later, list(map(spread, later)))
     assert new == [key for key in dict.fromkeys(later) if key not in runs[0] | runs[1]]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is that of Linux")
+def test_a_process_with_tables_can_start_others() -> None:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    tables = [Table(1, memory * 7 // 10) for _ in range(2)]
+    subprocess.run(["true"], preexec_fn=lambda: None, check=True)  # so Python forks, as pyspark does
+    assert [len(table) for table in tables] == [0, 0]
