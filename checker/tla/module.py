@@ -37,6 +37,7 @@ class Page:
     scope: Scope
     foretell: bool
     actions: list[str] = field(default_factory=list)
+    system: list[str] = field(default_factory=list)
     properties: list[str] = field(default_factory=list)
     invariants: dict[str, str] = field(default_factory=dict)
     steps: dict[str, str] = field(default_factory=dict)
@@ -61,14 +62,14 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
     called = clean(name or kernel.name)
     page = Page(kernel, called, Scope(register(kernel), write), foretell)
     try:
-        system = _system(kernel, page)
+        _system(kernel, page)
     except NoCounterpartError as error:
         raise SpecError([error.diagnostic(Severity.ERROR)]) from error
     for each in kernel.properties:
         _property(each, page)
     page.warnings += _left_out(kernel)
     _remaining_actions(kernel, page)
-    text = "\n".join([*_head(kernel, called, page), *page.actions, *system, "", *page.properties, "=" * LENGTH, ""])
+    text = "\n".join([*_head(kernel, called, page), *page.actions, *page.system, "", *page.properties, "=" * LENGTH, ""])
     constants = tuple(_constants(kernel, page.parts))
     files = {f"{called}.tla": text, f"{called}.cfg": _configuration(page, constants)}
     fair = any(kernel.action(each).fairness is not None for each in kernel.next)
@@ -91,8 +92,8 @@ def _configuration(page: Page, constants: Sequence[str]) -> str:
     return configuration(constants, ["TypeOK", *page.invariants.values()], list(page.formulas.values()))
 
 
-def _system(kernel: k.Kernel, page: Page) -> list[str]:
-    """Writes the actions that are steps; the lines of ``Next`` and ``Spec``."""
+def _system(kernel: k.Kernel, page: Page) -> None:
+    """Writes the actions that are steps, and ``Next`` and ``Spec``."""
     page.actions += [*definition("Init", initial(kernel, page.scope)), ""]
     for name in kernel.next:
         _action(kernel, kernel.action(name), page)
@@ -107,7 +108,7 @@ def _system(kernel: k.Kernel, page: Page) -> list[str]:
     if fair:
         lines += [*definition("Fairness", conjunction([fairness(action, page.scope) for action in fair])), ""]
         spec += " /\\ Fairness"
-    return [*lines, f"Spec == {spec}"]
+    page.system += [*lines, f"Spec == {spec}"]
 
 
 def _action(kernel: k.Kernel, action: k.Action, page: Page) -> None:
@@ -205,6 +206,7 @@ def _head(kernel: k.Kernel, name: str, page: Page) -> list[str]:
     written = "\n".join(
         [
             *page.actions,
+            *page.system,
             *page.properties,
             *(line for each in page.watched.values() for line in each.definitions),
             *(line for _, lines in page.refining.values() for line in lines),
