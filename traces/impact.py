@@ -187,7 +187,7 @@ class Meter:
             inside = [
                 (self.end if last is None else last.early) - first.late
                 for first, last in certain
-                if first.at < until and (last is None or last.at > begun.at)
+                if _meet(begun.at, until, first.at, inf if last is None else last.at)
             ]
             most = (self.end if ended is None else ended.late) - begun.early
             if until > begun.at and inside:
@@ -214,6 +214,11 @@ def _stretches(found: Iterable[Moment], truth: Callable[[Moment], bool]) -> Iter
             begun = None
     if begun is not None:
         yield begun, None
+
+
+def _meet(begin: float, end: float, first: float, last: float) -> bool:
+    """Whether a stretch of time begins or ends within another; one that begins and ends at one time, by its lines, may be at the edge."""
+    return (first < end or last <= end) and (last > begin or first >= begin)
 
 
 def _changes(found: Iterable[Moment], read: Sequence[int]) -> Iterator[Moment]:

@@ -47,26 +47,32 @@ def spans(events: Iterable[Event]) -> dict[str, tuple[float, float]]:
 
 
 def moments(run: Execution, ordering: k.Ordering, begin: float) -> list[Moment]:
-    """The states of an execution that begins with the log; a hidden step is at the time of the next one that has a line."""
-    window = (inf if ordering.commit_before_line is None else ordering.commit_before_line) + ordering.skew
+    """The states of an execution that begins with the log; a hidden step is at the time of the next one that has a line.
+
+    What happened before what a line tells of happened before that line: a step is at the time of the earliest line from it on.
+    """
+    before_line = (inf if ordering.commit_before_line is None else ordering.commit_before_line) + ordering.skew
+    at, late = _latest(run.steps, ordering.skew)
     found = [Moment(begin, begin, begin, run.initial)]
-    waiting: list[ExecutedStep] = []
-    for step in run.steps:
-        waiting.append(step)
-        if step.event is not None:
-            found += _at_line(waiting, step.event, found[-1].at, window, ordering.skew)
-            waiting = []
-    last = found[-1].at
-    return [*found, *(Moment(last, -inf, inf, step.state) for step in waiting)]
+    early = -inf
+    for step, time, last in zip(run.steps, at, late, strict=True):
+        if step.event is not None and step.event.record.time is not None:
+            early = max(early, float(step.event.record.time) - before_line)
+        here = max(found[-1].at, time) if time < inf else found[-1].at
+        found.append(Moment(here, -inf if step.event is None else early, last, step.state, step.event))
+    return found
 
 
-def _at_line(steps: Sequence[ExecutedStep], event: Event, before: float, window: float, skew: int) -> Iterator[Moment]:
-    """The moments of a step with a line, and of the hidden ones before it."""
-    record = event.record
-    time = before if record.time is None else max(before, float(record.time))
-    late = time + record.resolution - 1 + skew
-    yield from (Moment(time, -inf, late, step.state) for step in steps[:-1])
-    yield Moment(time, time - window, late, steps[-1].state, event)
+def _latest(steps: Sequence[ExecutedStep], skew: int) -> tuple[list[float], list[float]]:
+    """For each step the earliest time of a line from it on, and when it had happened by what these lines say at the latest."""
+    at, late = inf, inf
+    found: list[tuple[float, float]] = []
+    for step in reversed(steps):
+        if step.event is not None and step.event.record.time is not None:
+            record, time = step.event.record, float(step.event.record.time)
+            at, late = min(at, time), min(late, time + record.resolution - 1 + skew)
+        found.append((at, late))
+    return [time for time, _ in reversed(found)], [last for _, last in reversed(found)]
 
 
 class Endings:

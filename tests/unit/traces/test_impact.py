@@ -43,6 +43,7 @@ trace log:
     slice Desk by room, desk
     on Came(node: Clerk): come(node)
     on Left(who: Clerk): leave(who)
+    on Seen(who: Clerk): observe who in at_work
     on Taken(slice: Desk, who: Clerk): take(slice, who)
     on Queue(slice: Desk, waiting: 0 .. Max): line_up(slice, waiting)
     ignore Spilt, Told "told apart"
@@ -72,6 +73,31 @@ def test_a_condition_is_measured_from_line_to_line_with_the_delay_of_lines_as_bo
     assert spell.begun is not None
     assert spell.begun.kind == "Left"
     assert not spell.lasting
+
+
+def test_what_a_late_line_saw_before_a_step_does_not_make_the_step_late(line: Line) -> None:
+    events = [
+        line("a", 1, 0, "Came"),
+        line("a", 2, 1_000, "Told"),
+        line("b", 1, 1_000, "Left", who="a"),
+        line("e", 1, 1_005, "Came"),
+        line("e", 2, 9_000, "Told"),
+    ]
+    (spell,) = of(measured([*events, line("g", 1, 1_008, "Seen", who="a")]), "empty_house").spells
+    assert (spell.begin, spell.end) == (1_000, 1_005)
+    assert (spell.at_least, spell.at_most) == (0, 7)
+
+
+def test_what_began_and_ended_by_lines_of_one_time_is_no_less_measured(line: Line) -> None:
+    events = [
+        line("a", 1, 0, "Came"),
+        line("b", 1, 100, "Taken", who="a", room="r", desk=1),
+        line("b", 2, 4_000, "Left", who="a"),
+        line("e", 1, 4_000, "Came"),
+        line("b", 3, 4_000, "Taken", who="e", room="r", desk=1),
+    ]
+    (spell,) = of(measured(events), "unserved").spells
+    assert (spell.begin, spell.end, spell.at_least) == (100, 4_000, 0)
 
 
 def test_what_holds_at_the_end_of_the_log_is_said_to_last(line: Line) -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from assay.report.html.history import History
 from assay.report.html.lanes import Timeline
+from assay.report.html.used import Statements
 from assay.report.lines import clean
 from assay.report.validation_text import event_text
 from assay.traces.events import Event, Place
-from assay.traces.statement import EVERY_SLICE
 from assay.traces.validation import Validation
 
 LONGEST_TEXT = 600
@@ -45,7 +44,7 @@ def script_data(
     numbers = {_line(event): number for number, event in reversed(list(enumerate(events)))}
     lane_of = {lane.name: number for number, lane in enumerate(line.lanes) if lane.group == "node"}
     blamed = {each.place for each in validation.violations}
-    used = {_statement(step.event) for each in past for step in each.steps if step.event is not None}
+    stated = Statements(validation, past)
     names = _short({name for lane in line.lanes for name in lane.bands})
     return {
         "begin": line.begin,
@@ -72,7 +71,7 @@ def script_data(
             "line": [e.record.place.line for e in events],
             "text": [text(e.record.message.partition("\n")[0]) for e in events],
             "read": [text(event_text(e)) for e in events],
-            "state": [_status(e.record.place, _statement(e) in used, blamed) for e in events],
+            "state": [_status(e.record.place, stated.hold(e), blamed) for e in events],
         },
         "histories": [
             {
@@ -95,12 +94,6 @@ def _short(names: Iterable[str]) -> dict[str, str]:
 def _line(event: Event) -> tuple[str, int, str]:
     """What is the same of an event and of the same event as a slice sees it."""
     return event.record.place.file, event.record.place.line, event.kind
-
-
-def _statement(event: Event) -> tuple[str, str, str]:
-    """What is the same of a line and of one that only says it again, which is not compared with the model (``traces.restatement``)."""
-    fields = {name: value for name, value in event.fields.items() if name != EVERY_SLICE}
-    return event.record.place.file, event.kind, event_text(replace(event, fields=fields))
 
 
 def _status(place: Place, used: bool, blamed: Iterable[Place]) -> int:
