@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
-from tests.kafka.coverage import ELSEWHERE, IDLE, SWITCHED_OFF
+from tests.kafka.coverage import ELSEWHERE, IDLE, LESSONS, SWITCHED_OFF, kernels
 
 from assay.checker import portfolio
 from assay.checker.evaluate.action import guards
@@ -18,15 +18,6 @@ from assay.cli.settings import load
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import Span
 from assay.grammar.load import Loaded
-
-LESSONS = {
-    "kafka/cluster": ("two_processes", 3),
-    "kafka/kraft/cluster": ("lessons", 7),
-    "kafka/kraft/leadership": ("lessons", 25),
-    "kafka/kraft/partition": ("lessons", 18),
-    "kafka/leadership": ("lessons", 11),
-}
-"""The models for scenarios that take more than can be searched, and how many scenarios hold there: all of the spec."""
 
 
 @cache
@@ -42,11 +33,6 @@ def test_every_scenario_runs_in_the_model_for_scenarios(spec: str) -> None:
     found = {each.name: check_scenario(model, each, lessons.sources).outcome for each in lessons.kernel.scenarios}
     assert set(found.values()) == {Outcome.HOLDS}
     assert len(found) == number
-
-
-def kernels(spec: str) -> list[k.Kernel]:
-    """The spec in its default model, and in the one for scenarios."""
-    return [loaded(spec, model).kernel for model in (None, *([LESSONS[spec][0]] if spec in LESSONS else []))]
 
 
 def guard(kernel: k.Kernel, action: str, label: str) -> k.Guard:
