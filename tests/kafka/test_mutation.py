@@ -77,6 +77,8 @@ MINUTES = [
     Strength("kafka/replication/kip320", 15, 12, 3, 0, model="r3l2m2e1"),
     Strength("kafka/kraft/quorum", 81, 75, 3, 3, model="n3e2l2"),
     Strength("kafka/kraft/cluster", 42, 42, 0, 0, scenarios="lessons"),
+    Strength("kafka/kraft/leadership", 177, 173, 3, 1, scenarios="lessons"),
+    Strength("kafka/kraft/partition", 139, 123, 13, 3, model="r2e3", scenarios="lessons"),
 ]
 """Judged by hand: several minutes."""
 
