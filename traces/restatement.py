@@ -14,6 +14,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
 from assay.traces.binding import Observation
+from assay.traces.order import Order, order, stream_key
+from assay.traces.search.model import Model
+
+
+def compared_order(model: Model, observations: Iterable[Observation]) -> Order:
+    """The order of the observations that are to be compared with the model."""
+    ordering = model.plan.ordering
+    compared = without_restatements(model.kernel, observations, lambda seen: stream_key(seen, ordering))
+    return order(compared, ordering)
 
 
 def without_restatements(

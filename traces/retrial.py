@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.traces.atoms import Writer
-from assay.traces.binding import Binder, Bound, Observation
+from assay.traces.binding import Binder, Bound
 from assay.traces.conduct import Accepted, Conclusion, Options, Rejected, conclude
 from assay.traces.events import Event
 from assay.traces.join import Joiner, Joint, joint
 from assay.traces.mismatch import proceed, violation_of
-from assay.traces.order import Item, order
+from assay.traces.order import Item
 from assay.traces.replay import Properties, execution
+from assay.traces.restatement import compared_order
 from assay.traces.search.explore import Search
 from assay.traces.search.path import Path
 from assay.traces.slices import SlicedEvents
@@ -121,8 +122,7 @@ class Retrial:
 
     def _rebuilt(self, change: Change) -> Search:
         events = [new for event in self.parts.shared for new in change.get(id(event), (event,))]
-        seen: Sequence[Observation] = self._bound(events).observations
-        return self.search.with_order(order(seen, self.search.model.plan.ordering))
+        return self.search.with_order(compared_order(self.search.model, self._bound(events).observations))
 
 
 def _with_item(search: Search, item: Item) -> Search:

@@ -20,10 +20,9 @@ from assay.traces.events import Event
 from assay.traces.join import Joint, SliceAnswer, joint
 from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
-from assay.traces.order import order, stream_key
 from assay.traces.plan import of_versions, sized_kernel, strict, trace_plan
 from assay.traces.replay import Properties, execution, hidden_steps, reordering
-from assay.traces.restatement import without_restatements
+from assay.traces.restatement import compared_order
 from assay.traces.retrial import Retrial
 from assay.traces.search.explore import Search
 from assay.traces.search.frontier import Frontier
@@ -171,15 +170,15 @@ def check(
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
     bound = bind(model.plan, parts.shared, model.applies)
-    compared = without_restatements(model.kernel, bound.observations, lambda seen: stream_key(seen, plan.ordering))
-    search = Search(model, Frontier(order(compared, plan.ordering)))
+    compared = compared_order(model, bound.observations)
+    search = Search(model, Frontier(compared))
     writer = Writer(loaded.sources)
     findings = proceed(search, writer, options) if bound.observations else Findings()
     findings.violations[:0] = [violation_of(misfit) for misfit in bound.misfits]
     joined = None
     if divided is not None and findings.path is not None:
         joined = joint(divided, plan, model, findings.path, writer)
-    fields = sum(len(seen.values) for seen in compared)
+    fields = sum(len(item.observation.values) for item in compared.items)
     return Checked(kernel, plan, parts, divided, bound, fields, search, findings, joined, writer)
 
 

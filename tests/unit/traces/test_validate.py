@@ -9,9 +9,12 @@ import pytest
 
 from assay.grammar.diagnostics import SpecError
 from assay.grammar.load import Loaded
-from assay.traces.conduct import Options
+from assay.traces import retrial
+from assay.traces.conduct import Conclusion, Options, conclude
 from assay.traces.events import Event, Field
-from assay.traces.validate import validate
+from assay.traces.search.explore import Search
+from assay.traces.search.path import Path
+from assay.traces.validate import check, validate
 from assay.traces.validation import TraceVerdict, Validation
 
 Election = Callable[..., Loaded]
@@ -325,3 +328,22 @@ trace log:
     rate = validate(load(spec), log, options=Options(mutants=2)).kill_rate
     assert rate is not None
     assert (rate.mutants, rate.rejected, len(rate.survivors)) == (2, 0, 2)
+
+
+def test_a_mutant_of_a_restatement_is_compared_in_as_few_lines_as_the_log(
+    election: Election, healthy: tuple[Event, ...], line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    restated = tuple(line("n2", 5 + n, 230 + n, "Leading", number=2) for n in range(200))
+    asked = check(election(), (*healthy, *restated)).retrial(Options())
+    assert asked is not None
+    (original,) = (event for event in asked.parts.shared if event.record.place.line == 105)
+    changed = replace(original, fields={**original.fields, "number": 1})
+    compared: list[int] = []
+
+    def counting(search: Search, beginnings: list[Path], options: Options) -> Conclusion:
+        compared.append(len(search.frontier.order.items))
+        return conclude(search, beginnings, options)
+
+    monkeypatch.setattr(retrial, "conclude", counting)
+    assert asked.judge({id(original): (changed,)}).verdict is TraceVerdict.INCONSISTENT
+    assert compared == [len(asked.search.frontier.order.items) + 1]
