@@ -63,7 +63,7 @@ class _Writer:
 
     def pick(self, binder: k.Local, over: k.Expr) -> None:
         """Let the binder be any element of the set."""
-        value = self.domain.unknown(binder.type, self.domain.fresh(binder.name))()
+        value = self.domain.unknown(binder.type, binder.name)()
         self.conditions.append(self.domain.typed(value, binder.type))
         if not isinstance(over, k.TypeDomain):
             self.conditions.append(self.reading.read(over).contains(value))
