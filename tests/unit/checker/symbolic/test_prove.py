@@ -284,6 +284,34 @@ def test_a_field_called_has_is_not_taken_for_the_keys_of_its_map() -> None:
     assert outcomes(prove_any(loaded(NAMES), ["Node"], only("two"))) == {"two": Outcome.UNKNOWN}
 
 
+BRANCHES = """
+module branches
+param Node: set = {a, b} symmetric
+state:
+    marked: map[0 .. 2, bool] = [n -> false]
+    low: set[0 .. 2] = {}
+    of: map[Node, set[0 .. 2], max 3] = {}
+    three: bool = false
+action see(n: Node, m: Node, o: Node, i: 0 .. 5):
+    when n != m and m != o and n != o
+    UPDATE
+invariant two: not three
+"""
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        "if i <= 2:\n        marked[i] := true\n    else:\n        three := true",
+        "for x in low:\n        marked[x + 1] := true\n    three := true",
+        "if n in of:\n        for x in of[n]:\n            marked[x] := true\n    else:\n        three := true",
+    ],
+)
+def test_what_a_branch_that_is_not_taken_would_write_hinders_no_step(update: str) -> None:
+    found = outcomes(prove_any(loaded(BRANCHES.replace("UPDATE", update)), ["Node"], only("two")))
+    assert found == {"two": Outcome.UNKNOWN}
+
+
 def test_a_range_that_grows_with_the_set_is_refused_for_any_size() -> None:
     text = TOKEN.replace("    term: Term = 0\n", "    term: Term = 0\n    votes: 0 .. count(Node) = 0\n")
     with pytest.raises(SpecError) as raised:
