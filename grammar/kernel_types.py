@@ -31,11 +31,12 @@ class IntType(Type):
 
 @dataclass(frozen=True, slots=True)
 class RangeType(Type):
-    """``low .. high``, both included; ``sized`` where a size parameter occurs in it."""
+    """``low .. high``, both included; ``sized`` where a size parameter occurs in it, ``sized_below`` where one occurs in ``low``."""
 
     low: int
     high: int
     sized: bool = False
+    sized_below: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """``assay prove --any Set``: invariants for every number of elements, found on a small model and checked by Z3 for all sizes at once.
 
-The elements are those of an uninterpreted sort. ``bound`` lines and capacities are no guards here, and ranges of size parameters have
-no upper end, so that there are more steps than in any model of the spec: a proof holds for each of them. What is not proved is unknown.
+The elements are those of an uninterpreted sort. ``bound`` lines and capacities of sets and maps are no guards here, and ranges have no
+end where it is a size parameter's, so that there are more steps than in any model of the spec: a proof holds for each of them. Sequences
+are as long as in the model, which is named as an assumed bound. What is not proved is unknown.
 The statements that prove a property are also asked of the gates of the small model, which share nothing with this encoding.
 """
 
@@ -29,7 +30,8 @@ from assay.checker.symbolic.templates import Templates, nearby, written
 from assay.checker.verdict import Outcome, PropertyResult, Report, State, Statistics
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import Diagnostic, Note, SpecError
-from assay.grammar.kernel_types import Sort
+from assay.grammar.elaborate.type_relations import mentions
+from assay.grammar.kernel_types import SeqType, Sort
 from assay.grammar.load import Loaded
 
 NO_PROOF = "E826"
@@ -81,10 +83,22 @@ def _open_sorts(kernel: k.Kernel, sets: Sequence[str]) -> list[Sort]:
 def _assumptions(kernel: k.Kernel, sets: Sequence[str]) -> tuple[str, ...]:
     labels = {g.label for a in kernel.actions for g in a.body if isinstance(g, k.Guard) and g.kind == "bound"}
     said = [f"any number of elements of {', '.join(sets)}; the other sets are those of the model"]
-    said.append("numbers of size parameters are unbounded; capacities are not enforced")
+    said.append("numbers of size parameters are unbounded; capacities of sets and maps are not enforced")
     if labels:
         said.append(f"bounds are no guards: {', '.join(f'`{label}`' for label in sorted(labels))}")
     return (*said, "an instance without a value makes any step: that everything is defined is not asked here")
+
+
+def _assumed_lengths(kernel: k.Kernel) -> list[str]:
+    """The bounds that are left in: how long the sequences in the state, and those that actions are given, can become."""
+    stored = [f"capacity of {each.name}" for each in kernel.variables if mentions(each.type, SeqType)]
+    given = [
+        f"capacity of {each.binder.name} in {action.name}"
+        for action in map(kernel.action, kernel.next)
+        for each in action.parameters
+        if mentions(each.binder.type, SeqType)
+    ]
+    return [label for label in (*stored, *given) if label not in kernel.accepted_bounds]
 
 
 class _AnyProver:
@@ -111,7 +125,10 @@ class _AnyProver:
         if reason is None:
             count = len(self.certificates[prop.name].conjuncts)
             how = f"proved for any size, by {count} inductive statement{'s' if count != 1 else ''}"
-            return PropertyResult(prop.name, prop.kind, Outcome.HOLDS, prop.span, how)
+            assumed = _assumed_lengths(self.kernel)
+            how += f"; assumed: {', '.join(f'bound `{label}`' for label in assumed)}" if assumed else ""
+            outcome = Outcome.UP_TO_BOUND if assumed else Outcome.HOLDS
+            return PropertyResult(prop.name, prop.kind, outcome, prop.span, how)
         return PropertyResult(prop.name, prop.kind, Outcome.UNKNOWN, prop.span, reason)
 
     def _expired(self) -> bool:

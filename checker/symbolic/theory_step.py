@@ -63,7 +63,7 @@ class _Writer:
 
     def pick(self, binder: k.Local, over: k.Expr) -> None:
         """Let the binder be any element of the set."""
-        value = self.domain.unknown(binder.type, self.domain.fresh(binder.name))()
+        value = self.domain.unknown(binder.type, binder.name)()
         self.conditions.append(self.domain.typed(value, binder.type))
         if not isinstance(over, k.TypeDomain):
             self.conditions.append(self.reading.read(over).contains(value))
@@ -107,7 +107,7 @@ class _Writer:
         return self.reading.apart(lambda: self.reading.read(expr)) if when else self.reading.read(expr)
 
     def _for(self, node: k.For, when: list[Any]) -> None:
-        over = self.reading.read(node.domain)
+        over = self._read(node.domain, when)
         of = node.binder.type
         if over.items is None and self.domain.is_open(of):
             raise OutsideTheoryError("an update for each element of a set of open size", node.span)
@@ -123,24 +123,27 @@ class _Writer:
 
     def _assign(self, node: k.Assign, when: list[Any]) -> None:
         value = self._read(node.value, when)
-        fits = self.domain.typed(value, node.type)
-        self.conditions.append(z3.Implies(z3.And(when), fits) if when else fits)
+        self._require(self.domain.typed(value, node.type), when)
         path = [self._read(part.key, when) if isinstance(part, k.AtKey) else part.index for part in node.path]
         of, current = self._types[node.variable], self.after[node.variable]
-        new = self._put(current, of, path, value)
+        new = self._put(current, of, path, value, when)
         self.after[node.variable] = self.domain.choose(z3.And(when), new, current, of) if when else new
 
-    def _put(self, current: Any, of: t.Type, path: list[Any], value: Any) -> Any:
+    def _require(self, condition: Any, when: list[Any]) -> None:
+        """Let only steps happen that satisfy a condition if they make the write that it is about."""
+        self.conditions.append(z3.Implies(z3.And(when), condition) if when else condition)
+
+    def _put(self, current: Any, of: t.Type, path: list[Any], value: Any, when: list[Any]) -> Any:
         if not path:
             return value
         head, rest = path[0], path[1:]
         if isinstance(of, t.RecordType):
             assert isinstance(current, TRecord)
-            inner = self._put(current.fields[head], of.fields[head].type, rest, value)
+            inner = self._put(current.fields[head], of.fields[head].type, rest, value, when)
             return TRecord((*current.fields[:head], inner, *current.fields[head + 1 :]))
         assert isinstance(of, t.MapType | t.SeqType)
         inner_type = of.value if isinstance(of, t.MapType) else of.item
         if isinstance(of, t.MapType) and isinstance(current, TMap):
-            self.conditions.append(self.domain.typed(head, of.key))
-        inner = self._put(current.get(head), inner_type, rest, value) if rest else value
+            self._require(self.domain.typed(head, of.key), when)
+        inner = self._put(current.get(head), inner_type, rest, value, when) if rest else value
         return self.reading.apart(lambda: self.reading.with_entry(current, head, inner, of))

@@ -146,10 +146,10 @@ class Domain:
     # -------------------------------------------------------------------------------------------- making
 
     def unknown(self, of: t.Type, name: str, keys: Sequence[Any] = ()) -> Callable[..., Any]:
-        """A value of the type about which nothing is known, as a function of scalars of the sorts ``keys``."""
+        """A value of the type about which nothing is known, as a function of scalars of the sorts ``keys``; another one at every call."""
         match kind(of):
             case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
-                sort = self.scalar_sorts(of)[0]
+                sort, name = self.scalar_sorts(of)[0], self.fresh(name)  # `m.has` may be a field as well as a domain
                 symbol = z3.Function(name, *keys, sort) if keys else z3.Const(name, sort)
                 return symbol if keys else lambda *_: symbol
             case t.EnumType(_, variants):
@@ -230,7 +230,7 @@ class Domain:
 
     def filler(self, of: t.Type) -> Any:
         """Some value of a type, for where it does not matter which."""
-        return self.unknown(of, self.fresh("any"))()
+        return self.unknown(of, "any")()
 
     def set_of(self, items: Sequence[tuple[Any, Any]], of: t.Type) -> TSet:
         """The set of items that are there."""
@@ -330,8 +330,10 @@ class Domain:
         match kind(of):
             case t.BoolType() | t.IntType():
                 return z3.BoolVal(True)
-            case t.RangeType(low, high, sized):
-                return value >= low if sized and self.open_sorts else z3.And(value >= low, value <= high)
+            case t.RangeType(low, high, sized, sized_below):
+                if sized and self.open_sorts:
+                    return z3.BoolVal(True) if sized_below else value >= low
+                return z3.And(value >= low, value <= high)
             case t.AtomType(sort):
                 if sort.name in self.open_sorts:
                     return z3.BoolVal(True)

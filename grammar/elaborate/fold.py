@@ -47,6 +47,8 @@ def values_of(type_: Type) -> Iterator[Value]:
             return iter((False, True))
         case RangeType(low, high):
             return iter(range(low, high + 1))
+        case AtomType(sort) if not sort.elements:
+            raise NotConstantError  # the size of the set is left open
         case AtomType(sort):
             return (Atom(sort.name, index, name) for index, name in enumerate(sort.elements))
         case OptionType(item):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics import Diagnostics, Note, Span
@@ -11,6 +11,7 @@ from assay.grammar.elaborate.action_references import ActionReference
 from assay.grammar.elaborate.context import Fresh
 from assay.grammar.elaborate.expressions import action_reference, elaborate_condition
 from assay.grammar.elaborate.unit import Unit
+from assay.grammar.elaborate.walk import pieces
 from assay.grammar.scope import ActionEntity
 from assay.grammar.suggest import did_you_mean
 
@@ -121,12 +122,4 @@ class Scenarios:
 
 def refs(node: object) -> Iterator[syntax.Name]:
     """Every plain name that occurs as an expression in a piece of syntax."""
-    pending = [node]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, syntax.Ref):
-            yield item.name
-        elif isinstance(item, syntax.Node):
-            pending.extend(getattr(item, part.name) for part in fields(item))
-        elif isinstance(item, tuple):
-            pending.extend(item)
+    return (piece.name for piece in pieces(node) if isinstance(piece, syntax.Ref))

@@ -76,14 +76,16 @@ def _constants(cx: Context) -> Context:
 
 def _range(written: syntax.RangeType, cx: Context) -> Type:
     inner = _constants(cx)
-    low, high = _integer(written.low, inner), _integer(written.high, inner)
+    low = _integer(written.low, inner)
+    sized_below = bool(inner.sizes)
+    high = _integer(written.high, inner)
     if low is None or high is None:
         return ERROR
     if low > high:
         cx.error("E208", written.span, f"the range {low} .. {high} is empty")
         return ERROR
     cx.sizes.extend(inner.sizes)
-    return RangeType(low, high, bool(inner.sizes))
+    return RangeType(low, high, bool(inner.sizes), sized_below)
 
 
 def _integer(expr: syntax.Expr, cx: Context) -> int | None:

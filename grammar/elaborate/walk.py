@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from assay.grammar import kernel
+from assay.grammar import kernel, syntax
 from assay.grammar.elaborate.context import Fresh
 
 NodeT = TypeVar("NodeT", bound=kernel.Node)
@@ -22,6 +22,18 @@ def nodes(root: kernel.Node) -> Iterator[kernel.Node]:
         elif isinstance(item, kernel.Node):
             yield item
             pending.extend(getattr(item, name.name) for name in fields(item))
+
+
+def pieces(root: object) -> Iterator[syntax.Node]:
+    """Every piece of syntax inside a piece of syntax or a tuple of some, itself among them."""
+    pending = [root]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, tuple):
+            pending.extend(item)
+        elif isinstance(item, syntax.Node):
+            yield item
+            pending.extend(getattr(item, part.name) for part in fields(item))
 
 
 def reads_state(expr: kernel.Expr) -> bool:

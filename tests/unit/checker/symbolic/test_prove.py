@@ -212,6 +212,106 @@ def test_what_is_computed_from_the_size_of_a_set_is_refused_for_any_size() -> No
     assert [d.code for d in raised.value.diagnostics] == ["E826"]
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "type Round = 0 .. count(Node) // 9",
+        "param Many: bool = count(Node) >= 9",
+        "def rounds(): int = count({n in Node if n in Node}) // 9\ntype Round = 0 .. rounds()",
+    ],
+)
+def test_what_differs_for_much_larger_sets_alone_is_refused_for_any_size(declared: str) -> None:
+    with pytest.raises(SpecError) as raised:
+        prove_any(loaded(TOKEN + declared + "\n"), ["Node"], only("seen_is_past"))
+    assert [d.code for d in raised.value.diagnostics] == ["E826"]
+
+
+SHIFTED = """
+module shifted
+param Node: set = {a, b} symmetric
+size param Most: int = 2
+type Lag = 0 - Most .. Most
+state:
+    lag: Lag = 0
+action fall(n: Node):
+    bound lags: lag > 0 - Most
+    lag := lag - 1
+invariant near: lag >= 0 - 2
+"""
+
+
+def test_the_lower_end_of_a_range_is_open_where_a_size_parameter_is_read_in_it() -> None:
+    assert outcomes(prove_any(loaded(SHIFTED), ["Node"], only("near"))) == {"near": Outcome.UNKNOWN}
+
+
+QUEUE = """
+module queue
+param Node: set = {a, b} symmetric
+size param Most: int = 2
+state:
+    queue: seq[Node, max Most] = []
+action push(n: Node):
+    bound room: count(queue) < Most
+    queue := queue + [n]
+invariant short: count(queue) <= 2
+"""
+
+
+def test_how_long_sequences_can_be_is_an_assumption_of_proofs_for_any_size() -> None:
+    result = prove_any(loaded(QUEUE), ["Node"], only("short")).report.properties[0]
+    assert result.outcome is Outcome.UP_TO_BOUND
+    assert "`capacity of queue`" in (result.reason or "")
+
+
+NAMES = """
+module names
+param Node: set = {a, b} symmetric
+record Entry: has: bool
+state:
+    table: map[Node, Entry, max 5] = {}
+    three: bool = false
+action add(n: Node):
+    table[n] := Entry(has = false)
+action see(n: Node, m: Node, o: Node):
+    when n != m and m != o and n != o
+    when n in table and not table[n].has
+    three := true
+invariant two: not three
+"""
+
+
+def test_a_field_called_has_is_not_taken_for_the_keys_of_its_map() -> None:
+    assert outcomes(prove_any(loaded(NAMES), ["Node"], only("two"))) == {"two": Outcome.UNKNOWN}
+
+
+BRANCHES = """
+module branches
+param Node: set = {a, b} symmetric
+state:
+    marked: map[0 .. 2, bool] = [n -> false]
+    low: set[0 .. 2] = {}
+    of: map[Node, set[0 .. 2], max 3] = {}
+    three: bool = false
+action see(n: Node, m: Node, o: Node, i: 0 .. 5):
+    when n != m and m != o and n != o
+    UPDATE
+invariant two: not three
+"""
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        "if i <= 2:\n        marked[i] := true\n    else:\n        three := true",
+        "for x in low:\n        marked[x + 1] := true\n    three := true",
+        "if n in of:\n        for x in of[n]:\n            marked[x] := true\n    else:\n        three := true",
+    ],
+)
+def test_what_a_branch_that_is_not_taken_would_write_hinders_no_step(update: str) -> None:
+    found = outcomes(prove_any(loaded(BRANCHES.replace("UPDATE", update)), ["Node"], only("two")))
+    assert found == {"two": Outcome.UNKNOWN}
+
+
 def test_a_range_that_grows_with_the_set_is_refused_for_any_size() -> None:
     text = TOKEN.replace("    term: Term = 0\n", "    term: Term = 0\n    votes: 0 .. count(Node) = 0\n")
     with pytest.raises(SpecError) as raised:
