@@ -66,6 +66,19 @@ def test_an_election_whose_file_was_rotated_away_is_missed(logs: Path) -> None:
     ]
 
 
+LED = "[2026-11-21 01:41:13,700] INFO [RaftManager id=101] Completed transition to Leader(localReplicaKey=ReplicaKey(id=101, directoryId=x), epoch=5, epochStartOffset=53, highWatermark=Optional.empty, voterStates={}) from CandidateState(localId=101) (org.apache.kafka.raft.QuorumState)\n"
+ACTED = "[2026-11-21 01:41:13,741] INFO [QuorumController id=101] Becoming the active controller at epoch 5, next write offset 54. (org.apache.kafka.controller.QuorumController)\n"
+
+
+def test_what_a_leader_of_the_metadata_quorum_wrote_as_controller_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "controller-101").mkdir()
+    (tmp_path / "controller-101" / "server.log").write_text(LED)
+    (found,) = [text for text in missing(tmp_path) if "led the metadata quorum" in text]
+    assert found.startswith("controller-101 led")
+    (tmp_path / "controller-101" / "controller.log").write_text(ACTED)
+    assert [text for text in missing(tmp_path) if "led the metadata quorum" in text] == []
+
+
 def test_one_line_that_speaks_of_an_unknown_broker_is_no_gap_but_a_mistake(logs: Path) -> None:
     path = logs / "broker-3" / "state-change.log"
     text = path.read_text()
