@@ -49,6 +49,7 @@ def gaps(reading: LogReading) -> list[Notice]:
         *_silent_brokers(reading),
         *_lost_installations(reading),
         *_silent_loggers(reading),
+        *_silent_owners(reading),
     ]
 
 
@@ -116,6 +117,25 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
         for node, place in first.items():
             if (node, known["logger"]) not in loggers:
                 yield Notice(KIND, place, known["text"].format(node=node))
+
+
+def _silent_owners(reading: LogReading) -> Iterator[Notice]:
+    """Processes that own what another one asked for, and of which nothing was read."""
+    known = _data()["refused"]
+    refused = [event for event in reading.recognised if event.kind in known["events"]]
+    if not refused:
+        return
+    opened = {event.fields.get(known["opened"]) for event in reading.recognised if event.kind in known["opens"]}
+    runs = {
+        (event.fields.get(known["what"]), event.run)
+        for event in reading.recognised
+        if event.kind not in known["events"]
+    }
+    for event in refused:
+        what = event.fields.get(known["what"])
+        others = any(each == what and run != event.run for each, run in runs)
+        if not others and event.fields.get(known["owner"]) not in opened:
+            yield Notice(KIND, event.record.place, known["text"].format(node=event.run.node, what=what))
 
 
 def _known(reading: LogReading) -> list[int]:

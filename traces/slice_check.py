@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
+from assay.checker.evaluate.traverse import variables_of
 from assay.grammar import kernel as k
 from assay.traces.binding import Observation, changed, observe
 from assay.traces.history import (
@@ -154,10 +155,22 @@ class SliceCheck:
         over = [d for d in self.waiting if number is None or (d.before is not None and d.before <= number)]
         self.waiting = [deed for deed in self.waiting if deed not in over]
         for deed in over:
+            if self._is_before_beginning(deed):
+                self.found.begun = self.found.begun or deed.line
+                continue
             untold = self._explained_by_missing(deed)
             self.found.missing += (each for each in untold if each not in self.found.missing)
             if not untold:
                 self.found.violations.append(self.blamer.deed(self.history, self.frontier, deed))
+
+    def _is_before_beginning(self, deed: Deed) -> bool:
+        """Whether a line may tell of writes before the first that is known, where no line tells of the slice's beginning."""
+        plan, rule, begun = self.history.model.plan, deed.line.observation.rule, self.found.begun
+        known = self.last is not None and begun is not None and deed.line.time > begun.time + plan.ordering.skew
+        if self.started or not plan.numbered or known:
+            return False
+        own = {self.history.model.kernel.variables[at].name for at in self.history.split.own}
+        return rule.observe is None or not own.isdisjoint(variables_of(rule.observe))
 
     def _note_gap(self, write: Write) -> bool:
         """Whether no line states the numbers before a write. What is to come before it may then be of those, and is tried after it too."""

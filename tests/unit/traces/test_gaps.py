@@ -66,6 +66,36 @@ def test_an_election_whose_file_was_rotated_away_is_missed(logs: Path) -> None:
     ]
 
 
+def test_who_holds_the_id_that_a_process_was_refused_is_missed(tmp_path: Path) -> None:
+    logs = unpack_sample("duplicate-broker", tmp_path)
+    (refused,) = logs.glob("broker-*-duplicate")
+    (found,) = missing(refused)
+    assert found.startswith(f"{refused.name} was refused as broker")
+    assert [
+        text for text in missing(refused, logs / refused.name.removesuffix("-duplicate")) if "refused" in text
+    ] == []
+
+
+def test_the_file_of_what_brokers_were_told_to_lead_is_missed(logs: Path) -> None:
+    for path in logs.glob("broker-*/state-change.log"):
+        path.unlink()
+    silent = [text for text in missing(logs) if "hold nothing that it wrote as state.change.logger" in text]
+    assert {text.split()[0] for text in silent} == {"broker-1", "broker-2", "broker-3"}
+
+
+LED = "[2026-11-21 01:41:13,700] INFO [RaftManager id=101] Completed transition to Leader(localReplicaKey=ReplicaKey(id=101, directoryId=x), epoch=5, epochStartOffset=53, highWatermark=Optional.empty, voterStates={}) from CandidateState(localId=101) (org.apache.kafka.raft.QuorumState)\n"
+ACTED = "[2026-11-21 01:41:13,741] INFO [QuorumController id=101] Becoming the active controller at epoch 5, next write offset 54. (org.apache.kafka.controller.QuorumController)\n"
+
+
+def test_what_a_leader_of_the_metadata_quorum_wrote_as_controller_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "controller-101").mkdir()
+    (tmp_path / "controller-101" / "server.log").write_text(LED)
+    (found,) = [text for text in missing(tmp_path) if "led the metadata quorum" in text]
+    assert found.startswith("controller-101 led")
+    (tmp_path / "controller-101" / "controller.log").write_text(ACTED)
+    assert [text for text in missing(tmp_path) if "led the metadata quorum" in text] == []
+
+
 def test_one_line_that_speaks_of_an_unknown_broker_is_no_gap_but_a_mistake(logs: Path) -> None:
     path = logs / "broker-3" / "state-change.log"
     text = path.read_text()
@@ -98,6 +128,7 @@ def test_what_is_consistent_stays_so_where_something_is_missing(logs: Path) -> N
     assert validation.verdict is TraceVerdict.CONSISTENT
     assert [notice.text for notice in validation.notices] == [
         "the logs of broker-2 begin after its start",
+        "broker-1 led partitions or followed others, and the logs hold nothing that it wrote as state.change.logger",
         "for how long what held is not measured, because logs are missing",
     ]
     assert validation.impact == ()

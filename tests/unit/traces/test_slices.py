@@ -167,6 +167,16 @@ def test_what_a_missing_write_would_explain_is_no_violation(
     assert found.slices[0].reason == "no line tells of write 1"
 
 
+def test_what_a_slice_was_before_its_first_known_write_is_not_held_against_it(line: Line, shelf: Line) -> None:
+    begun = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Counted", items=2), shelf(2, 15, "Counted", items=3)]
+    alone = answer(begun)
+    assert (alone.verdict, alone.violations) == (TraceVerdict.INCONCLUSIVE, ())
+    known = [*begun, shelf(3, 20, "Seen", items=1, version=4)]
+    assert (answer(known).verdict, answer(known).violations) == (TraceVerdict.INCONCLUSIVE, ())
+    (violation,) = answer([*known, shelf(4, 30, "Counted", items=3)]).violations
+    assert violation.place.line == 4
+
+
 def test_a_slice_begins_anew_under_its_name(line: Line, shelf: Line) -> None:
     events = [
         line("n0", 1, 0, "Unlocked"),
