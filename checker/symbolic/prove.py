@@ -114,10 +114,10 @@ class _Prover:
         """Look at the initial states, then prove property by property, in rounds of growing budgets."""
         self._search._find_initial()
         found = self._search.watch.found
+        if not self._search.initial:
+            return  # the answers are those of the search that was begun
         asked = [q for q in self._system.questions if self._is_asked(q) and q.name not in found]
         self._open = {q.name: "the time limit was reached before it was tried" for q in asked}
-        if not self._search.initial:
-            return
         initial = self._search.store.states[: self._search.initial]
         for number, seconds in enumerate(ROUNDS):
             if number == 1 and self._open.keys() - self._doubted:
@@ -268,11 +268,14 @@ class _Prover:
 
     def _proved(self, question: Question) -> PropertyResult:
         span = next((p.span for p in self.kernel.properties if p.name == question.name), NOWHERE)
-        assumed = sorted(self._system.cuts.keys() - self.kernel.accepted_bounds)
+        cuts = (
+            self._system.cuts.keys() | self._search.bounds.keys()
+        )  # those of steps, and those that were hit initially
+        assumed = sorted(cuts - self.kernel.accepted_bounds)
         bounds = f"; assumed: {', '.join(f'bound `{label}`' for label in assumed)}" if assumed else ""
         how = "confirmed by a search of all states" if question.name in self._by_search else self._size(question.name)
         if question.kind == "reachable":
-            outcome = Outcome.UNKNOWN if self._system.cuts else Outcome.VIOLATED
+            outcome = Outcome.UNKNOWN if cuts else Outcome.VIOLATED
             return PropertyResult(
                 question.name, question.kind, outcome, span, f"no reachable state satisfies it ({how}{bounds})"
             )

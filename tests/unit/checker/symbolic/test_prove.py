@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from assay.checker.check import check
 from assay.checker.options import SearchOptions
 from assay.checker.symbolic.any_size import prove_any
 from assay.checker.symbolic.ask_inductive import ask_inductive
@@ -154,6 +155,34 @@ def test_only_properties_of_states_can_be_inductive() -> None:
     with pytest.raises(SpecError) as raised:
         ask_inductive(kernel(), ["all_seen"])
     assert [d.code for d in raised.value.diagnostics] == ["E825"]
+
+
+FIRST = """
+module first
+param Node: set = {a, b, c}
+state:
+    some: set[Node, max 1]
+    x: 0 .. 1 = 0
+init:
+    pick n in Node
+    pick m in Node
+    some := {n, m}
+action flip:
+    x := 1 - x
+invariant small: count(some) <= 1
+"""
+
+
+def test_a_capacity_that_cuts_an_initial_state_is_assumed() -> None:
+    result = prove(kernel(FIRST), only("small"), exhaustive=lambda options: check(kernel(FIRST), options)).report
+    small = next(each for each in result.properties if each.name == "small")
+    assert small.outcome is Outcome.UP_TO_BOUND
+    assert "`capacity of some`" in (small.reason or "")
+
+
+def test_nothing_is_proved_where_there_is_no_initial_state() -> None:
+    found = outcomes(prove(kernel(FIRST.replace("some := {n, m}", "some := {n}\n    when x > 0")), only("small")))
+    assert found["small"] is Outcome.VACUOUS
 
 
 def test_one_controller_per_epoch_is_proved_for_any_number_of_processes() -> None:
