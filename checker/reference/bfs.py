@@ -194,7 +194,7 @@ class Search:
                     self.bounds[label] += 1
                 case Stuck():
                     self._stuck(number, action, arguments, outcome)
-        if not alive and self._deadlock and DEADLOCK not in self.watch.found:
+        if not alive and self._deadlock:
             self._dead(number, state)
 
     def _step(self, number: int, state: State, link: Link, after: State) -> None:

@@ -38,7 +38,7 @@ def ask_inductive(
         return chosen.timeout is not None and time.monotonic() - begun >= chosen.timeout
 
     with deep_recursion(kernel):
-        states, _, _ = initial_states(Model(kernel))
+        states, cuts, _ = initial_states(Model(kernel))
         induction = Induction(kernel, [each.condition for _, each in conjuncts], list(states), expired)
         failure, why = None, None
         helpers: dict[str, list[str]] = {}
@@ -54,7 +54,7 @@ def ask_inductive(
         if failure is None and why is None:
             doubt = SecondOpinion(kernel).inductive([each.condition for _, each in conjuncts])
             why = None if doubt is None else f"it is over the gates, but the second encoding has doubts ({doubt})"
-    assumed = sorted(induction.system.cuts.keys() - kernel.accepted_bounds)
+    assumed = sorted((induction.system.cuts.keys() | {cut.label for cut in cuts}) - kernel.accepted_bounds)
     failing = None if failure is None else conjuncts[failure.failing]
     if failure is None and why is None:
         results = tuple(_inductive(prop, helpers.get(prop.name, ()), assumed) for prop in properties)

@@ -27,7 +27,7 @@ from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.results import Answers
 from assay.checker.reference.store import Link
-from assay.checker.reference.watch import DEADLOCK, DEFINED
+from assay.checker.reference.watch import DEFINED
 from assay.checker.symbolic.clauses import Clause, Clauses
 from assay.checker.symbolic.first_use import FirstUse, interchangeable
 from assay.checker.symbolic.gates import Gates
@@ -96,6 +96,11 @@ class BoundedSearch(Search):
         self.breaks: frozenset[str] = frozenset()
         self._limit = options.max_depth or DEFAULT_LEVELS
 
+    @property
+    def asks_deadlock(self) -> bool:
+        """Whether it is asked for states in which the system may not stop."""
+        return self._deadlock
+
     def begin(self) -> None:
         """Look at the initial states, and go no further."""
         self._find_initial()
@@ -144,7 +149,7 @@ class BoundedSearch(Search):
 
     def _search(self, starts: Sequence[State]) -> None:
         """Look at one level after the other, until ``Stopped`` says why no further."""
-        self._system = encode_kernel(self.model.kernel, self.options.properties, self.breaks)
+        self._system = encode_kernel(self.model.kernel, self.options.properties, self.breaks, deadlock=self._deadlock)
         self._gates = Gates()
         self._clauses = Clauses(self._gates)
         self._new: list[Clause] = []
@@ -234,7 +239,6 @@ class BoundedSearch(Search):
             if (q.kind not in STATE_KINDS) == in_step
             and q.name not in self.watch.found
             and q.name not in self.watch.undefined
-            and (q.name != DEADLOCK or self._deadlock)
         ]
 
     def _ask(self, unrolling: Unrolling, solver: ChildSolver, *, in_step: bool) -> None:
@@ -302,10 +306,5 @@ class BoundedSearch(Search):
                     elif isinstance(outcome, Successor) and self.watch.transitions:
                         step = Link(action, arguments, outcome.picks).step(outcome.state)
                         self.watch.see_step(number, state, step)
-        if (
-            not alive
-            and self._deadlock
-            and DEADLOCK not in self.watch.found
-            and not self.watch.is_terminal(number, state)
-        ):
-            self.watch.note_deadlock(number)
+        if not alive and self._deadlock:
+            self._dead(number, state)

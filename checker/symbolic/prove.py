@@ -91,8 +91,8 @@ class _Prover:
         self._by = by
         self._exhaustive = exhaustive
         self._start = time.monotonic()
-        self._system: System = encode_kernel(kernel, options.properties)
         self._search = BoundedSearch(Model(kernel), options)
+        self._system: System = encode_kernel(kernel, options.properties, deadlock=self._search.asks_deadlock)
         self._known: list[Cube] = []
         self._open: dict[str, str] = {}
         """The questions without an answer, with the reason so far."""
@@ -112,12 +112,12 @@ class _Prover:
 
     def run(self) -> None:
         """Look at the initial states, then prove property by property, in rounds of growing budgets."""
-        self._search._find_initial()
+        self._search.begin()
         found = self._search.watch.found
-        asked = [q for q in self._system.questions if self._is_asked(q) and q.name not in found]
-        self._open = {q.name: "the time limit was reached before it was tried" for q in asked}
         if not self._search.initial:
-            return
+            return  # the answers are those of the search that was begun
+        asked = [q for q in self._system.questions if q.name not in found]
+        self._open = {q.name: "the time limit was reached before it was tried" for q in asked}
         initial = self._search.store.states[: self._search.initial]
         for number, seconds in enumerate(ROUNDS):
             if number == 1 and self._open.keys() - self._doubted:
@@ -126,9 +126,6 @@ class _Prover:
                 if question.name in self._open.keys() - self._doubted and not self._expired():
                     self._tell()
                     self._try(question, initial, seconds)
-
-    def _is_asked(self, question: Question) -> bool:
-        return question.name != DEADLOCK or (self.options.check_deadlock and self.options.selects(DEADLOCK))
 
     def _tell(self) -> None:
         proved = len(self._system.questions) - len(self._open)
@@ -176,10 +173,11 @@ class _Prover:
     def _follow(self, question: Question, run: Unsafe) -> None:
         """Replay the run in the reference evaluator, after an attempt to find a shorter one."""
         states = self._states(run)
-        options = replace(
-            self.options, properties=frozenset({question.name}), max_depth=len(states), timeout=SHORTENING
-        )
-        options = replace(options, progress=lambda _: None, keep_going=False)
+        options = replace(self.options, max_depth=len(states), timeout=SHORTENING, progress=lambda _: None)
+        if question.name == DEFINED:
+            options = replace(options, keep_going=True)  # what has no value may be any of the properties
+        else:
+            options = replace(options, keep_going=False, properties=frozenset({question.name}))
         shorter = BoundedSearch(self._search.model, options)
         shorter.run()
         if question.name not in shorter.watch.found:
@@ -268,11 +266,14 @@ class _Prover:
 
     def _proved(self, question: Question) -> PropertyResult:
         span = next((p.span for p in self.kernel.properties if p.name == question.name), NOWHERE)
-        assumed = sorted(self._system.cuts.keys() - self.kernel.accepted_bounds)
+        cuts = (
+            self._system.cuts.keys() | self._search.bounds.keys()
+        )  # those of steps, and those that were hit initially
+        assumed = sorted(cuts - self.kernel.accepted_bounds)
         bounds = f"; assumed: {', '.join(f'bound `{label}`' for label in assumed)}" if assumed else ""
         how = "confirmed by a search of all states" if question.name in self._by_search else self._size(question.name)
         if question.kind == "reachable":
-            outcome = Outcome.UNKNOWN if self._system.cuts else Outcome.VIOLATED
+            outcome = Outcome.UNKNOWN if cuts else Outcome.VIOLATED
             return PropertyResult(
                 question.name, question.kind, outcome, span, f"no reachable state satisfies it ({how}{bounds})"
             )
@@ -288,8 +289,7 @@ class _Prover:
     def proofs(self) -> Proofs:
         """The answer."""
         first = {each.name: each for each in Answers(self._search, self.sources).all()}
-        names = [q.name for q in self._system.questions if self._is_asked(q)]
-        names += [p.name for p in self.kernel.properties if self.options.selects(p.name) and p.name not in names]
+        names = list(first)
         results = tuple(self._result(name, first) for name in names)
         stopped = None if not self._open else f"{len(self._open)} of the properties were not decided"
         statistics = Statistics(seconds=self._seconds)

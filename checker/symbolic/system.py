@@ -138,15 +138,20 @@ def spread(layout: RowLayout, literals: Sequence[int]) -> list[int]:
 
 
 def encode_kernel(
-    kernel: k.Kernel, selected: frozenset[str] | None = None, strict: frozenset[str] = frozenset()
+    kernel: k.Kernel,
+    selected: frozenset[str] | None = None,
+    strict: frozenset[str] = frozenset(),
+    *,
+    deadlock: bool = True,
 ) -> System:
     """The gates of a kernel with the questions about the selected properties (None: all); ``strict`` names sorts as in ``Scope``.
 
+    Where it is not asked for a ``deadlock``, no ``terminal`` is asked either, whether it has a value or not.
     Raises ``SpecError`` with the first construct that has no encoding, or if a variable does not fit a row.
     """
     try:
         with deep_recursion(kernel):
-            return _Encoder(kernel, strict).system(selected)
+            return _Encoder(kernel, strict, deadlock=deadlock).system(selected)
     except UnsupportedError as error:
         raise no_encoding(error) from None
 
@@ -163,8 +168,9 @@ Step = tuple[Sequence[int], int]
 class _Encoder:
     """The translation of one kernel."""
 
-    def __init__(self, kernel: k.Kernel, strict: frozenset[str]) -> None:
+    def __init__(self, kernel: k.Kernel, strict: frozenset[str], *, deadlock: bool) -> None:
         self.kernel = kernel
+        self.deadlock = deadlock
         self.strict = strict
         self.layout = row_layout(kernel.variables)
         self.gates = Gates()
@@ -232,9 +238,11 @@ class _Encoder:
                 undefined.append(gates.both(step[1], no_value))
                 found.append(Question(prop.name, prop.kind, gates.both(step[1], value ^ 1)))
         alive = gates.any_of([*(g.enabled for g in outcomes.ground), *outcomes.stuck, *cuts.values()])
-        dead, no_terminal = self._dead(alive, lowering)
-        yield Question(DEFINED, DEFINED, gates.any_of([*undefined, no_terminal]))
-        yield Question(DEADLOCK, DEADLOCK, dead)
+        if self.deadlock:
+            dead, no_terminal = self._dead(alive, lowering)
+            undefined.append(no_terminal)
+            found.insert(0, Question(DEADLOCK, DEADLOCK, dead))
+        yield Question(DEFINED, DEFINED, gates.any_of(undefined))
         yield from found
 
     def _holds(self, prop: k.Property, lowering: Lowering) -> tuple[int, int]:

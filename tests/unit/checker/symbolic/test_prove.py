@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from assay.checker.check import check
 from assay.checker.options import SearchOptions
 from assay.checker.symbolic.any_size import prove_any
 from assay.checker.symbolic.ask_inductive import ask_inductive
+from assay.checker.symbolic.bmc import check as bmc
 from assay.checker.symbolic.proof import Proofs
-from assay.checker.symbolic.prove import prove
-from assay.checker.verdict import Outcome
+from assay.checker.symbolic.prove import Method, prove
+from assay.checker.verdict import Outcome, Report
 from assay.cli.bundled import locate_spec
 from assay.grammar.diagnostics import Diagnostics, SpecError
 from assay.grammar.kernel import Kernel
@@ -154,6 +158,73 @@ def test_only_properties_of_states_can_be_inductive() -> None:
     with pytest.raises(SpecError) as raised:
         ask_inductive(kernel(), ["all_seen"])
     assert [d.code for d in raised.value.diagnostics] == ["E825"]
+
+
+FIRST = """
+module first
+param Node: set = {a, b, c}
+state:
+    some: set[Node, max 1]
+    x: 0 .. 1 = 0
+init:
+    pick n in Node
+    pick m in Node
+    some := {n, m}
+action flip:
+    x := 1 - x
+invariant small: count(some) <= 1
+"""
+
+
+def test_a_capacity_that_cuts_an_initial_state_is_assumed() -> None:
+    result = prove(kernel(FIRST), only("small"), exhaustive=lambda options: check(kernel(FIRST), options)).report
+    small = next(each for each in result.properties if each.name == "small")
+    assert small.outcome is Outcome.UP_TO_BOUND
+    assert "`capacity of some`" in (small.reason or "")
+
+
+def test_nothing_is_proved_where_there_is_no_initial_state() -> None:
+    found = outcomes(prove(kernel(FIRST.replace("some := {n, m}", "some := {n}\n    when x > 0")), only("small")))
+    assert found["small"] is Outcome.VACUOUS
+
+
+ENDS = """
+module ends
+state:
+    x: 0 .. 3 = 0
+action stop:
+    when x == 0
+    x := 1
+action go:
+    when x == 0
+    x := 2
+action on:
+    when x == 2
+    x := 3
+"""
+TERMINAL = "terminal: 1 // (3 - x) == 1\n"
+
+
+@pytest.mark.parametrize("by", ["ic3", "k-induction", "spacer"])
+@pytest.mark.parametrize("asks", ["invariant low: 6 // (3 - x) > 0\n", "transition up: 1 // (3 - x) >= 0\n", TERMINAL])
+def test_a_property_or_terminal_without_value_violates_defined(asks: str, by: Method) -> None:
+    defined = prove(kernel(ENDS + asks), by=by).report.properties[0]
+    assert (defined.name, defined.outcome) == ("defined", Outcome.VIOLATED)
+
+
+@pytest.mark.parametrize("engine", [check, bmc])
+def test_a_terminal_without_value_is_found_after_a_deadlock(engine: Callable[..., Report]) -> None:
+    found = {
+        each.name: each.outcome for each in engine(kernel(ENDS + TERMINAL), SearchOptions(keep_going=True)).properties
+    }
+    assert found == {"defined": Outcome.VIOLATED, "deadlock": Outcome.VIOLATED}
+
+
+def test_no_terminal_is_asked_where_deadlocks_are_not_looked_for() -> None:
+    options = SearchOptions(check_deadlock=False, keep_going=True)
+    assert [each.outcome for each in bmc(kernel(ENDS + TERMINAL), options).properties] == [Outcome.UNKNOWN]
+    proofs = prove(kernel(ENDS + TERMINAL), options, exhaustive=lambda more: check(kernel(ENDS + TERMINAL), more))
+    assert [each.outcome for each in proofs.report.properties] == [Outcome.HOLDS]
 
 
 def test_one_controller_per_epoch_is_proved_for_any_number_of_processes() -> None:
