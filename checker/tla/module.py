@@ -69,7 +69,9 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
         _property(each, page)
     page.warnings += _left_out(kernel)
     _remaining_actions(kernel, page)
-    text = "\n".join([*_head(kernel, called, page), *page.actions, *page.system, "", *page.properties, "=" * LENGTH, ""])
+    text = "\n".join(
+        [*_head(kernel, called, page), *page.actions, *page.system, "", *page.properties, "=" * LENGTH, ""]
+    )
     constants = tuple(_constants(kernel, page.parts))
     files = {f"{called}.tla": text, f"{called}.cfg": _configuration(page, constants)}
     fair = any(kernel.action(each).fairness is not None for each in kernel.next)
