@@ -289,6 +289,7 @@ def test_what_is_computed_from_the_size_of_a_set_is_refused_for_any_size() -> No
         "type Round = 0 .. count(Node) // 9",
         "param Many: bool = count(Node) >= 9",
         "def rounds(): int = count({n in Node if n in Node}) // 9\ntype Round = 0 .. rounds()",
+        "model default: MaxTerm = 2; Checks = count(Node) < 9",
     ],
 )
 def test_what_differs_for_much_larger_sets_alone_is_refused_for_any_size(declared: str) -> None:
