@@ -2,7 +2,8 @@
 
 NOTE(windows): A line is written after what it reports. So what a line reports happened before every shared step that is later than the
 line for certain, by the clocks. Lines that one thread of a process writes tell more: such a thread writes, logs, and goes on, so that what the
-line reports lies between the shared lines of the same thread before and after it, whatever file they are in.
+line reports lies between the shared lines of the same thread before and after it, whatever file they are in. Two lines of one second, where times have no
+fraction, are in no order.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import attrgetter
 
 from assay.checker.verdict import State
 from assay.grammar.kernel import TracePlan
 from assay.traces.events import Event, ProcessRun
+from assay.traces.order import Item
 from assay.traces.search.model import Model
 from assay.traces.search.path import Path
 
@@ -25,9 +28,12 @@ Thread = tuple[ProcessRun, int]
 
 @dataclass(frozen=True, slots=True)
 class Mate:
-    """A shared line of a thread: its time, the lowest position before what it or a later line reports, and the highest after what it or an earlier one does."""
+    """A shared line of a thread: its time; the time by which it and the earlier ones were written for certain; the lowest position before what it or a
+    later line reports, and the highest after what it or an earlier one does.
+    """
 
     time: float
+    written: float
     before: int
     after: int
 
@@ -45,11 +51,11 @@ class Chain:
         """The last position that can lie before a line of that time."""
         return max(0, bisect_right(self.earliest, time + self.skew) - 1)
 
-    def between(self, thread: Thread, time: float) -> tuple[int, int]:
-        """The positions between the lines of a thread before and after a time."""
+    def between(self, thread: Thread, time: float, latest: float) -> tuple[int, int]:
+        """The positions between the lines of a thread before and after a line that was written from one time to another."""
         mates = self.mates.get(thread, [])
-        first = bisect_left(mates, time, key=_time)
-        end = bisect_right(mates, time, first, key=_time)
+        first = bisect_left(mates, time, key=attrgetter("written"))
+        end = bisect_right(mates, latest, first, key=attrgetter("time"))
         low = mates[first - 1].after if first else 0
         high = mates[end].before if end < len(mates) else len(self.states) - 1
         return low, max(low, high)
@@ -79,22 +85,24 @@ def chain(model: Model, path: Path, plan: TracePlan, seen: Iterable[int]) -> Cha
             _extend(states, earliest, visible(model.states[taken.state]), time)
         thread = None if move.item is None else thread_of(move.item.observation.event, plan)
         if move.item is not None and thread is not None:
-            mates[thread].append(Mate(move.item.time, before, len(states) - 1))
+            mates[thread].append(_mate(move.item, before, len(states) - 1))
     return Chain(
         tuple(states), tuple(earliest), {thread: _by_time(own) for thread, own in mates.items()}, plan.ordering.skew
     )
 
 
-def _time(mate: Mate) -> float:
-    return mate.time
+def _mate(item: Item, before: int, after: int) -> Mate:
+    return Mate(item.time, item.time + item.observation.event.record.resolution - 1, before, after)
 
 
 def _by_time(mates: Iterable[Mate]) -> list[Mate]:
     """The lines of a thread by time, each with what those before and after it say of the positions."""
-    ordered = sorted(mates, key=_time)
+    ordered = sorted(mates, key=attrgetter("time"))
+    written = accumulate((mate.written for mate in ordered), max)
     after = accumulate((mate.after for mate in ordered), max)
     before = list(accumulate((mate.before for mate in reversed(ordered)), min))[::-1]
-    return [Mate(mate.time, low, high) for mate, low, high in zip(ordered, before, after, strict=True)]
+    rows = zip(ordered, written, before, after, strict=True)
+    return [Mate(mate.time, done, low, high) for mate, done, low, high in rows]
 
 
 def _extend(states: list[State], earliest: list[float], state: State, time: float) -> None:

@@ -104,11 +104,11 @@ class History:
     def window(self, entry: Entry) -> tuple[int, int]:
         """The positions at which an entry can have happened (see the notes on windows)."""
         lines = entry.lines if isinstance(entry, Write) else (entry.line,)
-        low, high = 0, min((self.chain.latest_at(line.time) for line in lines), default=len(self.chain.states) - 1)
+        low, high = 0, min((self.chain.latest_at(line.latest) for line in lines), default=len(self.chain.states) - 1)
         for line in announcing(lines):
             thread = thread_of(line.observation.event, self.model.plan)
             if thread is not None:
-                first, last = self.chain.between(thread, line.time)
+                first, last = self.chain.between(thread, line.time, line.latest)
                 low, high = max(low, first), min(high, last)
         return low, max(low, high)
 
@@ -230,7 +230,8 @@ def without_equals(lines: Iterable[Observation]) -> list[int]:
     """The positions of the lines without those that state the same of one write as an earlier one, and no action (see the note on equal lines)."""
     found: dict[object, tuple[int, int]] = {}
     for position, line in enumerate(lines):
-        rule, time = line.rule, line.event.record.time or 0
+        rule, record = line.rule, line.event.record
+        time = (record.time or 0) + record.resolution
         key = position if rule.steps or rule.at is None else (id(rule), id(line.bound))
         known = found.get(key)
         if known is None or time < known[0]:
@@ -257,7 +258,7 @@ def entries(model: Model, lines: Iterable[Item], late: float) -> list[Entry]:
     slots: list[list[Deed]] = [[] for _ in range(len(ordered) + 1)]
     for line in sorted(deeds, key=by_time):
         last = next((i for i, write in enumerate(ordered) if _certainly_later(model, line, write, late)), len(ordered))
-        natural = next((i for i, write in enumerate(ordered[:last]) if write.lines[0].time > line.time), last)
+        natural = next((i for i, write in enumerate(ordered[:last]) if _follows(write, line)), last)
         slots[natural].append(Deed(line, ordered[last].number if last < len(ordered) else None))
     found: list[Entry] = []
     for i, slot in enumerate(slots):
@@ -280,13 +281,23 @@ def by_time(line: Item) -> tuple[float, int]:
     return line.time, line.index
 
 
+def _follows(write: Write, line: Item) -> bool:
+    """Whether a write is told of after a line: by the times, or of lines of one time by their file."""
+    if write.lines[0].time > line.time:
+        return True
+    event = line.observation.event
+    others = (each for each in announcing(write.lines) if line.time <= each.time <= line.latest)
+    beside = (each for each in others if each.observation.event.sequence == event.sequence)
+    return any(each.index > line.index and each.observation.event.run == event.run for each in beside)
+
+
 def _certainly_later(model: Model, line: Item, write: Write, late: float) -> bool:
     """Whether a write happened after what a line reports, by the thread or by the clock."""
     thread = thread_of(line.observation.event, model.plan)
-    if write.lines[0].time - late > line.time + model.plan.ordering.skew:
+    if write.lines[0].time - late > line.latest + model.plan.ordering.skew:
         return True
     mates = (each for each in announcing(write.lines) if thread_of(each.observation.event, model.plan) == thread)
-    return thread is not None and any(each.time > line.time for each in mates)
+    return thread is not None and any(each.time > line.latest for each in mates)
 
 
 def at_field(rule: k.TraceRule) -> str | None:

@@ -97,7 +97,12 @@ class Joiner:
         Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
         """
         result = self._slice(name, observations, events)
-        if result.verdict is not TraceVerdict.INCONSISTENT or not self.joint.assumed:
+        if result.verdict is not TraceVerdict.INCONSISTENT:
+            return result
+        order = _untold_order(result.violations, observations)
+        if order is not None:
+            return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=order, violations=(), properties=())
+        if not self.joint.assumed:
             return result
         again = self._freed._slice(name, observations, events, one_is_enough=True)
         if again.verdict is TraceVerdict.INCONSISTENT:
@@ -194,8 +199,9 @@ class Joiner:
 
 
 def _item(number: int, seen: Observation) -> Item:
-    time = float(seen.event.record.time or 0)
-    return Item(number, seen, 0, number, time, time, time)
+    record = seen.event.record
+    time = float(record.time or 0)
+    return Item(number, seen, 0, number, time, time, time + record.resolution - 1)
 
 
 def _first(trail: Trail) -> Item | None:
@@ -206,6 +212,31 @@ def _first(trail: Trail) -> Item | None:
             return line
         case None:
             return None
+
+
+def _untold_order(violations: Sequence[Violation], observations: Iterable[Observation]) -> str | None:
+    """Why mismatches prove nothing: each is of a line whose time has no milliseconds, and what a line of another file reports is of that time too.
+
+    Writes have numbers; what else lines report is put in order by their times alone.
+    """
+    deeds = [seen.event for seen in observations if seen.rule.at is None]
+    shown: str | None = None
+    for violation in violations:
+        event = violation.event
+        beside = next((other for other in deeds if _are_of_one_time(event, other)), None)
+        if beside is None:
+            return None
+        shown = shown or f"times do not tell which of {event.record.place} and {beside.record.place} was first"
+    return shown
+
+
+def _are_of_one_time(one: Event, other: Event) -> bool:
+    """Whether two lines of different files are of one time that is longer than a millisecond."""
+    mine, its = one.record, other.record
+    if mine.time is None or its.time is None or (one.run, one.sequence) == (other.run, other.sequence):
+        return False
+    coarse = mine.resolution > 1 or its.resolution > 1
+    return coarse and mine.time < its.time + its.resolution and its.time < mine.time + mine.resolution
 
 
 def _by_line(violations: Iterable[Violation]) -> tuple[Violation, ...]:

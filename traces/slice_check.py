@@ -378,9 +378,9 @@ class SliceCheck:
         ordered = sorted(first)
         latest = dict(zip(ordered, accumulate((first[n] for n in ordered), max), strict=True))
         for number, line in numbered:
-            if latest[number] - slack <= line.time:
+            if latest[number] - slack <= line.latest:
                 continue
-            for lower in (n for n in first if n < number and first[n] - slack > line.time):
+            for lower in (n for n in first if n < number and first[n] - slack > line.latest):
                 for other in lines[lower]:
                     found.setdefault(line, set()).add(other.index)
                     found.setdefault(other, set()).add(line.index)

@@ -19,12 +19,10 @@ from assay.traces.readers.job import FileJob
 from assay.traces.readers.layout import START
 from assay.traces.readers.reading import FileReading, Origin
 from assay.traces.readers.records import RecordReader, is_plain, note_zeros
-from assay.traces.readers.scan import Cutter, ScanLimits, Tally, divide
+from assay.traces.readers.scan import BOM, Cutter, ScanLimits, Tally, divide
 
 HEAD = 1 << 16
 """How much of the beginning of a text tells what it is, in bytes."""
-
-BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,9 @@ from assay.traces.readers.layout import HEADER_LIMIT, START
 from assay.traces.readers.stock import LEVEL
 from assay.traces.readers.stretch import Candidates, RawRecord, Stretch, candidates, plain_records
 
+BOM = b"\xef\xbb\xbf"
+"""The byte order mark, with which some editors and exports begin a text in UTF-8."""
+
 
 class ByteStream(Protocol):
     """Anything that hands out bytes in order."""
@@ -112,16 +115,24 @@ class Cutter:
 
     def feed(self, block: bytes) -> Iterator[RawRecord]:
         """The records that this block completes."""
-        yield from self._advance(self._data + block, last=False)
+        yield from self._advance(self._with(block), last=False)
         yield from self._limited()
 
     def divide(self, block: bytes) -> Iterator[RawRecord | Stretch]:
         """The same, records in the stock layout in stretches of many."""
-        data = self._data + block
+        data = self._with(block)
         pending = self._header is not None and self._header[1] != b""
         found = candidates(data, self._fresh, pending=pending)
         yield from self._advance(data, last=False) if found is None else self._go_along(data, found)
         yield from self._limited()
+
+    def _with(self, block: bytes) -> bytes:
+        """What is there with the next block; a byte order mark before everything is passed over."""
+        data = self._data + block
+        if self._base == -1 and data.startswith(BOM, 1):
+            self._base += len(BOM)
+            return data[:1] + data[1 + len(BOM) :]
+        return data
 
     def _limited(self) -> Iterator[RawRecord]:
         """A record that is too long is cut; and what is before the next block needs no second look."""

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 from assay.traces.read import ReadOptions, record_reader
-from assay.traces.readers.pieces import BOM, join_pieces, read_piece
+from assay.traces.readers.pieces import join_pieces, read_piece
 from assay.traces.readers.reading import FileReading, Origin
 from assay.traces.readers.records import RecordReader
-from assay.traces.readers.scan import ScanLimits
+from assay.traces.readers.scan import BOM, ScanLimits
 from assay.traces.samples import sample
 from assay.traces.shapes.catalogue import load_catalogue
 from assay.traces.sources import ExpansionLimit, walk

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from assay.traces.readers.layout import split_logger
-from assay.traces.readers.scan import ScanLimits, Tally, scan
+from assay.traces.readers.scan import BOM, ScanLimits, Tally, divide, scan
 from assay.traces.readers.stamps import Clock
-from assay.traces.readers.stretch import RawRecord
+from assay.traces.readers.stretch import RawRecord, Stretch
 
 LOG = (
     b"\tat the.end.of.a.record(that was rotated away)\n"
@@ -40,6 +41,20 @@ def test_offsets_and_lines_are_those_of_the_file() -> None:
         assert LOG[: record.offset].count(b"\n") == record.line - 1
         assert LOG[record.offset :].startswith(b"[" + record.stamp if record.stamp else b"\tat the.end")
     assert (tally.lines, tally.bytes) == (8, len(LOG))
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 4, 50, 1000])
+@pytest.mark.parametrize("cut", [scan, divide])
+def test_a_byte_order_mark_hides_no_record(block: int, cut: Callable[..., Iterator[RawRecord | Stretch]]) -> None:
+    text = BOM + LOG.partition(b"\n")[2]
+    found = cut(io.BytesIO(text), "f.log", Tally(), ScanLimits(block=block))
+    records = [
+        raw
+        for each in found
+        for raw in ([each] if isinstance(each, RawRecord) else map(each.raw, range(len(each.bodies))))
+    ]
+    assert [(record.offset, record.line) for record in records][:2] == [(3, 1), (72, 2)]
+    assert records[0].text == b"first line (kafka.server.KafkaServer)\n"
 
 
 def test_every_byte_belongs_to_one_record() -> None:

@@ -1,0 +1,67 @@
+"""Logs whose times have no milliseconds: the lines of a second have no order but that of their files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from assay.cli.settings import load
+from assay.traces.answer import validated
+from assay.traces.choice import choose
+from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.read import read_logs
+from assay.traces.validation import TraceVerdict, Validation
+
+from .recorded import unpack
+
+
+def answer(logs: list[Path]) -> Validation:
+    """The answer of the model that the logs choose."""
+    reading = read_logs(logs)
+    choice = choose(reading.kinds, None)
+    return validated(load(choice.spec, None, {}), reading, DEFAULT_OPTIONS, choice.clause)
+
+
+def without_milliseconds(run: str, folder: Path) -> list[Path]:
+    """The logs of a recording with the fractions of their times taken off."""
+    logs = sorted(unpack(run, folder).rglob("*.log"))
+    for log in logs:
+        log.write_bytes(re.sub(rb"(?m)^(\[[\d-]{10} [\d:]{8}),\d{3}", rb"\1", log.read_bytes()))
+    return logs
+
+
+@pytest.mark.parametrize("run", ["A0", "C2"])
+def test_a_healthy_log_without_milliseconds_is_consistent(run: str, tmp_path: Path) -> None:
+    found = answer(without_milliseconds(run, tmp_path))
+    assert found.verdict is TraceVerdict.CONSISTENT
+
+
+@pytest.mark.parametrize("run", ["A6", "B3"])
+def test_lines_of_one_second_in_an_order_that_cannot_be_told_are_no_broken_rule(run: str, tmp_path: Path) -> None:
+    found = answer(without_milliseconds(run, tmp_path))
+    assert not found.violations
+    assert found.verdict is TraceVerdict.INCONCLUSIVE
+    assert re.search(r"times do not tell which of \S+ and \S+ was first|of which no line tells", str(found.reason))
+
+
+def test_a_wrong_leader_is_found_without_milliseconds(tmp_path: Path) -> None:
+    logs = without_milliseconds("A0", tmp_path)
+    found = _with_another_leader(logs)
+    assert found.verdict is TraceVerdict.INCONSISTENT
+
+
+def _with_another_leader(logs: list[Path]) -> Validation:
+    """The answer where one line of a controller names another leader."""
+    changed = 0
+    for log in logs:
+        text, count = re.subn(
+            r"(?m)^(.* with state LeaderAndIsr\(leader=)1,", r"\g<1>2,", log.read_text(), count=1 - changed
+        )
+        changed += count
+        log.write_text(text)
+        if changed:
+            break
+    assert changed == 1
+    return answer(logs)
