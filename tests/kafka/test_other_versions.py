@@ -41,9 +41,9 @@ OTHERS = [
         open="orders-0: no line tells of write 7, and 1 more slices like it",
     ),
     Other("zookeeper-2.6.3", 1378, AGAIN | WIPED, wiped=1),
-    Other("kraft-3.3.2", 1051, AGAIN | {"again-0#4", "again-1#4"}),
-    Other("kraft-3.7.2", 1042, AGAIN | WIPED, wiped=1),
-    Other("kraft-4.1.1", 2895, AGAIN | {"again-0#4", "again-1#4"}, wiped=1),
+    Other("kraft-3.3.2", 1399, AGAIN | {"again-0#4", "again-1#4"}),
+    Other("kraft-3.7.2", 1263, AGAIN | WIPED, wiped=1),
+    Other("kraft-4.1.1", 3288, AGAIN | {"again-0#4", "again-1#4"}, wiped=1),
 ]
 
 
