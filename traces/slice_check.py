@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from assay.checker.evaluate.traverse import variables_of
 from assay.grammar import kernel as k
@@ -213,13 +213,21 @@ class SliceCheck:
         self.last, self.latest = write.number, write
 
     def _past_unseen(self, first: int, write: Write) -> Frontier:
-        """The way on with a write, if those before it that no line states are writes that leave none."""
-        frontier = self.frontier
+        """The way on with a write, if those before it that no line states are writes that leave none; another line may have shown some of them before."""
         if write.number - first > self.history.model.plan.hidden_limit:
             return ()
-        for number in range(first, write.number):
-            frontier = self.history.unseen(frontier, number)
+        shown = [(first + self._shown(trail), trail) for trail in self.frontier]
+        frontier: Frontier = ()
+        for number in range(first, write.number + 1):
+            frontier = (*frontier, *(trail for reached, trail in shown if reached == number))
+            if number < write.number:
+                frontier = self.history.unseen(frontier, number)
         return self.history.advance(frontier, write)
+
+    def _shown(self, trail: Trail) -> int:
+        """How many numbered steps that leave no line there were since the last write, because other lines need them."""
+        since = takewhile(lambda each: not isinstance(each.entry, Write), trail.backwards())
+        return sum(taken.action in self.history.model.plan.numbered for each in since for taken in each.hidden)
 
     def _is_restated(self, write: Write) -> bool:
         """Whether a single line after the last write is of that write, but for its number; it is noted as a mismatch then."""

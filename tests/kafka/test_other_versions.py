@@ -32,16 +32,18 @@ class Other:
 
 
 AGAIN = frozenset({"again-0#2", "again-0#3", "again-1#2", "again-1#3"})
+WIPED = frozenset({"audit-0#2", "audit-1#2", "orders-0#2", "orders-1#2", "orders-2#2"})
 OTHERS = [
     Other(
         "zookeeper-1.1.1",
-        6058,
+        6301,
         AGAIN | {"again-0#4", "again-1#4"},
-        open="audit-0: no line tells of write 2, and 2 more slices like it",
+        open="orders-0: no line tells of write 7, and 1 more slices like it",
     ),
-    Other("kraft-3.3.2", 1051, AGAIN | {"again-0#4", "again-1#4"}),
-    Other("kraft-3.7.2", 1042, AGAIN | {"audit-0#2", "audit-1#2", "orders-0#2", "orders-1#2", "orders-2#2"}, wiped=1),
-    Other("kraft-4.1.1", 2895, AGAIN | {"again-0#4", "again-1#4"}, wiped=1),
+    Other("zookeeper-2.6.3", 1378, AGAIN | WIPED, wiped=1),
+    Other("kraft-3.3.2", 1399, AGAIN | {"again-0#4", "again-1#4"}),
+    Other("kraft-3.7.2", 1263, AGAIN | WIPED, wiped=1),
+    Other("kraft-4.1.1", 3288, AGAIN | {"again-0#4", "again-1#4"}, wiped=1),
 ]
 
 

@@ -177,6 +177,31 @@ def test_what_a_slice_was_before_its_first_known_write_is_not_held_against_it(li
     assert violation.place.line == 4
 
 
+JOLT = """\
+action jolt(s: Shelf):
+    when made: stand[s] is some(t)
+    bound room: t.items < Max
+    stand[s] := Stand(t.items + 1, t.version + 1)
+
+next: jolt, """
+
+
+def test_a_write_without_a_line_that_another_line_has_shown_already_is_counted_once(line: Line, shelf: Line) -> None:
+    text = SHELVES.replace("GUARD", "bound room: t.items < Max").replace("next: ", JOLT)
+    text = text.replace(
+        "numbered put, take", "numbered put, take, jolt\n    hidden jolt; at most 2 between two pinned events"
+    )
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 20, "Counted", items=1),
+        shelf(3, 30, "Seen", items=2, version=2),
+    ]
+    found = validate(load_text(text), events)
+    assert (found.verdict, found.reason, found.violations) == (TraceVerdict.CONSISTENT, None, ())
+    assert found.hidden == {"jolt": 1}
+
+
 def test_a_slice_begins_anew_under_its_name(line: Line, shelf: Line) -> None:
     events = [
         line("n0", 1, 0, "Unlocked"),
