@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from assay.traces.clusters import cluster_spans, simultaneous
 from assay.traces.events import Event, Field, Notice, Place, ProcessRun
 from assay.traces.read import LogReading
+from assay.traces.shapes.shape import BEGINNINGS
 from assay.traces.validation import TraceVerdict, Validation
 
 Key = TypeVar("Key")
@@ -73,7 +74,7 @@ def _lost_starts(reading: LogReading) -> Iterator[Notice]:
     for event in reading.recognised:
         if "broker" in event.fields:
             first.setdefault(event.run, event)
-        if reading.role(event) in {"process start", "process prelude"}:
+        if reading.role(event) in BEGINNINGS:
             started.add(event.run)
     for run, event in first.items():
         if run not in started:

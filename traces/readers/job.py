@@ -24,6 +24,7 @@ from assay.traces.readers.stamps import Clock
 from assay.traces.readers.stock import NO_MOMENT
 from assay.traces.readers.stretch import Numbers, RawRecord, Stretch
 from assay.traces.shapes.recognise import NOTHING, Likeness, LoggerShapes
+from assay.traces.shapes.shape import BEGINNINGS
 
 _BACK = 60_000
 _AHEAD = 6 * 3600_000
@@ -202,6 +203,7 @@ class FileJob:
         mine, its = self.reading, later.reading
         mine.tally.records += its.tally.records
         mine.other += its.other
+        mine.nameless += its.nameless
         timed = (match.record for match in its.matches if match.record.time is not None)
         if (first := next(timed, None)) is not None and first.time is not None and self._latest is not None:
             jump = first.time - self._latest
@@ -252,9 +254,10 @@ class FileJob:
         if not reading.is_log:
             kept = [notice for notice in reading.tally.notices if notice.kind == "record too long"]
             reading.tally.notices[:] = kept
-            reading.note("not a log", Place(file, 1, 0), "the file holds no log record")
+            what = "no log record" if not reading.nameless else "no record that names a logger or was understood"
+            reading.note("not a log", Place(file, 1, 0), f"the file holds {what}")
             return
-        if self._loose is not None:
+        if self._loose is not None and not self._begins_with_process():
             place, size = self._loose
             reading.note("beginning cut off", place, f"{size:,} bytes before the first record belong to no record")
         if self._last is not None and self._nameless_last and not self._last.text.endswith(b"\n"):
@@ -264,6 +267,10 @@ class FileJob:
             reading.note(kind, place, f"{what} at {count:,} places, at most by {_duration(largest)}, here")
         for (kind, text), (count, place) in self._odd.items():
             reading.note(kind, place, f"{count:,} records {text}")
+
+    def _begins_with_process(self) -> bool:
+        """Whether the first line that tells anything is one of a process's first: what a script printed before is no part of a record."""
+        return bool(self.reading.matches) and not BEGINNINGS.isdisjoint(self.reading.matches[0].roles)
 
     def _place(self, raw: RawRecord) -> Place:
         return Place(self.reading.file, raw.line, raw.offset)
@@ -303,6 +310,7 @@ class FileJob:
         if best is None:
             self._nameless_last = True
             self._note("no logger", raw, "name no logger and were not understood")
+            self.reading.nameless += 1
             self.reading.other += 1
             return
         line, shapes, likeness = best

@@ -125,6 +125,8 @@ class Origin:
 class FileReading:
     """What one file holds, or one part of it. ``other`` counts the records of loggers that say nothing of the protocol.
 
+    ``nameless`` counts those that name no logger and are not known by their words.
+
     ``events`` are those of a file that states them itself, as JSON. ``lacks`` is ``year`` or ``date`` if the time stamps lack it, and then the times count from the beginning of ``stamps.BASE_YEAR``.
     """
 
@@ -133,6 +135,7 @@ class FileReading:
     matches: list[Match] = field(default_factory=list)
     unmapped: dict[tuple[str, str], Unmapped] = field(default_factory=dict)
     other: int = 0
+    nameless: int = 0
     digest: bytes = b""
     lacks: str | None = None
     events: list[JsonEvent] = field(default_factory=list)
@@ -144,8 +147,8 @@ class FileReading:
 
     @property
     def is_log(self) -> bool:
-        """Whether any record was found."""
-        return self.tally.records > 0
+        """Whether any record was found that names a logger, or is known by its words: others have time stamps too."""
+        return self.tally.records > self.nameless
 
     def note(self, kind: str, place: Place, text: str) -> None:
         """Record a notice."""

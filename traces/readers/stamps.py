@@ -8,7 +8,7 @@ second, and ``Clock.resolution`` says so: what the line tells of may have happen
 from __future__ import annotations
 
 import re
-from calendar import timegm
+from calendar import monthrange, timegm
 
 _HMS = rb"\d\d:\d\d:\d\d"
 _FRACTION = rb"(?:[,.]\d{1,9})?"
@@ -86,7 +86,9 @@ class Clock:
         month = int(month) if month else _MONTHS.get(part["name2"] or part["name4"] or b"Jan", 0)
         day = int(part["day"] or part["day2"] or part["day3"] or part["day4"] or b"1")
         hour, minute, second = int(part["hour"]), int(part["minute"]), int(part["second"])
-        if not (year != b"0000" and 1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
+        if not (year != b"0000" and 1 <= month <= 12 and hour < 24 and minute < 60 and second < 61):
+            return None
+        if not 1 <= day <= monthrange(int(year or BASE_YEAR), month)[1]:
             return None
         start = timegm((int(year or BASE_YEAR), month, day, hour, minute, second)) * 1000
         fraction = part["fraction"]

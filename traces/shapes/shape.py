@@ -25,6 +25,9 @@ class Reads(Enum):
 JOINED = "joined"
 """Of lines that have fields in common with those of the same session; no shape has a role of that name."""
 
+BEGINNINGS = frozenset({"process start", "process prelude"})
+"""Roles of the lines with which the log of a process begins."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:

@@ -14,6 +14,7 @@ from assay.traces.read import LogReading, read_events, read_logs
 from assay.traces.samples import NAMES, sample, unpack_sample
 
 LINE = "[2026-11-21 01:45:{second:02},000] INFO [Controller id={broker}] Resigned (kafka.controller.KafkaController)\n"
+START = "[2026-11-21 01:45:10,000] INFO starting (kafka.server.KafkaServer)\n"
 
 
 @pytest.fixture(scope="module")
@@ -202,9 +203,8 @@ def test_directories_of_one_name_are_told_apart_by_their_parents(tmp_path: Path)
 
 
 def test_logs_that_begin_in_the_middle_of_a_process_count_it_as_the_first_run(tmp_path: Path) -> None:
-    start = "[2026-11-21 01:45:10,000] INFO starting (kafka.server.KafkaServer)\n"
     (tmp_path / "server.log").write_text(
-        "[2026-11-21 01:45:05,000] INFO Session: 0x1 closed (org.apache.zookeeper.ZooKeeper)\n" + start
+        "[2026-11-21 01:45:05,000] INFO Session: 0x1 closed (org.apache.zookeeper.ZooKeeper)\n" + START
     )
     (tmp_path / "controller.log").write_text(LINE.format(second=9, broker=1) + LINE.format(second=11, broker=1))
     runs = [(event.kind, event.run.number) for event in read_events([tmp_path])]
@@ -218,6 +218,13 @@ def test_lines_of_something_else_are_not_a_log(tmp_path: Path) -> None:
     assert (reading.files, reading.records, list(reading.events)) == (0, 0, [])
     assert kinds_of_notices(reading) == {"not a log": 2}
     assert reading.lines == 100
+
+
+def test_lines_with_times_that_name_no_logger_are_not_a_log(tmp_path: Path) -> None:
+    (tmp_path / "timeline.txt").write_text("what was done\n" + "2026-11-21 01:45:00,000 killed broker 1\n" * 5)
+    reading = read_logs([tmp_path])
+    assert (reading.files, reading.kinds) == (0, {})
+    assert [notice.kind for notice in reading.notices] == ["not a log"]
 
 
 def test_stock_lines_of_another_program_are_other(tmp_path: Path) -> None:
@@ -286,11 +293,13 @@ def test_what_is_wrong_with_a_file_is_said_and_the_rest_is_read(tmp_path: Path) 
         "f-end.log": LINE.format(second=6, broker=1).encode() + b"[2026-11-21 01:45:07,000] INFO [Controller id=1] Res",
         "g-time.log": good.replace(b"-11-", b"-14-"),
         "h-utf16.log": good.decode().encode("utf-16"),
+        "i-day.log": good.replace(b"-11-21", b"-02-30"),
+        "j-script.log": b"===> Configuring ...\n" + START.encode(),
     }
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     reading = read_logs([tmp_path])
-    assert reading.kinds["Resigned"] == 6
+    assert reading.kinds["Resigned"] == 7
     found = {
         (notice.place.file.rpartition("/")[2][0], notice.kind) for notice in reading.notices if notice.place is not None
     }
@@ -304,6 +313,7 @@ def test_what_is_wrong_with_a_file_is_said_and_the_rest_is_read(tmp_path: Path) 
         ("f", "no logger"),
         ("g", "no such time"),
         ("h", "binary file"),
+        ("i", "no such time"),
     }
 
 
