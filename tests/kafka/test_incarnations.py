@@ -21,7 +21,7 @@ from assay.traces.validation import TraceVerdict
 from .recorded import unpack
 
 STAMP = re.compile(r"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),", re.MULTILINE)
-SESSIONS = "1000016b4ea"
+SESSIONS, OTHERS = "1000016b4ea", "100002c5f10"
 ID = "tlDr1Mr1TQaRFAFqEZitQg"
 OTHER = "f3QmXc0bR2uJ0Gx8y9Zk1A"
 
@@ -32,9 +32,9 @@ def later(minutes: int) -> Callable[[re.Match[str]], str]:
 
 def as_another(text: str, minutes: int) -> str:
     """The same, so many minutes later, of another cluster: other sessions, and another id."""
-    moved = STAMP.sub(later(minutes), text).replace(ID, OTHER).replace(SESSIONS, "100002c5f10")
-    own = str(int(SESSIONS + "0000", 16))[:12]
-    return re.sub(rf"\b{own}\d{{5}}\b", lambda number: str(int(number[0]) + 0x155A660000), moved)
+    moved = STAMP.sub(later(minutes), text).replace(ID, OTHER).replace(SESSIONS, OTHERS)
+    own, shift = str(int(SESSIONS + "0000", 16))[:12], int(OTHERS, 16) - int(SESSIONS, 16) << 16
+    return re.sub(rf"\b{own}\d{{5}}\b", lambda number: str(int(number[0]) + shift), moved)
 
 
 def doubled(folder: Path, minutes: int, until: str = "9") -> Path:

@@ -29,8 +29,8 @@ def test_a_log_without_change_is_judged_as_it_was_validated() -> None:
 
 @pytest.mark.slow
 def test_most_one_field_mutants_are_rejected_and_blamed() -> None:
-    sums = summary(list(field_mutants("A1", 12, SEED)))
-    assert sums["mutants"] >= 10
+    sums = summary(list(field_mutants("A1", 24, SEED)))
+    assert sums["mutants"] >= 20
     assert sums["rejected"] >= 0.8 * sums["mutants"]
     blamed = sums["of_these_blamed_first"] + sums["of_these_blamed_first_or_second"]
     assert blamed >= 0.9 * sums["rejected"]
@@ -38,7 +38,7 @@ def test_most_one_field_mutants_are_rejected_and_blamed() -> None:
 
 @pytest.mark.slow
 def test_false_histories_of_each_kind_are_rejected_and_the_broken_rule_is_named() -> None:
-    mutants = coherent_mutants(("B3",), 16, SEED)
+    mutants = coherent_mutants(("A6",), 16, SEED)
     assert len({mutant.kind for mutant in mutants}) >= len(KINDS) - 1
     judged = [(mutant, retrial(mutant.run).judge(mutant.change)) for mutant in mutants]
     rejected = [(mutant, judgement) for mutant, judgement in judged if judgement.rejected]

@@ -33,8 +33,26 @@ action up:
     y := y + 1
 terminal: true
 """
-BARE = {**SMALL, "spark.cores.max": "1", "spark.executorEnv.PYTHONPATH": "/nothing/is/there"}
-"""Executors that find what is installed, and not the package beside this test."""
+BARE = {**SMALL, "spark.cores.max": "1"}
+HIDDEN = """\
+import sys
+from importlib.machinery import PathFinder
+
+
+class Sent:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name != "assay":
+            return None
+        found = PathFinder.find_spec(name, [each for each in sys.path if each.endswith(".zip")])
+        if found is None:
+            raise ModuleNotFoundError("No module named 'assay'", name=name)
+        return found
+
+
+sys.meta_path.insert(0, Sent)
+"""
+"""What Python runs first in executors that find this package only where it was sent to them, installed or not."""
 
 
 def test_the_package_is_sent_whole(tmp_path: Path) -> None:
@@ -57,7 +75,9 @@ def test_the_package_is_sent_whole(tmp_path: Path) -> None:
 def test_executors_that_lack_the_package_get_it(
     cluster: Standalone, session_of: Callable[..., Any], tmp_path: Path
 ) -> None:
-    spark = session_of(cluster.url, {**BARE, SHIP: "false"})
+    (tmp_path / "first").mkdir()
+    (tmp_path / "first" / "sitecustomize.py").write_text(HIDDEN)
+    spark = session_of(cluster.url, {**BARE, SHIP: "false", "spark.executorEnv.PYTHONPATH": str(tmp_path / "first")})
     logs = unpack_sample("elections", tmp_path / "logs")
     with pytest.raises(SpecError) as problem:
         assay.spark.validate(spark, logs)
