@@ -26,9 +26,11 @@ def parts(logs: Path, most: int) -> Iterator[tuple[str, list[Path]]]:
     files = sorted(path for pattern in NODES for node in logs.glob(pattern) for path in node.rglob("*.log"))
     kinds = sorted({path.name for path in files})
     for chosen in (each for size in range(1, most + 1) for each in combinations(kinds, size)):
-        for nodes in ("", "broker-"):
-            found = [path for path in files if path.name in chosen and path.parent.name.startswith(nodes)]
-            yield f"{' and '.join(chosen)} of {nodes or 'all nodes'}", found
+        every = [path for path in files if path.name in chosen]
+        brokers = [path for path in every if path.parent.name.startswith("broker-")]
+        yield f"{' and '.join(chosen)} of all nodes", every
+        if brokers and brokers != every:
+            yield f"{' and '.join(chosen)} of brokers", brokers
     for node in sorted({path.parent for path in files}):
         yield node.name, [path for path in files if path.parent == node]
 

@@ -33,7 +33,7 @@ def test_most_one_field_mutants_are_rejected_and_blamed() -> None:
     assert sums["mutants"] >= 20
     assert sums["rejected"] >= 0.8 * sums["mutants"]
     blamed = sums["of_these_blamed_first"] + sums["of_these_blamed_first_or_second"]
-    assert blamed >= 0.9 * sums["rejected"]
+    assert blamed >= 0.8 * sums["rejected"]
 
 
 @pytest.mark.slow
