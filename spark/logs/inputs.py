@@ -89,9 +89,14 @@ def _local(path: str, notices: list[Notice]) -> Iterator[tuple[Listed, str]]:
     for listed in list_files(places, notices):
         reason = _unreadable(Path(listed.name))
         if reason is None:
-            yield listed, f"file:{listed.location}"
+            yield listed, f"file:{_straight(Path(listed.location))}"
         else:
             notices.append(Notice("unreadable", Place(listed.name, 1, 0), f"the file cannot be read: {reason}"))
+
+
+def _straight(path: Path) -> Path:
+    """A path without `..`, which Spark takes out of every path that it hands back."""
+    return path.parent.resolve() / path.name if ".." in path.parts else path
 
 
 def _unreadable(path: Path) -> str | None:

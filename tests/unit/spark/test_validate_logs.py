@@ -199,6 +199,30 @@ def test_paths_patterns_and_hidden_files_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+def test_logs_beside_the_working_directory_are_read(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = unpack_sample("elections", tmp_path / "logs")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    path = Path("..") / logs.relative_to(tmp_path)
+    assert said_on_spark(spark, list_inputs(spark, [str(path)]), SMALL_PARTS) == {"": said_locally(path)}
+
+
+def test_the_path_of_a_log_is_told_as_spark_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `..` in it, what Spark hands back would belong to no file."""
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "server.log").write_text("text")
+    (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "deep")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for path in ("../logs", "../logs/server.log", "../link/../../logs"):
+        (file,) = list_inputs(None, [path]).files  # type: ignore[arg-type]  # as above
+        assert file.path == f"file:{(tmp_path / 'logs').resolve()}/server.log"
+        assert file.listed.name.startswith(path)
+
+
+@pytest.mark.spark
 def test_a_uri_is_listed_by_spark(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a b%20.log").write_text("text")
     (file,) = list_inputs(spark, [tmp_path.as_uri()]).files
