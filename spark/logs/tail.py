@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from zlib import crc32
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
@@ -67,12 +68,16 @@ class GrowingReader(DataSourceStreamReader):
         return {}
 
     def latestOffset(self, start: Offset | None = None, limit: object = None) -> Offset:  # noqa: N802, ARG002 - as Spark names it
-        """Up to the last whole line of every file. Compressed files are parts of others that were read before they were compressed."""
+        """Up to the last whole line of every file. Compressed files are parts of others that were read before they were compressed.
+
+        Rotation may move a file, or empty it, while it is looked at: then it is another one the next time.
+        """
         found: Offset = dict(start or {})
-        for identity, path in paths_by_identity(self._path).items():
-            with suppress(FileNotFoundError):  # rotation has just moved it: it has another name the next time
-                end = _last_line_feed(Path(path), 0, Path(path).stat().st_size)
-                if end:
+        for path in _plain_paths(self._path):
+            with suppress(FileNotFoundError), Path(path).open("rb") as stream:
+                identity = _identity(stream)
+                end = _last_line_feed(stream, 0, os.fstat(stream.fileno()).st_size)
+                if end and _identity(stream) == identity:
                     found[identity] = {"path": path, "end": end}
         return found
 
@@ -84,7 +89,8 @@ class GrowingReader(DataSourceStreamReader):
             while begin < at["end"]:
                 upto = min(at["end"], begin + PART_BYTES)
                 if upto < at["end"]:
-                    upto = _last_line_feed(_path_of(identity, Path(at["path"])), begin, upto) or upto
+                    with _opened(identity, Path(at["path"])) as stream:
+                        upto = _last_line_feed(stream, begin, upto) or upto
                 found.append(Growth(identity, at["path"], begin, upto))
                 begin = upto
         return found
@@ -92,23 +98,25 @@ class GrowingReader(DataSourceStreamReader):
     def read(self, partition: InputPartition) -> Iterator[tuple[str, str, int, bytes]]:
         """The bytes of a part, by a task."""
         assert isinstance(partition, Growth)
-        path = _path_of(partition.identity, Path(partition.path))
-        with path.open("rb") as stream:
+        with _opened(partition.identity, Path(partition.path)) as stream:
             stream.seek(partition.begin)
             content = stream.read(partition.end - partition.begin)
         if len(content) < partition.end - partition.begin:
-            raise OSError(f"{path} was made shorter while it was read")
+            raise OSError(f"{partition.path} was made shorter while it was read")
         yield partition.identity, partition.path, partition.begin, content
 
 
 def paths_by_identity(place: str) -> dict[str, str]:
     """The files below a directory that are not compressed, by what they are known by."""
     found: dict[str, str] = {}
-    for path in _paths(place):
-        if not path.lower().endswith(PACKED_NAMES):
-            with suppress(FileNotFoundError):  # as above
-                found[_identity(Path(path))] = path
+    for path in _plain_paths(place):
+        with suppress(FileNotFoundError), Path(path).open("rb") as stream:
+            found[_identity(stream)] = path
     return found
+
+
+def _plain_paths(place: str) -> list[str]:
+    return [path for path in _paths(place) if not path.lower().endswith(PACKED_NAMES)]
 
 
 def packed_paths(place: str) -> list[str]:
@@ -121,31 +129,33 @@ def _paths(place: str) -> list[str]:
     return [each.location for each in list_files([Path(place)], notices)]
 
 
-def _identity(path: Path) -> str:
-    """What a file is known by: its device, its inode, and its first line, which is another one where the file was emptied and written again."""
-    with path.open("rb") as stream:
-        first = stream.readline(_FIRST)
-        status = os.fstat(stream.fileno())
+def _identity(stream: BinaryIO) -> str:
+    """What an open file is known by: its device, its inode, and its first line, which is another one where the file was emptied and written again."""
+    first = os.pread(stream.fileno(), _FIRST, 0)  # as it is now, whatever the stream has in its buffer
+    first = first[: first.find(b"\n") + 1] or first
+    status = os.fstat(stream.fileno())
     return f"{status.st_dev}:{status.st_ino}:{crc32(first)}"
 
 
-def _last_line_feed(path: Path, begin: int, end: int) -> int:
+def _last_line_feed(stream: BinaryIO, begin: int, end: int) -> int:
     """The end of the last whole line that ends between two bytes; 0 if none does."""
-    with path.open("rb") as stream:
-        while end > begin:
-            start = max(begin, end - _BACK)
-            stream.seek(start)
-            at = stream.read(end - start).rfind(b"\n")
-            if at >= 0:
-                return start + at + 1
-            end = start
+    while end > begin:
+        start = max(begin, end - _BACK)
+        stream.seek(start)
+        at = stream.read(end - start).rfind(b"\n")
+        if at >= 0:
+            return start + at + 1
+        end = start
     return 0
 
 
-def _path_of(identity: str, path: Path) -> Path:
-    """Where a file lies now: rotation may have moved it since the offset was made."""
+def _opened(identity: str, path: Path) -> BinaryIO:
+    """A file, wherever it lies now: rotation may have moved it since the offset was made, and may move it while it is read."""
     beside = (other for other in sorted(path.parent.iterdir()) if other.is_file() and other != path)
-    for place in (path, *beside):
-        if place.exists() and _identity(place) == identity:
-            return place
+    for place in chain((path,), beside):
+        with suppress(FileNotFoundError):
+            stream = place.open("rb")
+            if _identity(stream) == identity:
+                return stream
+            stream.close()
     raise FileNotFoundError(f"{path} is gone, and no file beside it is the one that it was")
