@@ -18,7 +18,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.types import StructType
 
 from assay.spark.logs.reading import PACKED_NAMES, PART_BYTES
-from assay.traces.events import Notice
+from assay.traces.events import Notice, Place
 from assay.traces.sources import list_files
 
 GROWING = "identity string, path string, part long, content binary"
@@ -73,12 +73,11 @@ class GrowingReader(DataSourceStreamReader):
         Rotation may move a file, or empty it, while it is looked at: then it is another one the next time.
         """
         found: Offset = dict(start or {})
-        for path in _plain_paths(self._path):
-            with suppress(FileNotFoundError), Path(path).open("rb") as stream:
-                identity = _identity(stream)
-                end = _last_line_feed(stream, 0, os.fstat(stream.fileno()).st_size)
-                if end and _identity(stream) == identity:
-                    found[identity] = {"path": path, "end": end}
+        for path, stream in _plain_files(self._path, []):  # what cannot be read is noticed where the answer is made
+            identity = _identity(stream)
+            end = _last_line_feed(stream, 0, os.fstat(stream.fileno()).st_size)
+            if end and _identity(stream) == identity:
+                found[identity] = {"path": path, "end": end}
         return found
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
@@ -106,26 +105,33 @@ class GrowingReader(DataSourceStreamReader):
         yield partition.identity, partition.path, partition.begin, content
 
 
-def paths_by_identity(place: str) -> dict[str, str]:
-    """The files below a directory that are not compressed, by what they are known by."""
-    found: dict[str, str] = {}
-    for path in _plain_paths(place):
-        with suppress(FileNotFoundError), Path(path).open("rb") as stream:
-            found[_identity(stream)] = path
-    return found
-
-
-def _plain_paths(place: str) -> list[str]:
-    return [path for path in _paths(place) if not path.lower().endswith(PACKED_NAMES)]
+def paths_by_identity(place: str, notices: list[Notice]) -> dict[str, str]:
+    """The files below a directory that are not compressed, by what they are known by; what cannot be read is noticed."""
+    return {_identity(stream): path for path, stream in _plain_files(place, notices)}
 
 
 def packed_paths(place: str) -> list[str]:
     """The compressed files below a directory."""
-    return [path for path in _paths(place) if path.lower().endswith(PACKED_NAMES)]
+    return [path for path in _paths(place, []) if path.lower().endswith(PACKED_NAMES)]
 
 
-def _paths(place: str) -> list[str]:
-    notices: list[Notice] = []
+def unreadable(path: str, error: OSError) -> Notice:
+    """What is said of a file that cannot be read."""
+    return Notice("unreadable", Place(path, 1, 0), f"the file cannot be read: {error.strerror}")
+
+
+def _plain_files(place: str, notices: list[Notice]) -> Iterator[tuple[str, BinaryIO]]:
+    """The files below a directory that are not compressed, each open until the next; one that rotation has just moved has another name the next time."""
+    for path in _paths(place, notices):
+        if not path.lower().endswith(PACKED_NAMES):
+            try:
+                with suppress(FileNotFoundError), Path(path).open("rb") as stream:
+                    yield path, stream
+            except OSError as error:
+                notices.append(unreadable(path, error))
+
+
+def _paths(place: str, notices: list[Notice]) -> list[str]:
     return [each.location for each in list_files([Path(place)], notices)]
 
 

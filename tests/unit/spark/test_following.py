@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from errno import EACCES
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.synthetic import generate
@@ -14,10 +16,12 @@ from assay.spark.logs.following import HERE, Following
 from assay.spark.logs.kept import Kept, Stored
 from assay.spark.logs.live import Directory
 from assay.spark.logs.reading import reader_of
+from assay.spark.logs.tail import GrowingReader
 from assay.spark.logs.validation import ClusterAnswer
 from assay.spark.logs.wanted import Wanted
 from assay.traces.events import Event
 from assay.traces.join import Joiner, SliceAnswer
+from assay.traces.read import read_logs
 from assay.traces.readers.pieces import read_piece
 from assay.traces.sources import Listed
 
@@ -85,6 +89,26 @@ def test_each_answer_is_that_of_the_lines_so_far(tmp_path: Path) -> None:
     generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
     found = follow_and_compare(tmp_path / "source", tmp_path, 2, HERE)
     assert found.validation.verdict.value == "consistent"
+
+
+def test_what_cannot_be_read_is_noticed_as_it_is_locally(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for name in ("closed.log", "closed.log.gz"):
+        (logs / name).write_bytes(b"one\n")
+    (logs / "gone.log").symlink_to(tmp_path / "nothing")
+    opens = Path.open
+
+    def refused(path: Path, *arguments: Any, **more: Any) -> Any:
+        if path.name.startswith("closed"):
+            raise PermissionError(EACCES, "Permission denied")
+        return opens(path, *arguments, **more)
+
+    monkeypatch.setattr(Path, "open", refused)
+    found = Directory(str(logs)).texts({}, Kept(tmp_path / "pieces", STANDARD), STANDARD).reading(STANDARD)
+    assert GrowingReader(str(logs)).latestOffset() == {}
+    assert sorted(found.notices, key=str) == sorted(read_logs([logs]).notices, key=str)
+    assert [notice.kind for notice in found.notices] == ["unreadable"] * 3
 
 
 @pytest.mark.slow
