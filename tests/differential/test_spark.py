@@ -35,6 +35,7 @@ from assay.grammar.load import load_spec, load_text
 from assay.spark.direct import Direct
 from assay.spark.exploration import publish, searched
 from assay.spark.job import failure
+from assay.spark.levels import SharedLevels
 from assay.spark.manifest import newest
 from assay.spark.mesh import Mesh
 from assay.spark.search import Exchange, Place
@@ -306,6 +307,31 @@ def test_a_full_disk_is_told_and_the_search_can_go_on(folder: Path, name: str, m
         found = searched(kernel, compiled, options, Place(exchange(name, job, Random(4)), storage, program, out=1))
     assert found.report.stopped is not None
     assert "No space left on device" in found.report.stopped
+    assert found.report.exit_code == ExitCode.INCONCLUSIVE
+    place = Place(exchange(name, job, Random(4)), storage, program, newest(storage), out=1)
+    assert essence(searched(kernel, compiled, options, place).report) == essence(explicit(kernel, compiled, options))
+
+
+@pytest.mark.parametrize("name", ["shuffle", "direct"])
+def test_what_was_found_and_could_not_be_looked_up_is_found_again(
+    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A level whose findings are not known is not complete: a search that goes on expands it anew."""
+    kernel = load_text(WALK.format(size=20, limit=30)).kernel
+    options = SearchOptions(threads=1, check_deadlock=False)
+    compiled = compile_kernel(kernel, options, folder)
+    workdir = folder / f"unknown-{name}"
+    workdir.mkdir()
+    storage, job = Storage(str(workdir)), Job(str(workdir), 2, MEMORY)
+    program = publish(storage, compiled)
+
+    def unreadable(_levels: SharedLevels, _level: int, _wanted: int, _state: tuple[int, ...]) -> int:
+        raise OSError(ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SharedLevels, "place_of", unreadable)
+        found = searched(kernel, compiled, options, Place(exchange(name, job, Random(4)), storage, program, out=1))
+    assert found.report.stopped is not None
     assert found.report.exit_code == ExitCode.INCONCLUSIVE
     place = Place(exchange(name, job, Random(4)), storage, program, newest(storage), out=1)
     assert essence(searched(kernel, compiled, options, place).report) == essence(explicit(kernel, compiled, options))
