@@ -16,6 +16,8 @@ T = TypeVar("T")
 
 SECONDS = 0.05
 """Between two looks at what else there is to heed."""
+AGAIN = 0.5
+"""Seconds until a job that was to end is told so again."""
 LONGEST = 300
 BLAME = re.compile(r"^(Caused by: )?[\w.]*(Error|Exception): (?!.*\bo\d+\.)")
 """A line that names an exception and says something about it."""
@@ -73,9 +75,10 @@ class Running:
             raise self._failure
 
     def cancel(self) -> None:
-        """End the job, and wait until it is over."""
-        self._spark.interruptTag(self._tag)
-        self._thread.join()
+        """End the job, and wait until it is over. One that Spark does not know of yet is ended as soon as it does."""
+        while not self.ended:
+            self._spark.interruptTag(self._tag)
+            self.wait(AGAIN)
 
 
 def is_remote(spark: SparkSession) -> bool:
