@@ -222,6 +222,16 @@ def test_the_path_of_a_log_is_told_as_spark_writes_it(tmp_path: Path, monkeypatc
         assert file.listed.name.startswith(path)
 
 
+def test_a_file_behind_two_paths_is_read_once_and_said_as_it_is_locally(tmp_path: Path) -> None:
+    logs = unpack_sample("elections", tmp_path / "logs")
+    paths = [str(logs), str(logs / "broker-1" / "server.log"), str(logs / "broker-2"), f"{logs}/*-3/*.log"]
+    inputs = list_inputs(None, paths)  # type: ignore[arg-type]  # as above
+    assert [file.number for file in inputs.files] == list(range(len(inputs.files)))
+    assert len({file.path for file in inputs.files}) == len(inputs.files)
+    locally = read_logs([*paths[:3], *sorted((logs / "broker-3").glob("*.log"))]).notices
+    assert list(inputs.notices) == [each for each in locally if each.kind == "duplicated input"]
+
+
 @pytest.mark.spark
 def test_a_uri_is_listed_by_spark(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a b%20.log").write_text("text")
