@@ -158,7 +158,7 @@ def validate(
     if spark is not None:
         wanted = wanted_by_lines(model, bound) if spec is None else Wanted(load(spec, model, bound), spec)
         question = SparkQuestion(wanted, clause, limits, scope, shapes, redact)
-        return validate_on_spark(spark, paths, question, SparkOutput(clusters, tables, as_json, junit, html))
+        return validate_on_spark(spark, paths, question, SparkOutput(clusters, tables, as_json, junit, html, stories))
     refuse_without_spark(clusters, tables)
     loaded = None if spec is None else load(spec, model, bound)
     with activity("reading logs") as show:

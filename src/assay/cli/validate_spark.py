@@ -64,13 +64,14 @@ class SparkQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SparkOutput:
-    """How the answer is divided and where it goes."""
+    """How the answer is divided and where it goes; ``stories`` are asked for in vain."""
 
     clusters: str | None
     tables: str | None
     as_json: bool
     junit: Path | None
     html: Path | None
+    stories: tuple[str, ...] = ()
 
 
 def refuse_without_spark(clusters: str | None, tables: str | None) -> None:
@@ -98,9 +99,10 @@ def validate_on_spark(master: str, paths: Sequence[str], question: SparkQuestion
 
 def _refuse(question: SparkQuestion, output: SparkOutput) -> None:
     problems: list[Diagnostic] = []
-    if question.options.mutants:
-        notes = (Note("take a part of the logs with `--since`, `--until` or `--topic`, and leave `--spark` out"),)
-        problems.append(Diagnostic(NOT_ON_SPARK, NOWHERE, "`--mutants` asks of one process alone", notes))
+    notes = (Note("take a part of the logs with `--since`, `--until` or `--topic`, and leave `--spark` out"),)
+    for name, value in (("--mutants", question.options.mutants), ("--story", output.stories)):
+        if value:
+            problems.append(Diagnostic(NOT_ON_SPARK, NOWHERE, f"`{name}` asks of one process alone", notes))
     if output.html is not None and output.clusters is not None:
         problems.append(
             Diagnostic(NOT_ON_SPARK, NOWHERE, "`--html` shows one cluster, and `--clusters` asks of several")
