@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from assay.cli.settings import load
@@ -171,6 +172,20 @@ def test_a_file_system_that_spark_does_not_know_is_told_with_what_brings_it() ->
     (found,) = problem.value.diagnostics
     assert found.code == "E840"
     assert "spark.jars.packages" in found.notes[0].message
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("An error occurred while calling o80.collectToPython", "An error occurred while calling o80.collectToPython"),
+        ("An error occurred while calling o80.load.\n: java.io.IOException: no", "java.io.IOException: no"),
+    ],
+)
+def test_the_first_line_that_says_something_is_told(said: str, expected: str) -> None:
+    """A process of Java that ends in the midst of a call says no more than which."""
+    with pytest.raises(SpecError) as problem, as_diagnostic("E843", "Spark failed"):
+        raise Py4JError(said)
+    assert [each.message for each in problem.value.diagnostics] == [f"Spark failed: {expected}"]
 
 
 def listing_codes(*paths: str, clusters: str | None = None) -> list[str]:
