@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from assay.checker.explicit.level_file import CHUNK, ChunkLayout, DamagedError, Parent
 from assay.checker.explicit.shard import Frontier, Kind, Shard
-from assay.spark.job import JobFailedError, Running
+from assay.spark.job import JobFailedError, Running, failure
 from assay.spark.mesh import Mesh
 from assay.spark.task import Job, Outcome, Work, outcome_from_json, told
 from assay.spark.wire import RefusedError, admit, dial, hear, listen, new_secret, say
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 SECONDS = 0.05
 """Between two looks at what else there is to heed."""
@@ -46,6 +46,8 @@ class Direct:
 
         ``heed`` is called while it is waited for. Raises what that raises, and ``JobFailedError``.
         """
+        from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
+
         try:
             if self._stage is None:
                 self._stage = Stage(self._spark, self._job, manifest, known)
@@ -56,6 +58,9 @@ class Direct:
         except OSError as error:
             self._end()
             raise JobFailedError(f"a task is gone: {error}") from None
+        except Py4JError as error:
+            self._end()
+            raise failure(error) from None
         except BaseException:
             self._end()
             raise
@@ -93,8 +98,10 @@ class Stage:
                     served(job, manifest, part, address, secret)
             yield pa.RecordBatch.from_pydict({"report": ["ended"]})
 
-        frame = spark.range(0, job.parts, 1, job.parts).mapInArrow(work, "report string", barrier=True)
-        self._running = Running(spark, frame.collect, f"assay: {job.parts} tasks from {manifest} on")
+        def run() -> list[Row]:
+            return spark.range(0, job.parts, 1, job.parts).mapInArrow(work, "report string", barrier=True).collect()
+
+        self._running = Running(spark, run, f"assay: {job.parts} tasks from {manifest} on")
 
     def gather(self, heed: Callable[[], None]) -> None:
         """Wait until all tasks have called and have their states, and tell them who the others are."""

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 
-from assay.spark.job import Running, waited
+from assay.spark.direct import Direct
+from assay.spark.job import JobFailedError, Running, waited
+from assay.spark.shuffle import Shuffle
+from assay.spark.task import Job
 
 
 class Session:
@@ -58,3 +64,20 @@ def test_who_does_not_want_to_wait_ends_the_job() -> None:
     with pytest.raises(KeyboardInterrupt):
         waited(spark, spark.collect, heed, "a job")
     assert spark.ended.is_set()
+
+
+class Gone(Session):
+    """A session whose Java has ended."""
+
+    def addTag(self, *_: object) -> None:  # noqa: N802 - the name of Spark
+        raise Py4JNetworkError("An error occurred while trying to connect to the Java server")
+
+    getConf = range = addTag  # noqa: N815 - the name of Spark
+
+
+@pytest.mark.parametrize("exchange", [Direct, Shuffle])
+def test_a_job_without_java_has_failed(exchange: Callable[..., Direct | Shuffle], tmp_path: Path) -> None:
+    """So that the search says so, and its checkpoint is kept."""
+    lost: Any = Gone()
+    with pytest.raises(JobFailedError, match="Java server"):
+        exchange(lost, Job(str(tmp_path), 2, None)).level("manifest", set(), lambda: None)
