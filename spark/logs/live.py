@@ -32,7 +32,7 @@ from assay.spark.logs.following import Answers, Events, Following
 from assay.spark.logs.inputs import NOT_ON_SPARK, NOT_READ, URI
 from assay.spark.logs.kept import PIECES, Kept, Stored
 from assay.spark.logs.reading import FileRead, catalogue_of, read_file, reader_of, settings
-from assay.spark.logs.tail import GrowingLogs, packed_paths, paths_by_identity, unreadable
+from assay.spark.logs.tail import GrowingLogs, is_compressed_now, packed_paths, paths_by_identity, unreadable
 from assay.spark.logs.topic import Topic, is_topic
 from assay.spark.logs.validation import AS_USUAL, ClusterAnswer, slice_answers
 from assay.spark.logs.wanted import Wanted
@@ -109,8 +109,10 @@ class Directory:
         read: list[tuple[str, FileRead]] = []
         for key, own in known.items():
             listed = _listed(now.get(key, own[-1].path), sum(piece.size for piece in own))
-            found = joined(options, listed, [each.piece for each in own]) or _whole(listed, options)
-            read.append((listed.name, found))
+            found = joined(options, listed, [each.piece for each in own])
+            if found is None and key not in now and is_compressed_now(key, Path(listed.location)):
+                continue  # what has to be read as a whole is, there
+            read.append((listed.name, found or _whole(listed, options)))
         read += self._unpacked(options, texts.on_the_way)
         for _, file in sorted(read, key=lambda each: Path(each[0]).parts):
             texts.take(file)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 from zlib import crc32
@@ -19,6 +19,7 @@ from pyspark.sql.types import StructType
 
 from assay.spark.logs.reading import PACKED_NAMES, PART_BYTES
 from assay.traces.events import Notice, Place
+from assay.traces.readers.expand import Budget, Wrapping, expand
 from assay.traces.sources import list_files
 
 GROWING = "identity string, path string, part long, content binary"
@@ -88,16 +89,22 @@ class GrowingReader(DataSourceStreamReader):
             while begin < at["end"]:
                 upto = min(at["end"], begin + PART_BYTES)
                 if upto < at["end"]:
-                    with _opened(identity, Path(at["path"])) as stream:
+                    stream = _opened(identity, Path(at["path"]))
+                    if stream is None:
+                        break
+                    with stream:
                         upto = _last_line_feed(stream, begin, upto) or upto
                 found.append(Growth(identity, at["path"], begin, upto))
                 begin = upto
         return found
 
     def read(self, partition: InputPartition) -> Iterator[tuple[str, str, int, bytes]]:
-        """The bytes of a part, by a task."""
+        """The bytes of a part, by a task; nothing of a file that rotation has compressed, which is read from there."""
         assert isinstance(partition, Growth)
-        with _opened(partition.identity, Path(partition.path)) as stream:
+        stream = _opened(partition.identity, Path(partition.path))
+        if stream is None:
+            return
+        with stream:
             stream.seek(partition.begin)
             content = stream.read(partition.end - partition.begin)
         if len(content) < partition.end - partition.begin:
@@ -137,10 +144,29 @@ def _paths(place: str, notices: list[Notice]) -> list[str]:
 
 def _identity(stream: BinaryIO) -> str:
     """What an open file is known by: its device, its inode, and its first line, which is another one where the file was emptied and written again."""
-    first = os.pread(stream.fileno(), _FIRST, 0)  # as it is now, whatever the stream has in its buffer
-    first = first[: first.find(b"\n") + 1] or first
     status = os.fstat(stream.fileno())
-    return f"{status.st_dev}:{status.st_ino}:{crc32(first)}"
+    head = os.pread(stream.fileno(), _FIRST, 0)  # as it is now, whatever the stream has in its buffer
+    return f"{status.st_dev}:{status.st_ino}:{_mark(head)}"
+
+
+def _mark(head: bytes) -> int:
+    """What tells the first line of a text that begins so from others."""
+    first = head[:_FIRST]
+    return crc32(first[: first.find(b"\n") + 1] or first)
+
+
+def is_compressed_now(identity: str, path: Path) -> bool:
+    """Whether a compressed file beside a path begins as what is known by this did."""
+    mark = int(identity.rpartition(":")[2])
+    packed = (other for other in sorted(path.parent.iterdir()) if other.name.lower().endswith(PACKED_NAMES))
+    return any(mark == _mark(head) for other in packed for head in _unpacked_head(other))
+
+
+def _unpacked_head(path: Path) -> Iterator[bytes]:
+    """The beginning of the first text in a compressed file, if there is one."""
+    with suppress(FileNotFoundError), path.open("rb") as stream:
+        contents = expand(stream, Wrapping(str(path)), Budget(PART_BYTES), [])
+        yield from (content.stream.head for content in islice(contents, 1))
 
 
 def _last_line_feed(stream: BinaryIO, begin: int, end: int) -> int:
@@ -155,8 +181,11 @@ def _last_line_feed(stream: BinaryIO, begin: int, end: int) -> int:
     return 0
 
 
-def _opened(identity: str, path: Path) -> BinaryIO:
-    """A file, wherever it lies now: rotation may have moved it since the offset was made, and may move it while it is read."""
+def _opened(identity: str, path: Path) -> BinaryIO | None:
+    """A file, wherever it lies now: rotation may have moved it since the offset was made, and may move it while it is read.
+
+    None if rotation has compressed it. Raises ``FileNotFoundError`` where it is gone.
+    """
     beside = (other for other in sorted(path.parent.iterdir()) if other.is_file() and other != path)
     for place in chain((path,), beside):
         with suppress(FileNotFoundError):
@@ -164,4 +193,6 @@ def _opened(identity: str, path: Path) -> BinaryIO:
             if _identity(stream) == identity:
                 return stream
             stream.close()
+    if is_compressed_now(identity, path):
+        return None
     raise FileNotFoundError(f"{path} is gone, and no file beside it is the one that it was")

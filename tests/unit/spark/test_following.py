@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Mapping, Sequence
 from errno import EACCES
 from pathlib import Path
@@ -23,6 +24,7 @@ from assay.traces.events import Event
 from assay.traces.join import Joiner, SliceAnswer
 from assay.traces.read import read_logs
 from assay.traces.readers.pieces import read_piece
+from assay.traces.samples import unpack_sample
 from assay.traces.sources import Listed
 
 
@@ -109,6 +111,25 @@ def test_what_cannot_be_read_is_noticed_as_it_is_locally(tmp_path: Path, monkeyp
     assert GrowingReader(str(logs)).latestOffset() == {}
     assert sorted(found.notices, key=str) == sorted(read_logs([logs]).notices, key=str)
     assert [notice.kind for notice in found.notices] == ["unreadable"] * 3
+
+
+def test_a_text_that_is_read_as_a_whole_may_have_been_compressed(tmp_path: Path) -> None:
+    """Of lines behind prefixes pieces tell nothing: all is read from the file, and from the compressed one when that is gone."""
+    logs, kept = unpack_sample("elections", tmp_path / "logs"), Kept(tmp_path / "pieces", STANDARD)
+    for log in sorted(logs.rglob("*.log")):
+        log.write_bytes(b"".join(b"broker  | " + line for line in log.read_bytes().splitlines(keepends=True)))
+    reader, pieces = GrowingReader(str(logs)), dict[str, list[Stored]]()
+    for growth in reader.partitions({}, reader.latestOffset()):
+        for identity, path, begin, content in reader.read(growth):
+            origin = Listed(path, path, named=False, size=0).origin()
+            piece = read_piece(reader_of(STANDARD), content, origin, STANDARD.scan, begin)
+            pieces.setdefault(identity, []).append(Stored(0, begin, len(content), path, piece))
+    rotated = next(iter(sorted(logs.rglob("*.log"))))
+    rotated.with_name(f"{rotated.name}.1.gz").write_bytes(gzip.compress(rotated.read_bytes()))
+    rotated.unlink()
+    found = Directory(str(logs)).texts(pieces, kept, STANDARD).reading(STANDARD)
+    assert (found.kinds, found.notices) == (read_logs([logs]).kinds, read_logs([logs]).notices)
+    assert sum(found.kinds.values()) > 1000
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -78,6 +79,26 @@ def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
     log.unlink()
     with pytest.raises(FileNotFoundError, match="no file beside it"):
         lines(reader, {}, end)
+
+
+@pytest.mark.parametrize("part", [10, 1 << 20])
+def test_of_a_file_that_was_compressed_before_it_was_read_nothing_is_handed_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    """Its lines are read where they are now; the query must not fail of it, for it would each time that it is started again."""
+    monkeypatch.setattr(tail, "PART_BYTES", part)
+    log, reader = tmp_path / "server.log", GrowingReader(str(tmp_path))
+    log.write_bytes(b"12345\n1234567\n12\n")
+    end = reader.latestOffset({})
+    (tmp_path / "other.gz").write_bytes(gzip.compress(b"1234\n"))
+    content = log.read_bytes()
+    log.unlink()
+    with pytest.raises(FileNotFoundError):
+        lines(reader, {}, end)
+    (tmp_path / "server.log.1.gz").write_bytes(gzip.compress(content))
+    assert lines(reader, {}, end) == b""
+    log.write_bytes(b"new\n")
+    assert lines(reader, end, reader.latestOffset(end)) == b"new\n"
 
 
 def test_large_growth_is_divided_between_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
