@@ -20,8 +20,8 @@ SEARCH = (
     ),
     Code(
         "E823",
-        "only the native engine does this",
-        "Checkpoints, the memory budget and the choice of fingerprints belong to the native engine. The message says what keeps it from "
-        "this spec, or that another engine was asked for.",
+        "the engine or search has no use for an option",
+        "Checkpoints, the memory budget and the choice of fingerprints belong to the native engine, and to searches by levels: the message "
+        "says what keeps it from this spec, or that another engine or another search was asked for.",
     ),
 )

@@ -8,7 +8,7 @@ SPARK = (
     Code(
         "E830",
         "no Spark is installed",
-        "`--engine spark` and `--spark` run on pyspark, which is an optional part of assay: `pip install 'assay[spark]'` brings it, with "
+        "`--engine spark` and `--spark` run on pyspark, which is an optional part of assay: its extra `spark` brings it (in a clone: `pip install '.[spark]'`), with "
         "pyarrow, pandas and a Java runtime.",
     ),
     Code(

@@ -104,7 +104,7 @@ def _found(
 
 def _lacking(problem: JobFailedError) -> Diagnostic:
     notes = (
-        Note(f"every executor needs Python {versions()['python']} with what assay {__version__} depends on: `pip install 'assay[spark]'` there"),
+        Note(f"every executor needs Python {versions()['python']} with what assay {__version__} depends on, with its extra `spark`"),
         Note(f"assay itself is sent to executors that lack it where `{SHIP}` is `true`, or by `assay.spark.ship(spark)`"),
     )  # fmt: skip
     return Diagnostic(UNFIT, NOWHERE, f"tasks cannot run assay: {problem}", notes)

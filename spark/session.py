@@ -98,7 +98,7 @@ def require_pyspark() -> None:
         import pyarrow  # noqa: F401, PLC0415 - optional
         import pyspark  # noqa: F401, PLC0415 - optional
     except ImportError as error:
-        notes = (Note("`pip install 'assay[spark]'` brings it, with a Java"),)
+        notes = (Note("assay's extra `spark` brings it, with a Java; in a clone: `pip install '.[spark]'`"),)
         raise SpecError([Diagnostic(NO_PYSPARK, NOWHERE, f"`{error.name}` is not installed", notes)]) from None
 
 

@@ -6,7 +6,7 @@ Like validation itself it has three parts: of all that slices share, of each sli
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import shorten
 from time import perf_counter
@@ -37,6 +37,10 @@ class Scope:
     until: int | None = None
     topics: tuple[str, ...] = ()
     known: Sequence[str] | None = None
+
+    def renamed(self, name: Callable[[str], str]) -> Scope:
+        """The same of logs whose topics have other names."""
+        return replace(self, topics=tuple(map(name, self.topics)))
 
 
 @dataclass(frozen=True, slots=True)

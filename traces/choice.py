@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
+from assay.grammar import kernel as k
 from assay.traces.events import Notice
 from assay.traces.validation import TraceVerdict, Validation
 
@@ -35,14 +36,21 @@ class _Model:
     choice: Choice
 
 
-def choose(kinds: Mapping[str, int], spec: str | None = None) -> Choice:
-    """The model for logs with events of these kinds; of a spec that a user has named, the clause alone is chosen."""
+def choose(kinds: Mapping[str, int], named: k.Kernel | None = None) -> Choice:
+    """The model for logs with events of these kinds; of a spec that a user has named, the clause alone is chosen.
+
+    However it was named, a bundled spec is known by its module. Where no clause of it is for such lines, the first is taken: nothing fits it.
+    """
     present = {kind for kind, count in kinds.items() if count}
     fitting = [each.choice for each in _models() if all(not group.isdisjoint(present) for group in each.kinds)]
-    if spec is None:
+    if named is None:
         return fitting[0]
-    named = next((choice for choice in fitting if choice.spec == spec and choice.unsupported is None), None)
-    return Choice(spec, None, "", by_user=True) if named is None else replace(named, by_user=True)
+    clauses = {trace.name for trace in named.traces}
+    for choice in (*fitting, *(each.choice for each in _models())):
+        of_it = choice.spec.replace("/", ".") == named.name and (choice.clause is None or choice.clause in clauses)
+        if of_it and choice.unsupported is None:
+            return replace(choice, by_user=True)
+    return Choice(named.name, None, "", by_user=True)
 
 
 def specs() -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def proceed(search: Search, writer: Writer, options: Options) -> Findings:
             break
         findings.violations.append(resumption.violation)
         if len(findings.violations) >= options.mismatches:
-            findings.reason = f"more than {options.mismatches} mismatches; what follows was not checked"
+            findings.reason = f"{options.mismatches} mismatches; what follows was not checked"
             break
         search, start = resumption.search, list(resumption.start)
     return findings

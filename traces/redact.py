@@ -104,9 +104,8 @@ class Redaction:
         return replace(place, file=self.file(place.file))
 
 
-def redacted(reading: LogReading) -> LogReading:
+def redacted(reading: LogReading, names: Redaction) -> LogReading:
     """The logs under other names."""
-    names = Redaction(reading)
     streams = tuple(
         Stream(names.run(stream.run), names.file(stream.file), tuple(_events(names, stream.events)))
         for stream in reading.streams

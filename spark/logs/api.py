@@ -122,7 +122,7 @@ def _wanted(spec: str | Path | Loaded | None) -> Wanted:
         return wanted_by_lines()
     if isinstance(spec, Loaded):
         return Wanted(spec)
-    return Wanted(load_spec(_located(spec)), str(spec))
+    return Wanted(load_spec(_located(spec)))
 
 
 def _located(spec: str | Path) -> Path:

@@ -26,7 +26,7 @@ from assay.traces.overview import Overview, overview
 from assay.traces.read import LogReading, ReadOptions, TextReading, log_reading, without_copies
 from assay.traces.readers.pieces import Piece, join_pieces
 from assay.traces.readers.records import may_be_pasted
-from assay.traces.redact import redacted
+from assay.traces.redact import Redaction, redacted
 from assay.traces.sources import Listed
 from assay.traces.validate import SharedAnswer
 from assay.traces.wire import from_bytes, to_bytes
@@ -113,7 +113,10 @@ def _ask(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterato
         return
     reading = found.reading(question.read, job.notices if cluster == job.last else ())
     try:
-        yield from _answers(question, redacted(reading) if question.redact else reading)
+        if question.redact:
+            names = Redaction(reading)
+            reading, question = redacted(reading, names), replace(question, scope=question.scope.renamed(names.text))
+        yield from _answers(question, reading)
     except SpecError as error:
         yield _row(REFUSED, list(error.diagnostics))
 

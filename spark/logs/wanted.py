@@ -12,18 +12,17 @@ from assay.traces.choice import Choice, choose, specs
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A spec that was read, with the name that a user gave it; or, without one, every spec that lines may call for, or why it cannot be used.
+    """A spec that a user named; or, without one, every spec that lines may call for, or why it cannot be used.
 
     Tasks get the specs themselves: where they run there may be no files of this package.
     """
 
     loaded: Loaded | None = None
-    name: str = ""
     bundled: Mapping[str, Loaded | tuple[Diagnostic, ...]] = field(default_factory=dict)
 
     def choice(self, kinds: Mapping[str, int]) -> Choice:
         """The choice for logs with so many events of each kind."""
-        return choose(kinds, None if self.loaded is None else self.name)
+        return choose(kinds, None if self.loaded is None else self.loaded.kernel)
 
     def spec(self, choice: Choice) -> Loaded:
         """The spec of a choice; raises SpecError if it cannot be used."""

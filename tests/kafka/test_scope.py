@@ -12,7 +12,7 @@ import pytest
 
 from assay.cli.main import invoke
 from assay.traces.read import read_logs
-from assay.traces.redact import redacted
+from assay.traces.redact import Redaction, redacted
 from assay.traces.samples import unpack_sample
 from assay.traces.window import known_ids, moment
 
@@ -91,6 +91,8 @@ def test_lines_of_other_topics_are_left_out_and_counted(capsys: pytest.CaptureFi
     count = int(text.split()[0].replace(",", ""))
     assert count > 0
     assert answer["events"]["read"] == everything["events"]["read"] - count
+    _, redacted_answer = validate(capsys, healthy, "--topic", "orders", "--topic", "audit", "--redact")
+    assert redacted_answer["events"] == answer["events"]
 
 
 def test_a_known_finding_is_accepted_by_its_id_and_counted(
@@ -146,7 +148,7 @@ def test_redacted_logs_have_the_same_verdict_and_tell_no_names(
 
 def test_a_redacted_name_is_the_same_everywhere(healthy: Path) -> None:
     reading = read_logs([healthy])
-    other = redacted(reading)
+    other = redacted(reading, Redaction(reading))
     pairs: dict[tuple[str, object], set[object]] = {}
     for event, new in zip(reading.events, other.events, strict=True):
         assert (event.kind, event.record.time, event.fields.keys()) == (new.kind, new.record.time, new.fields.keys())

@@ -15,7 +15,7 @@ COMMAND_LINE = (
     Code(
         "E902",
         "result cannot be written",
-        "The file named by `--junit` or `--trace-out`, or one below `--out`, cannot be written; the message is the operating system's own. "
+        "The file that an option names for a result, or one below `--out`, cannot be written; the message is the operating system's own. "
         "The answer itself was still printed.",
     ),
     Code(

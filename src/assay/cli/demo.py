@@ -103,7 +103,7 @@ def _validate() -> Part:
             "   The logs of three Kafka 2.8 brokers and their ZooKeeper while controllers were killed and stopped. Each line that",
             "   speaks of the protocol must be a step of the model, or agree with its state, in some order that the times allow.",
         ),
-        f"assay validate {place}",
+        f"assay validate {place} --spec {SPEC}",
         validation_lines(validation),
         exit_code(validation) is ExitCode.OK,
     )

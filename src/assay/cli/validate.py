@@ -16,6 +16,7 @@ from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.validate_spark import (
     SparkOutput,
     SparkQuestion,
+    refuse_on_spark,
     refuse_without_spark,
     validate_on_spark,
     validation_on_spark,
@@ -36,7 +37,7 @@ from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event
 from assay.traces.overview import Overview, overview
 from assay.traces.read import ReadOptions, read_logs
-from assay.traces.redact import redacted
+from assay.traces.redact import Redaction, redacted
 from assay.traces.validation import Validation
 from assay.traces.window import known_ids
 
@@ -77,7 +78,7 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
     type=click.IntRange(min=1),
     default=DEFAULT_OPTIONS.nodes,
     show_default=True,
-    help="Give up after so many search nodes.",
+    help="Leave to a solver what is not decided after so many search nodes.",
 )
 @click.option("--mutants", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
               help="Also try N copies of the log with one field changed, and count how many are rejected.")  # fmt: skip
@@ -156,16 +157,20 @@ def validate(
     accepted = known_ids(known.read_text(encoding="utf-8", errors="replace")) if known is not None else None
     scope = Scope(since, until, topics, accepted)
     if spark is not None:
-        wanted = wanted_by_lines(model, bound) if spec is None else Wanted(load(spec, model, bound), spec)
+        wanted = wanted_by_lines(model, bound) if spec is None else Wanted(load(spec, model, bound))
+        refuse_on_spark({"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants)})
         question = SparkQuestion(wanted, clause, limits, scope, shapes, redact)
-        return validate_on_spark(spark, paths, question, SparkOutput(clusters, tables, as_json, junit, html, stories))
+        return validate_on_spark(spark, paths, question, SparkOutput(clusters, tables, as_json, junit, html))
     refuse_without_spark(clusters, tables)
     loaded = None if spec is None else load(spec, model, bound)
     with activity("reading logs") as show:
         reading = read_logs(paths, ReadOptions(shape_files=shapes))
-        reading = redacted(reading) if redact else reading
+        if redact:
+            names = Redaction(reading)
+            reading, scope = redacted(reading, names), scope.renamed(names.text)
+            stories = tuple(map(names.text, stories))
         show(f"validating {sum(reading.kinds.values()):,} events")
-        choice = choose(reading.kinds, spec)
+        choice = choose(reading.kinds, None if loaded is None else loaded.kernel)
         loaded = load(choice.spec, model, bound) if loaded is None else loaded
         supported = choice.unsupported is None
         validation = validated(loaded, reading, limits, clause or choice.clause, scope, supported=supported)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -64,14 +64,13 @@ class SparkQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SparkOutput:
-    """How the answer is divided and where it goes; ``stories`` are asked for in vain."""
+    """How the answer is divided and where it goes."""
 
     clusters: str | None
     tables: str | None
     as_json: bool
     junit: Path | None
     html: Path | None
-    stories: tuple[str, ...] = ()
 
 
 def refuse_without_spark(clusters: str | None, tables: str | None) -> None:
@@ -82,9 +81,19 @@ def refuse_without_spark(clusters: str | None, tables: str | None) -> None:
             raise SpecError([Diagnostic(NOT_ON_SPARK, NOWHERE, f"`{name}` needs `--spark`", notes)])
 
 
+def refuse_on_spark(options: Mapping[str, bool]) -> None:
+    """Raise SpecError for the options that were given and ask of one process alone."""
+    notes = (Note("take a part of the logs with `--since`, `--until` or `--topic`, and leave `--spark` out"),)
+    given = [name for name, is_given in options.items() if is_given]
+    if given:
+        raise SpecError(
+            [Diagnostic(NOT_ON_SPARK, NOWHERE, f"`{name}` asks of one process alone", notes) for name in given]
+        )
+
+
 def validate_on_spark(master: str, paths: Sequence[str], question: SparkQuestion, output: SparkOutput) -> int:
     """The exit code, after the answer was given."""
-    _refuse(question, output)
+    _refuse(output)
     found, problems = _answers(master, paths, question, output)
     reports = [ClusterReport(each.cluster, each.validation, each.overview) for each in found]
     if output.junit is not None:
@@ -97,18 +106,10 @@ def validate_on_spark(master: str, paths: Sequence[str], question: SparkQuestion
     return _say([each.spec for each in found], reports, problems, output)
 
 
-def _refuse(question: SparkQuestion, output: SparkOutput) -> None:
-    problems: list[Diagnostic] = []
-    notes = (Note("take a part of the logs with `--since`, `--until` or `--topic`, and leave `--spark` out"),)
-    for name, value in (("--mutants", question.options.mutants), ("--story", output.stories)):
-        if value:
-            problems.append(Diagnostic(NOT_ON_SPARK, NOWHERE, f"`{name}` asks of one process alone", notes))
+def _refuse(output: SparkOutput) -> None:
     if output.html is not None and output.clusters is not None:
-        problems.append(
-            Diagnostic(NOT_ON_SPARK, NOWHERE, "`--html` shows one cluster, and `--clusters` asks of several")
-        )
-    if problems:
-        raise SpecError(problems)
+        message = "`--html` shows one cluster, and `--clusters` asks of several"
+        raise SpecError([Diagnostic(NOT_ON_SPARK, NOWHERE, message)])
 
 
 def _answers(

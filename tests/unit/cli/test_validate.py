@@ -67,3 +67,24 @@ def test_the_demo_shows_what_it_promises(assay: Any) -> None:
     ran = assay("demo")
     assert ran.code == 0
     assert [mark for mark in ("   holds", "   VIOLATED: ", "   consistent") if mark not in ran.out] == []
+
+
+def test_logs_without_a_controller_have_one_exit_code_however_the_spec_is_named(assay: Any, tmp_path: Path) -> None:
+    line = "[2026-11-21 01:45:00,000] INFO [BrokerLifecycleManager id=1] Incarnation xtzWWN4bTjitpL3efd9s5g of broker 1 in cluster c is now STARTING. (kafka.server.BrokerLifecycleManager)\n"
+    (tmp_path / "server.log").write_text(line)
+    codes = {
+        assay(command, *rest, "server.log", *named).code
+        for command, *rest in (("validate",), ("coverage", "logs"))
+        for named in ((), ("--spec", "kafka.kraft.cluster"), ("--spec", "kafka/kraft/cluster"))
+    }
+    assert codes == {3}
+
+
+def test_what_asks_of_one_process_is_refused_on_spark(assay: Any, tmp_path: Path) -> None:
+    (tmp_path / "server.log").touch()
+    ran = assay("validate", "server.log", "--spark", "local[1]", "--story", "orders-0", "--jobs", "2", "--json")
+    assert ran.code == 2
+    assert [(each["code"], each["message"].split("`")[1]) for each in ran.json["diagnostics"]] == [
+        ("E842", "--story"),
+        ("E842", "--jobs"),
+    ]

@@ -26,7 +26,7 @@ def test_without_pyspark_the_diagnostic_names_the_extra(monkeypatch: pytest.Monk
         require_pyspark()
     found = problem.value.diagnostics[0]
     assert found.code == "E830"
-    assert "assay[spark]" in found.notes[0].message
+    assert ".[spark]" in found.notes[0].message
 
 
 class Starts:

@@ -15,7 +15,6 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from assay.cli.settings import load
-from assay.cli.validate import validate
 from assay.grammar.diagnostics import SpecError
 from assay.report.validation_object import validation_object
 from assay.spark.logs.asking import Question
@@ -201,16 +200,6 @@ def test_input_that_cannot_be_listed_is_refused(tmp_path: Path) -> None:
     assert listing_codes(str(tmp_path), clusters="(") == ["E841"]
     assert listing_codes(str(tmp_path), clusters="a.log") == ["E841"]
     assert listing_codes(str(tmp_path), clusters="(b.log)") == ["E841"]
-
-
-@pytest.mark.parametrize(
-    "option", [("--mutants", "3"), ("--story", "T-0"), ("--html", "x", "--clusters", "(.*)")], ids=lambda each: each[0]
-)
-def test_what_one_process_alone_can_tell_is_refused(tmp_path: Path, option: tuple[str, ...]) -> None:
-    with pytest.raises(SpecError) as problem:
-        validate.main([str(tmp_path), "--spark", "local", *option], standalone_mode=False)
-    (found,) = problem.value.diagnostics
-    assert (found.code, option[0] in found.message) == ("E842", True)
 
 
 def test_paths_patterns_and_hidden_files_are_listed(tmp_path: Path) -> None:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from assay.grammar import kernel as k
+from assay.grammar.load import bundled_specs, load_spec
 from assay.traces.choice import choose
+
+
+@pytest.fixture(scope="module")
+def kraft() -> k.Kernel:
+    (folder,) = bundled_specs()
+    return load_spec(folder / "kafka/kraft/cluster.assay").kernel
 
 
 @pytest.mark.parametrize(
@@ -34,7 +44,13 @@ def test_a_migration_is_named_as_unsupported(kinds: list[str]) -> None:
     assert "no model" in choice.unsupported
 
 
-def test_of_a_spec_that_is_named_the_clause_is_chosen() -> None:
-    choice = choose({"IncarnationStarting": 1}, "kafka/kraft/cluster")
+def test_of_a_spec_that_is_named_the_clause_is_chosen(kraft: k.Kernel) -> None:
+    choice = choose({"IncarnationStarting": 1}, kraft)
     assert (choice.clause, choice.by_user) == ("broker_logs", True)
-    assert choose({"IncarnationStarting": 1}, "my.assay").clause is None
+    assert choose({"IncarnationStarting": 1}, replace(kraft, name="my")).clause is None
+    assert choose({"IncarnationStarting": 1}, replace(kraft, traces=())).clause is None
+
+
+def test_of_a_spec_that_is_named_a_clause_is_chosen_even_if_no_line_fits(kraft: k.Kernel) -> None:
+    choice = choose({}, kraft)
+    assert (choice.clause, choice.unsupported) == ("kraft_logs", None)
