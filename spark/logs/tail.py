@@ -164,7 +164,7 @@ def is_compressed_now(identity: str, path: Path) -> bool:
 
 def _unpacked_head(path: Path) -> Iterator[bytes]:
     """The beginning of the first text in a compressed file, if there is one."""
-    with suppress(FileNotFoundError), path.open("rb") as stream:
+    with suppress(FileNotFoundError, PermissionError), path.open("rb") as stream:
         contents = expand(stream, Wrapping(str(path)), Budget(PART_BYTES), [])
         yield from (content.stream.head for content in islice(contents, 1))
 
@@ -188,7 +188,7 @@ def _opened(identity: str, path: Path) -> BinaryIO | None:
     """
     beside = (other for other in sorted(path.parent.iterdir()) if other.is_file() and other != path)
     for place in chain((path,), beside):
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, PermissionError):
             stream = place.open("rb")
             if _identity(stream) == identity:
                 return stream
