@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from assay.checker.explicit.level_file import CHUNK, ChunkLayout, DamagedError, Parent
 from assay.checker.explicit.shard import Frontier, Kind, Shard
-from assay.spark.job import JobFailedError, Running
+from assay.spark.job import JobFailedError, Running, failure
 from assay.spark.mesh import Mesh
 from assay.spark.task import Job, Outcome, Work, outcome_from_json, told
 from assay.spark.wire import RefusedError, admit, dial, hear, listen, new_secret, say
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 SECONDS = 0.05
 """Between two looks at what else there is to heed."""
@@ -46,6 +46,8 @@ class Direct:
 
         ``heed`` is called while it is waited for. Raises what that raises, and ``JobFailedError``.
         """
+        from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
+
         try:
             if self._stage is None:
                 self._stage = Stage(self._spark, self._job, manifest, known)
@@ -56,6 +58,9 @@ class Direct:
         except OSError as error:
             self._end()
             raise JobFailedError(f"a task is gone: {error}") from None
+        except Py4JError as error:
+            self._end()
+            raise failure(error) from None
         except BaseException:
             self._end()
             raise
@@ -93,11 +98,13 @@ class Stage:
                     served(job, manifest, part, address, secret)
             yield pa.RecordBatch.from_pydict({"report": ["ended"]})
 
-        frame = spark.range(0, job.parts, 1, job.parts).mapInArrow(work, "report string", barrier=True)
-        self._running = Running(spark, frame.collect, f"assay: {job.parts} tasks from {manifest} on")
+        def run() -> list[Row]:
+            return spark.range(0, job.parts, 1, job.parts).mapInArrow(work, "report string", barrier=True).collect()
+
+        self._running = Running(spark, run, f"assay: {job.parts} tasks from {manifest} on")
 
     def gather(self, heed: Callable[[], None]) -> None:
-        """Wait until all tasks have called, and tell them who the others are."""
+        """Wait until all tasks have called and have their states, and tell them who the others are."""
         peers: dict[int, tuple[str, int]] = {}
         self._listener.settimeout(SECONDS)
         while len(peers) < self._parts:
@@ -112,6 +119,7 @@ class Stage:
             self._tasks[number] = connection
             told_here = hear(connection)
             peers[number] = (str(told_here["host"]), int(told_here["port"]))
+        self._answers(heed)  # before all have their states, who is called might not answer in time
         for connection in self._tasks.values():
             say(connection, {"peers": [peers[number] for number in range(self._parts)]})
         self.go_on(self._known)
@@ -128,13 +136,17 @@ class Stage:
 
     def outcomes(self, heed: Callable[[], None]) -> list[Outcome]:
         """What each task says at the end of a level."""
-        found: dict[int, Outcome] = {}
+        return [outcome_from_json(each) for each in self._answers(heed)]
+
+    def _answers(self, heed: Callable[[], None]) -> list[dict[str, Any]]:
+        """The next message of each task."""
+        found: dict[int, dict[str, Any]] = {}
         with DefaultSelector() as selector:
             for number, connection in self._tasks.items():
                 selector.register(connection, EVENT_READ, number)
             while len(found) < self._parts:
                 for key, _ in selector.select(SECONDS):
-                    found[key.data] = outcome_from_json(hear(self._tasks[key.data]))
+                    found[key.data] = hear(self._tasks[key.data])
                 heed()
                 self._require_alive()
         return [found[number] for number in range(self._parts)]
@@ -162,6 +174,7 @@ def served(job: Job, manifest: str, part: int, driver: tuple[str, int], secret: 
         say(control, {"host": own, "port": listener.getsockname()[1]})
         server = Server(Work(job, manifest, part), control)
         try:
+            say(control, {"ready": part})
             peers = [(str(host), int(port)) for host, port in hear(control)["peers"]]
             server.mesh.connect(part, peers, listener, secret)
             server.serve()
@@ -220,8 +233,8 @@ class Server:
             mesh.pump()
         for owner, words in frontier.packing.rest():
             mesh.send(owner, words)
-        sources = frontier.findings(known)
         mesh.finish()
+        sources = frontier.findings(known)  # only now: this may take long, and others may wait for what is sent
         count = self._levels.seal()
         states = self._shard.findings(known) if count else []
         part = work.file(level + 1, count)

@@ -34,7 +34,7 @@ from assay.spark.cluster import ClusterOptions
 from assay.spark.direct import Direct
 from assay.spark.fair_runs import Rounds, decided_by_tasks, fits_here
 from assay.spark.fallback import Fallback
-from assay.spark.fit import no_direct, require_fit, slots
+from assay.spark.fit import as_unusable, no_direct, require_fit, slots
 from assay.spark.job import JobFailedError
 from assay.spark.manifest import Manifest, newest
 from assay.spark.product import Graph, bare
@@ -87,8 +87,10 @@ def explore(
     with configured(spark), _storage(spread) as storage, deep_recursion(spec):
         require_fit(spark, parts, chosen.interrupted, storage)
         exchange, remarks = _exchange(spark, spread, Job(storage.uri, parts, chosen.memory))
-        resumed = _resumed(storage, spread, compiled, chosen)
-        place = Place(exchange, storage, publish(storage, compiled), resumed, spread.out)
+        with as_unusable(storage.uri):
+            resumed = _resumed(storage, spread, compiled, chosen)
+            program = publish(storage, compiled)
+        place = Place(exchange, storage, program, resumed, spread.out)
         deciding = _deciding(storage, parts, partial(rounds, spark, parts))
         found = searched(spec, compiled, chosen, place, sources, deciding)
     kept = found.report.checkpoint if spread.workdir is not None else None
@@ -169,12 +171,9 @@ def _storage(spread: ClusterOptions) -> Iterator[Storage]:
             yield Storage(folder)
         return
     storage = Storage(spread.workdir)
-    try:
+    with as_unusable(spread.workdir):
         storage.begin()
         begun = newest(storage) is not None
-    except OSError as error:
-        text = f"the work directory `{spread.workdir}` cannot be used: {error.strerror or error}"
-        raise SpecError([Diagnostic(NO_FILES, NOWHERE, text)]) from None
     if begun and not spread.resume:
         text = f"`{spread.workdir}` holds the levels of an earlier search already"
         note = Note("go on with it by `--resume`, or name another folder")

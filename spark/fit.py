@@ -6,6 +6,7 @@ import json
 import platform
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from assay import __version__
@@ -59,7 +60,7 @@ def versions() -> dict[str, Any]:
 def require_fit(
     spark: SparkSession, parts: int, interrupted: Callable[[], bool] = _never, storage: Storage | None = None
 ) -> None:
-    """Raise ``SpecError`` if an executor has another assay, or does not see the work directory; ``KeyboardInterrupt`` if nobody wants to wait.
+    """Raise ``SpecError`` if an executor has another assay, or the work directory cannot be used; ``KeyboardInterrupt`` if nobody wants to wait.
 
     Executors that have none get this one, if the session is to do that (``package.SHIP``).
     """
@@ -67,11 +68,23 @@ def require_fit(
         _judge(_found(spark, parts, interrupted, None), "")
         return
     token = f"token-{new_name()}"
-    storage.write(token, token.encode())
+    with as_unusable(storage.uri):
+        storage.write(token, token.encode())
     try:
         _judge(_found(spark, parts, interrupted, (storage.uri, token)), storage.uri)
     finally:
-        storage.remove(token)
+        with as_unusable(storage.uri):
+            storage.remove(token)
+
+
+@contextmanager
+def as_unusable(uri: str) -> Iterator[None]:
+    """What files of a work directory raise inside, as a ``SpecError``."""
+    try:
+        yield
+    except OSError as error:
+        text = f"the work directory `{uri}` cannot be used: {error.strerror or error}"
+        raise SpecError([Diagnostic(NO_FILES, NOWHERE, text)]) from None
 
 
 def _found(

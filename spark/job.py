@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from assay.spark.storage import new_name
@@ -16,6 +17,8 @@ T = TypeVar("T")
 
 SECONDS = 0.05
 """Between two looks at what else there is to heed."""
+AGAIN = 0.5
+"""Seconds until a job that was to end is told so again."""
 LONGEST = 300
 BLAME = re.compile(r"^(Caused by: )?[\w.]*(Error|Exception): (?!.*\bo\d+\.)")
 """A line that names an exception and says something about it."""
@@ -33,6 +36,8 @@ class Running:
     """A job that runs in a thread of its own, under a tag by which it can be ended, and a description for who watches the cluster."""
 
     def __init__(self, spark: SparkSession, work: Callable[[], T], description: str) -> None:
+        """Begin it; raises ``JobFailedError`` where Java is gone."""
+        from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
         from pyspark import InheritableThread  # noqa: PLC0415 - optional
 
         self._spark = spark
@@ -41,16 +46,19 @@ class Running:
         self._failure: JobFailedError | None = None
 
         def run() -> None:
-            spark.addTag(self._tag)
-            if not is_remote(spark):
-                spark.sparkContext.setJobDescription(description)
             try:
+                spark.addTag(self._tag)
+                if not is_remote(spark):
+                    spark.sparkContext.setJobDescription(description)
                 self._answer = work()
             except Exception as error:  # noqa: BLE001 - whatever it is belongs to the thread that waits
                 self._failure = failure(error)
 
         of = {"session": spark} if is_remote(spark) else {}
-        self._thread = InheritableThread(target=run, daemon=True, **of)
+        try:
+            self._thread = InheritableThread(target=run, daemon=True, **of)
+        except Py4JError as error:
+            raise failure(error) from None
         self._thread.start()
 
     @property
@@ -73,9 +81,13 @@ class Running:
             raise self._failure
 
     def cancel(self) -> None:
-        """End the job, and wait until it is over."""
-        self._spark.interruptTag(self._tag)
-        self._thread.join()
+        """End the job, and wait until it is over. One that Spark does not know of yet is ended as soon as it does."""
+        from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
+
+        while not self.ended:
+            with suppress(Py4JError):  # Java is gone, and the job with it
+                self._spark.interruptTag(self._tag)
+            self.wait(AGAIN)
 
 
 def is_remote(spark: SparkSession) -> bool:

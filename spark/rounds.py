@@ -12,7 +12,7 @@ from assay.spark.search import ATTEMPTS
 from assay.spark.task import told
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 Batches = Iterator[Any]
 CELLS = "part int, packet binary"
@@ -21,17 +21,16 @@ ANSWERS = "part int, answer string"
 
 def rounds(spark: SparkSession, parts: int, heed: Callable[[], None]) -> Rounds:
     """Runs jobs of so many tasks. ``heed`` is called while one is waited for; what it raises is raised, or ``JobFailedError``."""
-    numbers = spark.range(0, parts, 1, parts)
 
     def run(send: Send, receive: Receive) -> list[str]:
-        frame = (
-            numbers.mapInArrow(lambda batches: sent(send, batches), CELLS)
-            .repartitionById(parts, "part")
-            .mapInArrow(lambda batches: received(receive, batches), ANSWERS)
-        )
+        def collect() -> list[Row]:
+            cells = spark.range(0, parts, 1, parts).mapInArrow(lambda batches: sent(send, batches), CELLS)
+            answers = cells.repartitionById(parts, "part").mapInArrow(lambda each: received(receive, each), ANSWERS)
+            return answers.collect()
+
         for attempt in range(ATTEMPTS):
             try:
-                found = waited(spark, frame.collect, heed, "assay: a temporal property")
+                found = waited(spark, collect, heed, "assay: a temporal property")
             except JobFailedError as problem:
                 if problem.code is not None or attempt == ATTEMPTS - 1:
                     raise

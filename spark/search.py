@@ -181,11 +181,13 @@ class ClusterSearch(BlockSearch):
         self.seen.leave(self._keys())
         manifest = self._publish()
         outcomes = self._outcomes(manifest)
+        self._whole = False  # a level whose findings could not be looked up is not complete: nobody may go on behind it
         for outcome in outcomes:
             self._count(outcome)
         source = len(self.levels.counts) - 1
         new = self._adopt(outcomes)
         self._note(outcomes, source)
+        self._whole = True
         self.findings.look()
         self.distributed += 1
         if new:

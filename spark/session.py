@@ -105,6 +105,8 @@ def require_pyspark() -> None:
 @contextmanager
 def configured(spark: SparkSession, settings: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
     """Inside, a session has the settings that every job needs, and ``settings``; afterwards its own again, as somebody else may have made it."""
+    from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
+
     wanted = {**RUNTIME, **(settings or {})}
     before = {name: spark.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
@@ -112,8 +114,9 @@ def configured(spark: SparkSession, settings: Mapping[str, str] | None = None) -
     try:
         yield spark
     finally:
-        for name, old in before.items():
-            spark.conf.unset(name) if old is None else spark.conf.set(name, old)
+        with suppress(Py4JError, OSError):  # the process is gone, and its settings with it
+            for name, old in before.items():
+                spark.conf.unset(name) if old is None else spark.conf.set(name, old)
 
 
 def _submitted(settings: Mapping[str, str]) -> SparkSession:

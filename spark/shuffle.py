@@ -20,7 +20,7 @@ from assay.spark.job import waited
 from assay.spark.task import Job, Outcome, Work, outcome_from_json, told
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 Batches = Iterator[Any]
 CELLS = "part int, packet binary, report string"
@@ -43,7 +43,6 @@ class Shuffle:
         ``heed`` is called while it is waited for. Raises what that raises, and ``JobFailedError``.
         """
         job = self._job
-        numbers = self._spark.range(0, job.parts, 1, job.parts)
 
         def expand(batches: Batches) -> Batches:
             return _each(batches, lambda part: expanded(job, manifest, known, part))
@@ -51,11 +50,12 @@ class Shuffle:
         def keep(batches: Batches) -> Batches:
             return kept(job, manifest, known, batches)
 
-        frame = numbers.mapInArrow(expand, CELLS).repartitionById(job.parts, "part").mapInArrow(keep, REPORTS)
-        return [
-            outcome_from_json(json.loads(row.report))
-            for row in waited(self._spark, frame.collect, heed, f"assay: the level after {manifest}")
-        ]
+        def run() -> list[Row]:
+            cells = self._spark.range(0, job.parts, 1, job.parts).mapInArrow(expand, CELLS)
+            return cells.repartitionById(job.parts, "part").mapInArrow(keep, REPORTS).collect()
+
+        rows = waited(self._spark, run, heed, f"assay: the level after {manifest}")
+        return [outcome_from_json(json.loads(row.report)) for row in rows]
 
     def close(self) -> None:
         """Nothing is held between levels."""

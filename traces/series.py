@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from time import gmtime
@@ -39,7 +39,8 @@ def series_name(base: str) -> str:
 def put_together(readings: Sequence[FileReading]) -> dict[str, list[FileReading]]:
     """The parts of each log in the order of their writing, by the name of the first stream.
 
-    Files whose names are those of one log and whose times overlap were not written one after the other: each is a log by itself.
+    Files whose names are those of one log and whose times overlap were not written one after the other: each is a log by itself. Several
+    of the very same name (an archive may hold two, a topic the logs of two processes of a host) get numbers.
     """
     groups: dict[tuple[str, str], list[FileReading]] = defaultdict(list)
     for reading in readings:
@@ -47,8 +48,17 @@ def put_together(readings: Sequence[FileReading]) -> dict[str, list[FileReading]
     logs: dict[str, list[FileReading]] = {}
     for group in groups.values():
         for log in _in_sequence([reading for reading in group if reading.matches]):
-            logs[log[0].origin.stream] = log
+            logs[_unused(log[0].origin.stream, logs)] = log
     return logs
+
+
+def _unused(name: str, taken: Container[str]) -> str:
+    """The name, with a number behind it if it is taken."""
+    found, number = name, 1
+    while found in taken:
+        number += 1
+        found = f"{name} ({number})"
+    return found
 
 
 def _in_sequence(group: list[FileReading]) -> Iterable[list[FileReading]]:

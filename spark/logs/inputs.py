@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from glob import glob, has_magic
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -67,31 +68,52 @@ def list_inputs(spark: SparkSession, paths: Sequence[str], clusters: str | None 
     Raises SpecError for a path behind which there is nothing (E601, E840), for standard input (E842), and for an expression that is none or that does
     not fit a file (E841).
     """
+    if "-" in paths:
+        notes = (Note("write it to a file first"),)
+        raise SpecError([Diagnostic(NOT_ON_SPARK, NOWHERE, "standard input cannot be read on Spark", notes)])
     notices: list[Notice] = []
-    files: list[LogFile] = []
-    for path in paths:
-        if path == "-":
-            notes = (Note("write it to a file first"),)
-            raise SpecError([Diagnostic(NOT_ON_SPARK, NOWHERE, "standard input cannot be read on Spark", notes)])
-        found = _remote(spark, path) if URI.match(path) else _local(path, notices)
-        for listed, known in found:
-            files.append(LogFile(len(files), "", listed, known, tuple(notices)))
-            notices.clear()
-    return Inputs(tuple(assigned(files, clusters)), tuple(notices))
+    files: dict[str, LogFile] = {}
+    for listed, path in _listed(spark, paths, notices):
+        earlier = files.get(file_key(path))
+        if earlier is not None:
+            text = f"the same as {earlier.listed.name}; read once"
+            notices.append(Notice("duplicated input", Place(listed.name, 1, 0), text))
+            continue
+        files[file_key(path)] = LogFile(len(files), "", listed, path, tuple(notices))
+        notices.clear()
+    return Inputs(tuple(assigned([*files.values()], clusters)), tuple(notices))
 
 
-def _local(path: str, notices: list[Notice]) -> Iterator[tuple[Listed, str]]:
-    """The files behind a path, or behind a pattern of paths, that is no URI. One that cannot be opened here is noticed, as no task could."""
-    places = [Path(path)]
-    if has_magic(path) and not places[0].exists():
-        places = [Path(found) for found in sorted(glob(path, recursive=True))] or places  # noqa: PTH207 - of any path
+def _listed(spark: SparkSession, paths: Sequence[str], notices: list[Notice]) -> Iterator[tuple[Listed, str]]:
+    """The files behind the paths, each with the path by which Spark knows it. Paths of this machine are listed together, so that a file behind two is read once."""
+    for is_uri, group in groupby(paths, key=lambda path: URI.match(path) is not None):
+        if is_uri:
+            yield from chain.from_iterable(_remote(spark, uri) for uri in group)
+        else:
+            yield from _local([place for path in group for place in _places(path)], notices)
+
+
+def _places(path: str) -> list[Path]:
+    """A path, or what fits it where it is a pattern."""
+    if has_magic(path) and not Path(path).exists():
+        return [Path(found) for found in sorted(glob(path, recursive=True))] or [Path(path)]  # noqa: PTH207 - of any path
+    return [Path(path)]
+
+
+def _local(places: Sequence[Path], notices: list[Notice]) -> Iterator[tuple[Listed, str]]:
+    """The files behind paths that are no URIs. One that cannot be opened here is noticed, as no task could."""
     check_paths(places)
     for listed in list_files(places, notices):
         reason = _unreadable(Path(listed.name))
         if reason is None:
-            yield listed, f"file:{listed.location}"
+            yield listed, f"file:{_straight(Path(listed.location))}"
         else:
             notices.append(Notice("unreadable", Place(listed.name, 1, 0), f"the file cannot be read: {reason}"))
+
+
+def _straight(path: Path) -> Path:
+    """A path without `..`, which Spark takes out of every path that it hands back."""
+    return path.parent.resolve() / path.name if ".." in path.parts else path
 
 
 def _unreadable(path: Path) -> str | None:

@@ -32,12 +32,13 @@ from assay.spark.logs.following import Answers, Events, Following
 from assay.spark.logs.inputs import NOT_ON_SPARK, NOT_READ, URI
 from assay.spark.logs.kept import PIECES, Kept, Stored
 from assay.spark.logs.reading import FileRead, catalogue_of, read_file, reader_of, settings
-from assay.spark.logs.tail import GrowingLogs, packed_paths, paths_by_identity
+from assay.spark.logs.tail import GrowingLogs, is_compressed_now, packed_paths, paths_by_identity, unreadable
 from assay.spark.logs.topic import Topic, is_topic
 from assay.spark.logs.validation import AS_USUAL, ClusterAnswer, slice_answers
 from assay.spark.logs.wanted import Wanted
 from assay.spark.session import configured, require_pyspark
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
+from assay.traces.events import Notice
 from assay.traces.read import ReadOptions
 from assay.traces.readers.pieces import read_piece
 from assay.traces.sources import Listed
@@ -103,28 +104,34 @@ class Directory:
 
         What a compressed file has that was read before it was compressed counts once.
         """
-        now = paths_by_identity(self.path)
+        texts = Texts()
+        now = paths_by_identity(self.path, texts.on_the_way)
         read: list[tuple[str, FileRead]] = []
         for key, own in known.items():
             listed = _listed(now.get(key, own[-1].path), sum(piece.size for piece in own))
-            found = joined(options, listed, [each.piece for each in own]) or _whole(listed, options)
-            read.append((listed.name, found))
-        texts = Texts()
-        for _, file in sorted([*read, *self._unpacked(options)], key=lambda each: Path(each[0]).parts):
+            found = joined(options, listed, [each.piece for each in own])
+            if found is None and key not in now and is_compressed_now(key, Path(listed.location)):
+                continue  # what has to be read as a whole is, there
+            read.append((listed.name, found or _whole(listed, options)))
+        read += self._unpacked(options, texts.on_the_way)
+        for _, file in sorted(read, key=lambda each: Path(each[0]).parts):
             texts.take(file)
         return texts
 
-    def _unpacked(self, options: ReadOptions) -> list[tuple[str, FileRead]]:
+    def _unpacked(self, options: ReadOptions, notices: list[Notice]) -> list[tuple[str, FileRead]]:
         """What compressed files hold; each is unpacked once."""
         before, self._packed = self._packed, {}
         for path in packed_paths(self.path):
-            with suppress(FileNotFoundError):  # rotation has just removed it
-                status = Path(path).stat()
-                key = path, status.st_size, status.st_mtime_ns
-                content = before.get(key) or to_bytes(
-                    read_file(_listed(path, status.st_size), Path(path).read_bytes(), options)
-                )
-                self._packed[key] = content
+            try:
+                with suppress(FileNotFoundError):  # rotation has just removed it
+                    status = Path(path).stat()
+                    key = path, status.st_size, status.st_mtime_ns
+                    content = before.get(key) or to_bytes(
+                        read_file(_listed(path, status.st_size), Path(path).read_bytes(), options)
+                    )
+                    self._packed[key] = content
+            except OSError as error:
+                notices.append(unreadable(path, error))
         return [(path, from_bytes(content, catalogue_of(options))) for (path, *_), content in self._packed.items()]
 
 

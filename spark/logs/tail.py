@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from zlib import crc32
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
 from assay.spark.logs.reading import PACKED_NAMES, PART_BYTES
-from assay.traces.events import Notice
+from assay.traces.events import Notice, Place
+from assay.traces.readers.expand import Budget, Wrapping, expand
 from assay.traces.sources import list_files
 
 GROWING = "identity string, path string, part long, content binary"
@@ -67,13 +69,16 @@ class GrowingReader(DataSourceStreamReader):
         return {}
 
     def latestOffset(self, start: Offset | None = None, limit: object = None) -> Offset:  # noqa: N802, ARG002 - as Spark names it
-        """Up to the last whole line of every file. Compressed files are parts of others that were read before they were compressed."""
+        """Up to the last whole line of every file. Compressed files are parts of others that were read before they were compressed.
+
+        Rotation may move a file, or empty it, while it is looked at: then it is another one the next time.
+        """
         found: Offset = dict(start or {})
-        for identity, path in paths_by_identity(self._path).items():
-            with suppress(FileNotFoundError):  # rotation has just moved it: it has another name the next time
-                end = _last_line_feed(Path(path), 0, Path(path).stat().st_size)
-                if end:
-                    found[identity] = {"path": path, "end": end}
+        for path, stream in _plain_files(self._path, []):  # what cannot be read is noticed where the answer is made
+            identity = _identity(stream)
+            end = _last_line_feed(stream, 0, os.fstat(stream.fileno()).st_size)
+            if end and _identity(stream) == identity:
+                found[identity] = {"path": path, "end": end}
         return found
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
@@ -84,68 +89,110 @@ class GrowingReader(DataSourceStreamReader):
             while begin < at["end"]:
                 upto = min(at["end"], begin + PART_BYTES)
                 if upto < at["end"]:
-                    upto = _last_line_feed(_path_of(identity, Path(at["path"])), begin, upto) or upto
+                    stream = _opened(identity, Path(at["path"]))
+                    if stream is None:
+                        break
+                    with stream:
+                        upto = _last_line_feed(stream, begin, upto) or upto
                 found.append(Growth(identity, at["path"], begin, upto))
                 begin = upto
         return found
 
     def read(self, partition: InputPartition) -> Iterator[tuple[str, str, int, bytes]]:
-        """The bytes of a part, by a task."""
+        """The bytes of a part, by a task; nothing of a file that rotation has compressed, which is read from there."""
         assert isinstance(partition, Growth)
-        path = _path_of(partition.identity, Path(partition.path))
-        with path.open("rb") as stream:
+        stream = _opened(partition.identity, Path(partition.path))
+        if stream is None:
+            return
+        with stream:
             stream.seek(partition.begin)
             content = stream.read(partition.end - partition.begin)
         if len(content) < partition.end - partition.begin:
-            raise OSError(f"{path} was made shorter while it was read")
+            raise OSError(f"{partition.path} was made shorter while it was read")
         yield partition.identity, partition.path, partition.begin, content
 
 
-def paths_by_identity(place: str) -> dict[str, str]:
-    """The files below a directory that are not compressed, by what they are known by."""
-    found: dict[str, str] = {}
-    for path in _paths(place):
-        if not path.lower().endswith(PACKED_NAMES):
-            with suppress(FileNotFoundError):  # as above
-                found[_identity(Path(path))] = path
-    return found
+def paths_by_identity(place: str, notices: list[Notice]) -> dict[str, str]:
+    """The files below a directory that are not compressed, by what they are known by; what cannot be read is noticed."""
+    return {_identity(stream): path for path, stream in _plain_files(place, notices)}
 
 
 def packed_paths(place: str) -> list[str]:
     """The compressed files below a directory."""
-    return [path for path in _paths(place) if path.lower().endswith(PACKED_NAMES)]
+    return [path for path in _paths(place, []) if path.lower().endswith(PACKED_NAMES)]
 
 
-def _paths(place: str) -> list[str]:
-    notices: list[Notice] = []
+def unreadable(path: str, error: OSError) -> Notice:
+    """What is said of a file that cannot be read."""
+    return Notice("unreadable", Place(path, 1, 0), f"the file cannot be read: {error.strerror}")
+
+
+def _plain_files(place: str, notices: list[Notice]) -> Iterator[tuple[str, BinaryIO]]:
+    """The files below a directory that are not compressed, each open until the next; one that rotation has just moved has another name the next time."""
+    for path in _paths(place, notices):
+        if not path.lower().endswith(PACKED_NAMES):
+            try:
+                with suppress(FileNotFoundError), Path(path).open("rb") as stream:
+                    yield path, stream
+            except OSError as error:
+                notices.append(unreadable(path, error))
+
+
+def _paths(place: str, notices: list[Notice]) -> list[str]:
     return [each.location for each in list_files([Path(place)], notices)]
 
 
-def _identity(path: Path) -> str:
-    """What a file is known by: its device, its inode, and its first line, which is another one where the file was emptied and written again."""
-    with path.open("rb") as stream:
-        first = stream.readline(_FIRST)
-        status = os.fstat(stream.fileno())
-    return f"{status.st_dev}:{status.st_ino}:{crc32(first)}"
+def _identity(stream: BinaryIO) -> str:
+    """What an open file is known by: its device, its inode, and its first line, which is another one where the file was emptied and written again."""
+    status = os.fstat(stream.fileno())
+    head = os.pread(stream.fileno(), _FIRST, 0)  # as it is now, whatever the stream has in its buffer
+    return f"{status.st_dev}:{status.st_ino}:{_mark(head)}"
 
 
-def _last_line_feed(path: Path, begin: int, end: int) -> int:
+def _mark(head: bytes) -> int:
+    """What tells the first line of a text that begins so from others."""
+    first = head[:_FIRST]
+    return crc32(first[: first.find(b"\n") + 1] or first)
+
+
+def is_compressed_now(identity: str, path: Path) -> bool:
+    """Whether a compressed file beside a path begins as what is known by this did."""
+    mark = int(identity.rpartition(":")[2])
+    packed = (other for other in sorted(path.parent.iterdir()) if other.name.lower().endswith(PACKED_NAMES))
+    return any(mark == _mark(head) for other in packed for head in _unpacked_head(other))
+
+
+def _unpacked_head(path: Path) -> Iterator[bytes]:
+    """The beginning of the first text in a compressed file, if there is one."""
+    with suppress(FileNotFoundError, PermissionError), path.open("rb") as stream:
+        contents = expand(stream, Wrapping(str(path)), Budget(PART_BYTES), [])
+        yield from (content.stream.head for content in islice(contents, 1))
+
+
+def _last_line_feed(stream: BinaryIO, begin: int, end: int) -> int:
     """The end of the last whole line that ends between two bytes; 0 if none does."""
-    with path.open("rb") as stream:
-        while end > begin:
-            start = max(begin, end - _BACK)
-            stream.seek(start)
-            at = stream.read(end - start).rfind(b"\n")
-            if at >= 0:
-                return start + at + 1
-            end = start
+    while end > begin:
+        start = max(begin, end - _BACK)
+        stream.seek(start)
+        at = stream.read(end - start).rfind(b"\n")
+        if at >= 0:
+            return start + at + 1
+        end = start
     return 0
 
 
-def _path_of(identity: str, path: Path) -> Path:
-    """Where a file lies now: rotation may have moved it since the offset was made."""
+def _opened(identity: str, path: Path) -> BinaryIO | None:
+    """A file, wherever it lies now: rotation may have moved it since the offset was made, and may move it while it is read.
+
+    None if rotation has compressed it. Raises ``FileNotFoundError`` where it is gone.
+    """
     beside = (other for other in sorted(path.parent.iterdir()) if other.is_file() and other != path)
-    for place in (path, *beside):
-        if place.exists() and _identity(place) == identity:
-            return place
+    for place in chain((path,), beside):
+        with suppress(FileNotFoundError, PermissionError):
+            stream = place.open("rb")
+            if _identity(stream) == identity:
+                return stream
+            stream.close()
+    if is_compressed_now(identity, path):
+        return None
     raise FileNotFoundError(f"{path} is gone, and no file beside it is the one that it was")

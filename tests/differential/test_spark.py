@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.explicit.check import check as explicit
 from assay.checker.explicit.levels import WHOLE, Levels
-from assay.checker.explicit.shard import Kind
+from assay.checker.explicit.shard import Kind, Shard
 from assay.checker.layout.row import Rows
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
@@ -35,11 +35,13 @@ from assay.grammar.load import load_spec, load_text
 from assay.spark.direct import Direct
 from assay.spark.exploration import publish, searched
 from assay.spark.job import failure
+from assay.spark.levels import SharedLevels
 from assay.spark.manifest import newest
+from assay.spark.mesh import Mesh
 from assay.spark.search import Exchange, Place
 from assay.spark.shuffle import expanded, kept
 from assay.spark.storage import Storage, new_name
-from assay.spark.task import Job, Outcome, TaskProblem, outcome_from_json
+from assay.spark.task import Job, Outcome, TaskProblem, Work, outcome_from_json
 
 from .random_kernel import random_kernel
 
@@ -255,6 +257,35 @@ def test_a_search_goes_on_where_another_one_ended_with_other_tasks(folder: Path,
     assert essence(report) == essence(explicit(kernel, compiled, whole))
 
 
+def test_tasks_call_each_other_once_all_have_their_states(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that takes long to load what it owns would not answer the others in time."""
+    kernel = load_text(WALK.format(size=20, limit=30)).kernel
+    options = SearchOptions(threads=1, check_deadlock=False)
+    compiled = compile_kernel(kernel, options, folder)
+    workdir = folder / "loading"
+    workdir.mkdir()
+    storage, job = Storage(str(workdir)), Job(str(workdir), 2, MEMORY)
+    called, loaded, seen = threading.Event(), list[int](), list[int]()
+    remember, connect = Work.remember, Mesh.connect
+
+    def slow(work: Work, shard: Shard) -> None:
+        if work.at == 1:
+            called.wait(0.5)
+        remember(work, shard)
+        loaded.append(work.at)
+
+    def noted(mesh: Mesh, *arguments: Any) -> None:
+        seen.append(len(loaded))
+        called.set()
+        connect(mesh, *arguments)
+
+    monkeypatch.setattr(Work, "remember", slow)
+    monkeypatch.setattr(Mesh, "connect", noted)
+    place = Place(exchange("direct", job, Random(4)), storage, publish(storage, compiled), out=1)
+    assert essence(searched(kernel, compiled, options, place).report) == essence(explicit(kernel, compiled, options))
+    assert seen == [2, 2]
+
+
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
 def test_a_full_disk_is_told_and_the_search_can_go_on(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = load_text(WALK.format(size=20, limit=60)).kernel
@@ -276,6 +307,31 @@ def test_a_full_disk_is_told_and_the_search_can_go_on(folder: Path, name: str, m
         found = searched(kernel, compiled, options, Place(exchange(name, job, Random(4)), storage, program, out=1))
     assert found.report.stopped is not None
     assert "No space left on device" in found.report.stopped
+    assert found.report.exit_code == ExitCode.INCONCLUSIVE
+    place = Place(exchange(name, job, Random(4)), storage, program, newest(storage), out=1)
+    assert essence(searched(kernel, compiled, options, place).report) == essence(explicit(kernel, compiled, options))
+
+
+@pytest.mark.parametrize("name", ["shuffle", "direct"])
+def test_what_was_found_and_could_not_be_looked_up_is_found_again(
+    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A level whose findings are not known is not complete: a search that goes on expands it anew."""
+    kernel = load_text(WALK.format(size=20, limit=30)).kernel
+    options = SearchOptions(threads=1, check_deadlock=False)
+    compiled = compile_kernel(kernel, options, folder)
+    workdir = folder / f"unknown-{name}"
+    workdir.mkdir()
+    storage, job = Storage(str(workdir)), Job(str(workdir), 2, MEMORY)
+    program = publish(storage, compiled)
+
+    def unreadable(_levels: SharedLevels, _level: int, _wanted: int, _state: tuple[int, ...]) -> int:
+        raise OSError(ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SharedLevels, "place_of", unreadable)
+        found = searched(kernel, compiled, options, Place(exchange(name, job, Random(4)), storage, program, out=1))
+    assert found.report.stopped is not None
     assert found.report.exit_code == ExitCode.INCONCLUSIVE
     place = Place(exchange(name, job, Random(4)), storage, program, newest(storage), out=1)
     assert essence(searched(kernel, compiled, options, place).report) == essence(explicit(kernel, compiled, options))

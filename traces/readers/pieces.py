@@ -30,7 +30,7 @@ class Piece:
     """What was found in one part of a text, which begins at about the byte ``number``; the part with the number 0 is the first.
 
     ``head`` is the text up to the end of the first record, ``tail`` the last record if there are two at least, and ``between`` the reading of
-    what lies between; one record alone is the tail. ``is_plain`` is said of the beginning of the text alone. ``size`` and ``lines`` are those
+    what lies between; one record alone is the tail. ``beginning`` is what of it is among the first ``HEAD`` bytes of the text. ``size`` and ``lines`` are those
     of the part; ``zero`` is the first zero byte in it, or -1.
     """
 
@@ -38,7 +38,7 @@ class Piece:
     head: bytes
     between: FileJob | None
     tail: bytes
-    is_plain: bool
+    beginning: bytes
     size: int
     lines: int
     zero: int
@@ -57,7 +57,7 @@ def read_piece(reader: RecordReader, text: bytes, origin: Origin, limits: ScanLi
         head=text[:second] if second <= last else text[:last],
         between=between,
         tail=text[last:],
-        is_plain=number > 0 or (is_plain(text[:HEAD]) and not is_packed(text[:HEAD])),
+        beginning=text[: max(0, HEAD - number)],
         size=len(text),
         lines=text.count(b"\n"),
         zero=text.find(b"\0"),
@@ -105,7 +105,8 @@ def join_pieces(
     order mark before the first line may be left out.
     """
     ordered = sorted(pieces, key=lambda piece: piece.number)
-    if not ordered or not ordered[0].is_plain:
+    head = b"".join(piece.beginning for piece in ordered)[:HEAD]
+    if not is_plain(head) or is_packed(head):
         return None
     missing = size - sum(piece.size for piece in ordered)
     mark = BOM if missing in {len(BOM), len(BOM) - 1} else b""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Mapping, Sequence
+from errno import EACCES
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.synthetic import generate
@@ -14,11 +17,14 @@ from assay.spark.logs.following import HERE, Following
 from assay.spark.logs.kept import Kept, Stored
 from assay.spark.logs.live import Directory
 from assay.spark.logs.reading import reader_of
+from assay.spark.logs.tail import GrowingReader
 from assay.spark.logs.validation import ClusterAnswer
 from assay.spark.logs.wanted import Wanted
 from assay.traces.events import Event
 from assay.traces.join import Joiner, SliceAnswer
+from assay.traces.read import read_logs
 from assay.traces.readers.pieces import read_piece
+from assay.traces.samples import unpack_sample
 from assay.traces.sources import Listed
 
 
@@ -85,6 +91,45 @@ def test_each_answer_is_that_of_the_lines_so_far(tmp_path: Path) -> None:
     generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
     found = follow_and_compare(tmp_path / "source", tmp_path, 2, HERE)
     assert found.validation.verdict.value == "consistent"
+
+
+def test_what_cannot_be_read_is_noticed_as_it_is_locally(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for name in ("closed.log", "closed.log.gz"):
+        (logs / name).write_bytes(b"one\n")
+    (logs / "gone.log").symlink_to(tmp_path / "nothing")
+    opens = Path.open
+
+    def refused(path: Path, *arguments: Any, **more: Any) -> Any:
+        if path.name.startswith("closed"):
+            raise PermissionError(EACCES, "Permission denied")
+        return opens(path, *arguments, **more)
+
+    monkeypatch.setattr(Path, "open", refused)
+    found = Directory(str(logs)).texts({}, Kept(tmp_path / "pieces", STANDARD), STANDARD).reading(STANDARD)
+    assert GrowingReader(str(logs)).latestOffset() == {}
+    assert sorted(found.notices, key=str) == sorted(read_logs([logs]).notices, key=str)
+    assert [notice.kind for notice in found.notices] == ["unreadable"] * 3
+
+
+def test_a_text_that_is_read_as_a_whole_may_have_been_compressed(tmp_path: Path) -> None:
+    """Of lines behind prefixes pieces tell nothing: all is read from the file, and from the compressed one when that is gone."""
+    logs, kept = unpack_sample("elections", tmp_path / "logs"), Kept(tmp_path / "pieces", STANDARD)
+    for log in sorted(logs.rglob("*.log")):
+        log.write_bytes(b"".join(b"broker  | " + line for line in log.read_bytes().splitlines(keepends=True)))
+    reader, pieces = GrowingReader(str(logs)), dict[str, list[Stored]]()
+    for growth in reader.partitions({}, reader.latestOffset()):
+        for identity, path, begin, content in reader.read(growth):
+            origin = Listed(path, path, named=False, size=0).origin()
+            piece = read_piece(reader_of(STANDARD), content, origin, STANDARD.scan, begin)
+            pieces.setdefault(identity, []).append(Stored(0, begin, len(content), path, piece))
+    rotated = next(iter(sorted(logs.rglob("*.log"))))
+    rotated.with_name(f"{rotated.name}.1.gz").write_bytes(gzip.compress(rotated.read_bytes()))
+    rotated.unlink()
+    found = Directory(str(logs)).texts(pieces, kept, STANDARD).reading(STANDARD)
+    assert (found.kinds, found.notices) == (read_logs([logs]).kinds, read_logs([logs]).notices)
+    assert sum(found.kinds.values()) > 1000
 
 
 @pytest.mark.slow

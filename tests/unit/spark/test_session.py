@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 
 from assay.grammar.diagnostics import SpecError
 from assay.spark import session as module
@@ -112,3 +113,15 @@ def test_a_session_of_somebody_else_gets_its_own_settings_back(spark: SparkSessi
         assert same.conf.get("spark.sql.adaptive.enabled") == "false"
     assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
     spark.conf.set("spark.sql.adaptive.enabled", "false")
+
+
+def test_what_ended_java_is_told_and_not_that_its_settings_are_gone_too() -> None:
+    class Gone(dict[str, str]):
+        def unset(self, name: str) -> None:
+            raise Py4JNetworkError(f"no answer about {name}")
+
+        set = dict.__setitem__
+
+    lost: Any = SimpleNamespace(conf=Gone())
+    with pytest.raises(ValueError, match="a task failed"), configured(lost):
+        raise ValueError("a task failed")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from assay.cli.settings import load
@@ -172,6 +173,20 @@ def test_a_file_system_that_spark_does_not_know_is_told_with_what_brings_it() ->
     assert "spark.jars.packages" in found.notes[0].message
 
 
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("An error occurred while calling o80.collectToPython", "An error occurred while calling o80.collectToPython"),
+        ("An error occurred while calling o80.load.\n: java.io.IOException: no", "java.io.IOException: no"),
+    ],
+)
+def test_the_first_line_that_says_something_is_told(said: str, expected: str) -> None:
+    """A process of Java that ends in the midst of a call says no more than which."""
+    with pytest.raises(SpecError) as problem, as_diagnostic("E843", "Spark failed"):
+        raise Py4JError(said)
+    assert [each.message for each in problem.value.diagnostics] == [f"Spark failed: {expected}"]
+
+
 def listing_codes(*paths: str, clusters: str | None = None) -> list[str]:
     with pytest.raises(SpecError) as problem:
         list_inputs(None, paths, clusters)  # type: ignore[arg-type]  # no session is needed for what lies here
@@ -196,6 +211,40 @@ def test_paths_patterns_and_hidden_files_are_listed(tmp_path: Path) -> None:
     assert [file.listed.named for file in inputs.files] == [True, True, False]
     assert [notice.kind for file in inputs.files for notice in file.before] == ["unreadable"]
     assert inputs.files[2].pattern.endswith(r"/d \[1\].log")
+
+
+@pytest.mark.spark
+def test_logs_beside_the_working_directory_are_read(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = unpack_sample("elections", tmp_path / "logs")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    path = Path("..") / logs.relative_to(tmp_path)
+    assert said_on_spark(spark, list_inputs(spark, [str(path)]), SMALL_PARTS) == {"": said_locally(path)}
+
+
+def test_the_path_of_a_log_is_told_as_spark_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `..` in it, what Spark hands back would belong to no file."""
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "server.log").write_text("text")
+    (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "deep")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for path in ("../logs", "../logs/server.log", "../link/../../logs"):
+        (file,) = list_inputs(None, [path]).files  # type: ignore[arg-type]  # as above
+        assert file.path == f"file:{(tmp_path / 'logs').resolve()}/server.log"
+        assert file.listed.name.startswith(path)
+
+
+def test_a_file_behind_two_paths_is_read_once_and_said_as_it_is_locally(tmp_path: Path) -> None:
+    logs = unpack_sample("elections", tmp_path / "logs")
+    paths = [str(logs), str(logs / "broker-1" / "server.log"), str(logs / "broker-2"), f"{logs}/*-3/*.log"]
+    inputs = list_inputs(None, paths)  # type: ignore[arg-type]  # as above
+    assert [file.number for file in inputs.files] == list(range(len(inputs.files)))
+    assert len({file.path for file in inputs.files}) == len(inputs.files)
+    locally = read_logs([*paths[:3], *sorted((logs / "broker-3").glob("*.log"))]).notices
+    assert list(inputs.notices) == [each for each in locally if each.kind == "duplicated input"]
 
 
 @pytest.mark.spark

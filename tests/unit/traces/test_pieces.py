@@ -111,6 +111,16 @@ def test_what_is_no_plain_log_is_not_read_in_parts(reader: RecordReader, text: b
     assert in_parts(reader, text, [10, 20]) is None
 
 
+@pytest.mark.parametrize("first", [b"Attaching to broker-1\n", b"===> User\n", b"\n"])
+def test_what_a_text_is_shows_in_all_of_its_beginning(reader: RecordReader, first: bytes) -> None:
+    """The first line of a log that grows may be all that is there at first, and has none of what all later ones have."""
+    assert in_parts(reader, first + b"".join(b"broker-1  | " + line(at, 0) for at in range(30)), [0, 900]) is None
+    objects = (b'{"@timestamp": "2026-11-21T01:45:22.705Z", "level": "INFO", "message": "a"}\n' for _ in range(30))
+    assert in_parts(reader, first + b"".join(objects), [0, 900]) is None
+    plain = first + b"".join(line(at, 0) for at in range(30))
+    assert in_parts(reader, plain, [0, 900]) == whole(reader, plain)
+
+
 def test_stamps_without_a_date_are_not_read_in_parts(reader: RecordReader) -> None:
     text = b"".join(line(number, 0).replace(b"2026-11-21 ", b"") for number in range(100))
     assert in_parts(reader, text, [1000, 5000]) is None

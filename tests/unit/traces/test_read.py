@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import tarfile
 from collections import Counter
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -192,6 +194,21 @@ def test_a_file_that_several_brokers_wrote_is_dealt_out_and_the_rest_is_unknown(
         ("SessionClosed", f"{name}/?"),
     }
     assert "for 1 of its records" in reading.notices[0].text
+
+
+def test_logs_of_the_very_same_name_whose_times_overlap_are_all_read(tmp_path: Path) -> None:
+    """An archive may hold two members of one name: one log must not take the place of another."""
+    line = "[2026-11-21 01:45:{0:02},000] INFO [Controller id=1] 1 successfully elected as the controller. Epoch incremented to {0} and epoch zk version is now {0} (kafka.controller.KafkaController)\n"
+    with tarfile.open(tmp_path / "logs.tar", "w") as packed:
+        for first in range(3):
+            content = "".join(line.format(at) for at in range(1 + first, 40, 3)).encode()
+            member = tarfile.TarInfo("kafka/server.log")
+            member.size = len(content)
+            packed.addfile(member, BytesIO(content))
+    reading = read_logs([tmp_path])
+    assert [len(stream.events) for stream in reading.streams] == [13, 13, 13]
+    assert len({event.stream for event in reading.events}) == 3
+    assert [node.runs for node in reading.nodes] == [1]
 
 
 def test_directories_of_one_name_are_told_apart_by_their_parents(tmp_path: Path) -> None:

@@ -1,0 +1,113 @@
+"""The lines by which files grow are handed out once, whatever rotation does in the meantime."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from assay.spark.logs import tail
+from assay.spark.logs.tail import GrowingReader, Offset
+
+
+def lines(reader: GrowingReader, start: Offset, end: Offset) -> bytes:
+    return b"".join(content for part in reader.partitions(start, end) for *_, content in reader.read(part))
+
+
+def during(monkeypatch: pytest.MonkeyPatch, change: Callable[[], None]) -> None:
+    """Let something happen while a file is looked at for the first time."""
+    look, changes = tail._last_line_feed, [change]
+
+    def changed(stream: BinaryIO, begin: int, end: int) -> int:
+        found = look(stream, begin, end)
+        if changes:
+            changes.pop()()
+        return found
+
+    monkeypatch.setattr(tail, "_last_line_feed", changed)
+
+
+def test_only_whole_lines_are_handed_out_and_each_once(tmp_path: Path) -> None:
+    log, reader = tmp_path / "server.log", GrowingReader(str(tmp_path))
+    log.write_bytes(b"one\ntwo\nthr")
+    first = reader.latestOffset({})
+    assert lines(reader, {}, first) == b"one\ntwo\n"
+    with log.open("ab") as stream:
+        stream.write(b"ee\n")
+    second = reader.latestOffset(first)
+    assert lines(reader, first, second) == b"three\n"
+    assert lines(reader, second, reader.latestOffset(second)) == b""
+
+
+def test_a_file_that_is_moved_while_it_is_looked_at_keeps_its_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, reader = tmp_path / "server.log", GrowingReader(str(tmp_path))
+    log.write_bytes(b"one\ntwo\n")
+    first = reader.latestOffset({})
+    with log.open("ab") as stream:
+        stream.write(b"three\n")
+
+    def rotate() -> None:
+        log.rename(tmp_path / "server.log.1")
+        log.write_bytes(b"4\n")
+
+    during(monkeypatch, rotate)
+    second = reader.latestOffset(first)
+    assert lines(reader, first, second) == b"three\n"
+    assert lines(reader, second, reader.latestOffset(second)) == b"4\n"
+
+
+def test_a_file_that_is_emptied_while_it_is_looked_at_is_another_one_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, reader = tmp_path / "server.log", GrowingReader(str(tmp_path))
+    log.write_bytes(b"one\ntwo\n")
+
+    def empty() -> None:
+        log.write_bytes(b"3\n")
+
+    during(monkeypatch, empty)
+    first = reader.latestOffset({})
+    assert lines(reader, {}, first) == b""
+    assert lines(reader, first, reader.latestOffset(first)) == b"3\n"
+
+
+def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
+    log, reader = tmp_path / "server.log", GrowingReader(str(tmp_path))
+    log.write_bytes(b"one\n")
+    end = reader.latestOffset({})
+    log.unlink()
+    with pytest.raises(FileNotFoundError, match="no file beside it"):
+        lines(reader, {}, end)
+
+
+@pytest.mark.parametrize("part", [10, 1 << 20])
+def test_of_a_file_that_was_compressed_before_it_was_read_nothing_is_handed_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    """Its lines are read where they are now; the query must not fail of it, for it would each time that it is started again."""
+    monkeypatch.setattr(tail, "PART_BYTES", part)
+    log, reader = tmp_path / "server.log", GrowingReader(str(tmp_path))
+    log.write_bytes(b"12345\n1234567\n12\n")
+    end = reader.latestOffset({})
+    (tmp_path / "other.gz").write_bytes(gzip.compress(b"1234\n"))
+    content = log.read_bytes()
+    log.unlink()
+    with pytest.raises(FileNotFoundError):
+        lines(reader, {}, end)
+    (tmp_path / "server.log.1.gz").write_bytes(gzip.compress(content))
+    assert lines(reader, {}, end) == b""
+    log.write_bytes(b"new\n")
+    assert lines(reader, end, reader.latestOffset(end)) == b"new\n"
+
+
+def test_large_growth_is_divided_between_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tail, "PART_BYTES", 10)
+    (tmp_path / "server.log").write_bytes(b"12345\n1234567\n12\n")
+    reader = GrowingReader(str(tmp_path))
+    parts = reader.partitions({}, reader.latestOffset({}))
+    assert [content for part in parts for *_, content in reader.read(part)] == [b"12345\n", b"1234567\n", b"12\n"]
