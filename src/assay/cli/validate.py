@@ -36,7 +36,7 @@ from assay.traces.choice import choose, chosen
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event
 from assay.traces.overview import Overview, overview
-from assay.traces.read import ReadOptions, read_logs
+from assay.traces.read import LogReading, ReadOptions, read_logs
 from assay.traces.redact import Redaction, redacted
 from assay.traces.validation import Validation
 from assay.traces.window import known_ids
@@ -154,8 +154,7 @@ def validate(
     """
     bound = parse_settings(settings)
     limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs)
-    accepted = known_ids(known.read_text(encoding="utf-8", errors="replace")) if known is not None else None
-    scope = Scope(since, until, topics, accepted)
+    scope = Scope(since, until, topics, _accepted(known))
     if spark is not None:
         wanted = wanted_by_lines(model, bound) if spec is None else Wanted(load(spec, model, bound))
         refuse_on_spark({"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants)})
@@ -166,14 +165,12 @@ def validate(
     with activity("reading logs") as show:
         reading = read_logs(paths, ReadOptions(shape_files=shapes))
         if redact:
-            names = Redaction(reading)
-            reading, scope = redacted(reading, names), scope.renamed(names.text)
-            stories = tuple(map(names.text, stories))
+            reading, scope, stories = _renamed(reading, scope, stories)
         show(f"validating {sum(reading.kinds.values()):,} events")
         choice = choose(reading.kinds, None if loaded is None else loaded.kernel)
         loaded = load(choice.spec, model, bound) if loaded is None else loaded
-        supported = choice.unsupported is None
-        validation = validated(loaded, reading, limits, clause or choice.clause, scope, supported=supported)
+        supported, clause = choice.unsupported is None, clause or choice.clause
+        validation = validated(loaded, reading, limits, clause, scope, supported=supported)
         validation = chosen(validation, choice, sum(reading.kinds.values()))
         input_ = overview(reading)
     problems: list[Diagnostic] = []
@@ -182,8 +179,18 @@ def validate(
     if html is not None:
         title = "redacted logs" if redact else " ".join(paths)
         problems += write_result(html, html_report(validation, list(reading.events), title, input_))
-    told = Stories(stories, reading.explain)
-    return _answer(loaded, validation, input_, told, problems, as_json=as_json)
+    return _answer(loaded, validation, input_, Stories(stories, reading.explain), problems, as_json=as_json)
+
+
+def _accepted(known: Path | None) -> list[str] | None:
+    """The ids of the findings that a file accepts."""
+    return None if known is None else known_ids(known.read_text(encoding="utf-8", errors="replace"))
+
+
+def _renamed(reading: LogReading, scope: Scope, stories: tuple[str, ...]) -> tuple[LogReading, Scope, tuple[str, ...]]:
+    """The logs under other names, and what is asked of them."""
+    names = Redaction(reading)
+    return redacted(reading, names), scope.renamed(names.text), tuple(map(names.text, stories))
 
 
 @dataclass(frozen=True, slots=True)
