@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from assay.checker.explicit.level_file import CHUNK, ChunkLayout, DamagedError, Parent
 from assay.checker.explicit.shard import Frontier, Kind, Shard
+from assay.spark.door import Door
 from assay.spark.job import JobFailedError, Running, failure
 from assay.spark.mesh import Mesh
 from assay.spark.task import Job, Outcome, Work, outcome_from_json, told
-from assay.spark.wire import RefusedError, admit, dial, hear, listen, new_secret, say
+from assay.spark.wire import RefusedError, dial, hear, listen, new_secret, say
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -56,8 +57,9 @@ class Direct:
                 self._stage.go_on(known)
             return self._stage.outcomes(heed)
         except OSError as error:
-            self._end()
-            raise JobFailedError(f"a task is gone: {error}") from None
+            stage, self._stage = self._stage, None
+            why = str(error) if stage is None else stage.lost(str(error))
+            raise JobFailedError(f"a task is gone: {why}") from None
         except Py4JError as error:
             self._end()
             raise failure(error) from None
@@ -83,9 +85,9 @@ class Stage:
         conf = spark.sparkContext.getConf()
         host = conf.get("spark.driver.host", "127.0.0.1")
         assert host is not None
-        self._listener = listen(conf.get("spark.driver.bindAddress", host) or host, job.parts)
-        address = (host, self._listener.getsockname()[1])
-        self._secret = secret
+        listener = listen(conf.get("spark.driver.bindAddress", host) or host, job.parts)
+        address = (host, listener.getsockname()[1])
+        self._door = Door(listener, secret)
         self._parts = job.parts
         self._known = known
         self._tasks: dict[int, socket.socket] = {}
@@ -106,15 +108,13 @@ class Stage:
     def gather(self, heed: Callable[[], None]) -> None:
         """Wait until all tasks have called and have their states, and tell them who the others are."""
         peers: dict[int, tuple[str, int]] = {}
-        self._listener.settimeout(SECONDS)
         while len(peers) < self._parts:
             heed()
             self._require_alive()
-            try:
-                connection, _ = self._listener.accept()
-                number = admit(connection, self._secret)
-            except (ConnectionError, TimeoutError):
-                continue  # nobody yet, or a stranger
+            caller = self._door.next(SECONDS)
+            if caller is None:
+                continue
+            number, connection = caller
             connection.settimeout(WHOLE_LEVEL)
             self._tasks[number] = connection
             told_here = hear(connection)
@@ -151,11 +151,18 @@ class Stage:
                 self._require_alive()
         return [found[number] for number in range(self._parts)]
 
+    def lost(self, otherwise: str) -> str:
+        """End the stage, one of whose tasks is gone, and say why: what Spark says of the first that failed, if it says so soon. Raises as ``end`` does."""
+        self._running.wait(ENDING)
+        problem = self._running.problem
+        self.end()
+        return otherwise if problem is None else str(problem)
+
     def end(self) -> None:
         """Close all connections, whereupon the tasks end; what does not is ended by Spark. Raises a problem that has a code."""
         for connection in self._tasks.values():
             connection.close()
-        self._listener.close()
+        self._door.close()
         self._running.wait(ENDING)
         if not self._running.ended:
             self._running.cancel()

@@ -32,12 +32,12 @@ from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
 from assay.spark.cluster import ClusterOptions
 from assay.spark.direct import Direct
-from assay.spark.fair_runs import Rounds, decided_by_tasks, fits_here
+from assay.spark.fair_runs import decided_by_tasks, fits_here, parts_of
 from assay.spark.fallback import Fallback
 from assay.spark.fit import as_unusable, no_direct, require_fit, slots
 from assay.spark.job import JobFailedError
 from assay.spark.manifest import Manifest, newest
-from assay.spark.product import Graph, bare
+from assay.spark.product import Graph, Rounds, bare
 from assay.spark.program import pack
 from assay.spark.rounds import rounds
 from assay.spark.search import ClusterSearch, Exchange, Place
@@ -86,12 +86,13 @@ def explore(
     parts = _parts(spark, spread)
     with configured(spark), _storage(spread) as storage, deep_recursion(spec):
         require_fit(spark, parts, chosen.interrupted, storage)
-        exchange, remarks = _exchange(spark, spread, Job(storage.uri, parts, chosen.memory))
+        job = Job(storage.uri, parts, chosen.memory)
+        exchange, remarks = _exchange(spark, spread, job)
         with as_unusable(storage.uri):
             resumed = _resumed(storage, spread, compiled, chosen)
             program = publish(storage, compiled)
         place = Place(exchange, storage, program, resumed, spread.out)
-        deciding = _deciding(storage, parts, partial(rounds, spark, parts))
+        deciding = _deciding(storage, job, partial(rounds, spark))
         found = searched(spec, compiled, chosen, place, sources, deciding)
     kept = found.report.checkpoint if spread.workdir is not None else None
     return replace(found, report=replace(found.report, checkpoint=kept), remarks=tuple(remarks))
@@ -125,7 +126,7 @@ def searched(
         return Exploration(replace(report, checkpoint=kept), (), search.distributed, search.sent, record)
 
 
-def _deciding(storage: Storage, parts: int, jobs: Callable[[Callable[[], None]], Rounds]) -> Deciding:
+def _deciding(storage: Storage, job: Job, jobs: Callable[[int, Callable[[], None]], Rounds]) -> Deciding:
     """Temporal properties are decided by the driver where it has memory for the graph, and by tasks where not."""
 
     def deciding(search: ClusterSearch) -> Decide:
@@ -134,9 +135,10 @@ def _deciding(storage: Storage, parts: int, jobs: Callable[[Callable[[], None]],
             if manifest is None:
                 return decisions_of(search, behaviours, sources)
             search.let_go()
+            parts = parts_of(len(search.rows), search.generated, job)
             graph = Graph(storage.uri, manifest, publish(storage, behaviours.code), parts, bare(behaviours.plan))
             try:
-                return decided_by_tasks(search, behaviours, sources, graph, jobs(search.heed))
+                return decided_by_tasks(search, behaviours, sources, graph, jobs(parts, search.heed))
             except JobFailedError:  # the driver is slower where its arrays lie in files, but it can do it alone
                 return decisions_of(search, behaviours, sources)
 

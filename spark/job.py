@@ -66,6 +66,11 @@ class Running:
         """Whether the job is over."""
         return not self._thread.is_alive()
 
+    @property
+    def problem(self) -> JobFailedError | None:
+        """Why the job failed, if it did."""
+        return self._failure
+
     def wait(self, seconds: float | None = None) -> None:
         """Wait for the end, so long at most."""
         self._thread.join(seconds)

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import socket
 import struct
-import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 
 import numpy as np
 
 from assay.checker.layout.row import Rows
-from assay.spark.wire import RefusedError, admit, dial
+from assay.spark.door import Door
+from assay.spark.wire import RefusedError, dial
 
 FRAME = struct.Struct("<QQ")
 WAITING = 8 << 20
@@ -67,18 +68,15 @@ class Mesh:
 
     def connect(self, own: int, peers: list[tuple[str, int]], listener: socket.socket, secret: bytes) -> None:
         """Connect with all peers: call each one, and be called by each."""
-        problems: list[OSError] = []
-        accepting = threading.Thread(
-            target=self._accept, args=(listener, len(peers) - 1, secret, problems), daemon=True
-        )
-        accepting.start()
-        for number, address in enumerate(peers):
-            if number != own:
-                self._out[number] = Outgoing(dial(address, secret, own))
-        accepting.join()
-        listener.close()
-        if problems:
-            raise problems[0]
+        with closing(Door(listener, secret)) as door:
+            for number, address in enumerate(peers):
+                if number != own:
+                    self._out[number] = Outgoing(dial(address, secret, own))
+            while len(self._in) < len(peers) - 1:
+                caller = door.next(PATIENCE)
+                if caller is None:
+                    raise ConnectionError("not all tasks of this job have called")
+                self._in[caller[0]] = Incoming(caller[1])
         if sorted(self._in) != sorted(self._out):
             raise RefusedError("the tasks that called are not those of this job")
         for incoming in self._in.values():
@@ -87,19 +85,6 @@ class Mesh:
         for outgoing in self._out.values():
             outgoing.connection.setblocking(False)
         self._selector.register(self._control, EVENT_READ, None)
-
-    def _accept(self, listener: socket.socket, count: int, secret: bytes, problems: list[OSError]) -> None:
-        listener.settimeout(PATIENCE)
-        try:
-            while len(self._in) < count:
-                connection, _ = listener.accept()
-                try:
-                    number = admit(connection, secret)
-                except (ConnectionError, TimeoutError):
-                    continue  # a stranger: whom the job waits for will come
-                self._in[number] = Incoming(connection)
-        except OSError as error:
-            problems.append(error)
 
     def close(self) -> None:
         """Close all connections."""

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from assay.spark.fair_runs import Receive, Rounds, Send
 from assay.spark.job import JobFailedError, waited
+from assay.spark.product import Receive, Rounds, Send
 from assay.spark.search import ATTEMPTS
 from assay.spark.task import told
 

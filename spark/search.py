@@ -6,7 +6,7 @@ It is the local search with another way to come from one level to the next, so t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Protocol
@@ -24,6 +24,7 @@ from assay.checker.explicit.shard import Found, Kind
 from assay.checker.explicit.table import Keys
 from assay.checker.explicit.tally import COUNTED
 from assay.checker.layout.context import NEVER
+from assay.checker.layout.row import Rows
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Stopped
 from assay.checker.symmetry.reduction import Reduction
@@ -31,7 +32,7 @@ from assay.checker.verdict import Statistics
 from assay.spark.cluster import OUT
 from assay.spark.job import SECONDS, JobFailedError
 from assay.spark.levels import SharedLevels
-from assay.spark.manifest import LevelPart, Manifest
+from assay.spark.manifest import LevelPart, Manifest, prints_of
 from assay.spark.storage import Storage, new_name
 from assay.spark.task import Outcome
 
@@ -217,6 +218,12 @@ class ClusterSearch(BlockSearch):
         name = f"states-{new_name()}.json"
         self._at.storage.write(name, self._manifest().pack())
         return name
+
+    def number(self, level: int, row: Sequence[int]) -> int:
+        """The number of a state that a file of a level holds."""
+        words: Rows = np.array(row, np.uint64)
+        wanted = int(prints_of(self.compiled, words.reshape(1, -1))[0])
+        return self.levels.starts[level] + self.shared.place_of(level, wanted, tuple(row))
 
     def _publish(self) -> str:
         """Let tasks, and a later job, know how far this search came; the manifest's name."""

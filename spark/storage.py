@@ -75,6 +75,17 @@ class Storage:
             content: bytes = stream.read()
         return content
 
+    def section(self, name: str, offset: int, size: int) -> bytes:
+        """A part of a file."""
+        if self.folder is not None:
+            with (self.folder / name).open("rb") as file:
+                file.seek(offset)
+                return file.read(size)
+        system, path = self._remote
+        with system.open_input_file(f"{path}/{name}") as file:
+            content: bytes = file.read_at(size, offset)
+        return content
+
     def write(self, name: str, content: bytes) -> None:
         """Write a file in one step."""
         aside = f"{name}.{new_name()}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import ctypes
 import inspect
+import os
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from assay.checker.array_code.translate import results, translate
 
 VERSION = 2
 LEVEL = 3
+CHECKED = bool(os.environ.get("ASSAY_CHECK_INDEXES"))
+"""Whether an index outside its array ends the process, which is slower: for tests, and for whoever looks for a mistake."""
 
 R = TypeVar("R")
 Signature = tuple[Any, int | None] | None
@@ -37,7 +40,7 @@ class Entry:
 class ArrayFunction(Generic[R]):
     """A function over arrays that runs as machine code, built for each combination of argument types when it is first called with them.
 
-    It runs without the interpreter's lock. Arrays must lie in memory without gaps; indexes are not checked. A result is a number with
+    It runs without the interpreter's lock. Arrays must lie in memory without gaps; indexes are not checked (but see ``CHECKED``). A result is a number with
     a sign, or a tuple of them. ``python`` is the function as it was written, which gives the same answer.
     """
 
@@ -76,7 +79,12 @@ class ArrayFunction(Generic[R]):
 
     def _build(self, key: tuple[Signature, ...]) -> Entry:
         kinds = tuple(map(_kind, key))
-        text = translate(self.source, kinds, lambda named: named.source if isinstance(named, ArrayFunction) else None)
+        text = translate(
+            self.source,
+            kinds,
+            lambda named: named.source if isinstance(named, ArrayFunction) else None,
+            checked=CHECKED,
+        )
         loaded = Loaded(kept(cache_key(text, VERSION), text, LEVEL))
         types = [ctypes.c_void_p, *(type_ for kind in kinds for type_ in _types(kind))]
         given = ctypes.c_int64 * results(self.source)

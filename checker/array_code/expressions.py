@@ -29,8 +29,9 @@ class UntranslatableError(Exception):
 class Writer(ABC):
     """Writes the lines of one function. Numbers live in slots of the stack, which LLVM makes into registers; arrays and tuples have no slots."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, checked: bool) -> None:
         self.source = source
+        self.checked = checked
         self.slots: dict[str, str] = {}
         self.others: dict[str, Value] = {}
         self.entry: list[str] = []
@@ -103,6 +104,18 @@ class Writer(ABC):
         else:
             raise self.refused(node)
 
+    def require(self, index: str, size: str, *, end: bool = False) -> None:
+        """Where indexes are checked, end the process unless one is below a size, or at most that where it is the ``end`` of a stretch."""
+        if not self.checked:
+            return
+        inside, outside = self.label("inside"), self.label("outside")
+        self.branch(self.fresh(f"icmp {'ule' if end else 'ult'} i64 {index}, {size}"), inside, outside)
+        self.at(outside)
+        self.do("call void @llvm.trap()")
+        self.do("unreachable")
+        self.ended = True
+        self.at(inside)
+
     # -------------------------------------------------------------------------------------------------- expressions
 
     def word(self, node: ast.expr) -> str:
@@ -160,7 +173,10 @@ class Writer(ABC):
                 array, begin = self.array(of), self.word(first)
                 if len(array.sizes) > 1:
                     raise self.refused(node)
-                size = self.fresh(f"sub i64 {self.word(last)}, {begin}")
+                end = self.word(last)
+                self.require(end, array.sizes[0], end=True)
+                self.require(begin, end, end=True)
+                size = self.fresh(f"sub i64 {end}, {begin}")
                 return Array(array.element, self.address(array, begin), (size,))
             case _:
                 place = self.element(node)
@@ -239,8 +255,11 @@ class Writer(ABC):
         if len(indexes) > len(array.sizes):
             raise self.refused(node)
         place = self.word(indexes[0])
+        self.require(place, array.sizes[0])
         for size, index in zip(array.sizes[1:], indexes[1:], strict=False):
-            place = self.fresh(f"add i64 {self.fresh(f'mul i64 {place}, {size}')}, {self.word(index)}")
+            within = self.word(index)
+            self.require(within, size)
+            place = self.fresh(f"add i64 {self.fresh(f'mul i64 {place}, {size}')}, {within}")
         rest = array.sizes[len(indexes) :]
         for size in rest:
             place = self.fresh(f"mul i64 {place}, {size}")

@@ -27,12 +27,13 @@ def results(source: Source) -> int:
     return max((len(each.elts) if isinstance(each, ast.Tuple) else 1 for each in given), default=0)
 
 
-def translate(source: Source, kinds: tuple[Kind, ...], find: Find) -> str:
+def translate(source: Source, kinds: tuple[Kind, ...], find: Find, *, checked: bool = False) -> str:
     """A module with the function ``main``, whose parameters are a pointer to room for the words that it gives, and the operands of its arguments.
 
-    ``find`` gives the source of other functions that may be called. Raises ``UntranslatableError``.
+    ``find`` gives the source of other functions that may be called. With ``checked`` an index outside its array ends the process.
+    Raises ``UntranslatableError``.
     """
-    module = _Module(find)
+    module = _Module(find, checked=checked)
     name, given = module.function(source, kinds)
     passed = [each for at, kind in enumerate(kinds) for each in operands(parameter(kind, f"a{at}"))]
     lines = [f"{'%got = ' if given else ''}call {_type(given)} @{name}({', '.join(passed)})"]
@@ -42,7 +43,8 @@ def translate(source: Source, kinds: tuple[Kind, ...], find: Find) -> str:
         lines.append(f"store i64 {f'%part{at}' if given > 1 else '%got'}, ptr %to{at}")
     body = "\n".join(f"  {line}" for line in [*lines, "ret void"])
     main = f"define void @main({', '.join(['ptr %out', *passed])}) {{\nentry:\n{body}\n}}\n"
-    return "\n".join(['target triple = "@TRIPLE@"\n', *module.functions.values(), main])
+    trap = ["declare void @llvm.trap()\n"] if checked else []
+    return "\n".join(['target triple = "@TRIPLE@"\n', *trap, *module.functions.values(), main])
 
 
 def _type(given: int) -> str:
@@ -53,8 +55,9 @@ def _type(given: int) -> str:
 
 
 class _Module:
-    def __init__(self, find: Find) -> None:
+    def __init__(self, find: Find, *, checked: bool) -> None:
         self.find = find
+        self.checked = checked
         self.functions: dict[tuple[int, tuple[Kind, ...]], str] = {}
         self._names: dict[tuple[int, tuple[Kind, ...]], tuple[str, int]] = {}
 
@@ -71,7 +74,7 @@ class _Function(Writer):
     """One function, statement after statement."""
 
     def __init__(self, module: _Module, source: Source) -> None:
-        super().__init__(source)
+        super().__init__(source, checked=module.checked)
         self.module = module
         self.loops: list[tuple[str, str]] = []
         self.given = 0

@@ -143,7 +143,8 @@ class Lane:
         self._list()
 
     def load(self, rows: Rows) -> None:
-        """Take states themselves for candidates, of which there is room for so many."""
+        """Take states themselves for candidates, of which there is room for so many; their predecessors are counted from 0."""
+        self.first = 0
         self.count = len(rows)
         self.arena.rows[self.at, : self.count] = rows
         self.arena.prints[self.at, : self.count] = self.machine.prints(rows)

@@ -53,32 +53,55 @@ class Room:
         """Room of what is left of the budget."""
         return Room(max(0, self._budget - self._given))
 
+    def resize(self, array: Array, length: int) -> bool:
+        """Make an array in memory longer or shorter where it is, if there is room; whether that was done."""
+        more = length * array.itemsize - array.nbytes
+        if array.base is not None or self._given + more > self._budget:
+            return False
+        array.resize(length, refcheck=False)
+        self._given += more
+        return True
+
     def take_back(self, array: Array) -> None:
         """Count an array that is not used any more as not given."""
-        if not isinstance(array.base, np.memmap):
+        if array.base is None:  # else it is in a file
             self._given -= array.nbytes
 
 
-class Column:
-    """Numbers that are appended bunch by bunch, in memory or in a file as there is room."""
+GROWTH = 1.25
+"""By what a column grows that is full."""
 
-    def __init__(self, room: Room, kind: npt.DTypeLike) -> None:
+
+class Column:
+    """Numbers that are appended bunch by bunch, in memory or in a file as there is room; of the narrowest of some types that holds them."""
+
+    def __init__(self, room: Room, *kinds: npt.DTypeLike) -> None:
         self._room = room
-        self._array = room.empty(1 << 16, kind)
+        self._array = room.empty(1 << 12, kinds[0])
+        self._wider = list(kinds[1:])
         self.size = 0
 
     def append(self, numbers: Array) -> None:
         """Append numbers."""
+        while self._wider and len(numbers) and int(numbers.max()) > np.iinfo(self._array.dtype).max:
+            self._move(len(self._array), self._wider.pop(0))
         end = self.size + len(numbers)
         if end > len(self._array):
-            larger = self._room.empty(max(end, 2 * len(self._array)), self._array.dtype)
-            larger[: self.size] = self._array[: self.size]
-            self._room.take_back(self._array)
-            self._array = larger
+            length = max(end, int(GROWTH * len(self._array)))
+            if not self._room.resize(self._array, length):
+                self._move(length, self._array.dtype)
         self._array[self.size : end] = numbers
         self.size = end
+
+    def _move(self, length: int, kind: npt.DTypeLike) -> None:
+        larger = self._room.empty(length, kind)
+        larger[: self.size] = self._array[: self.size]
+        self._room.take_back(self._array)
+        self._array = larger
 
     @property
     def numbers(self) -> Array:
         """All of them."""
+        if self._room.resize(self._array, self.size):
+            return self._array
         return self._array[: self.size]

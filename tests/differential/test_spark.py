@@ -9,7 +9,7 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from errno import ENOSPC
 from pathlib import Path
 from random import Random
@@ -22,7 +22,10 @@ from hypothesis import strategies as st
 
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.explicit.check import check as explicit
+from assay.checker.explicit.lanes import Lane
 from assay.checker.explicit.levels import WHOLE, Levels
+from assay.checker.explicit.machine import Compiled
+from assay.checker.explicit.rounds import Rounds
 from assay.checker.explicit.shard import Kind, Shard
 from assay.checker.layout.row import Rows
 from assay.checker.native.unsupported import UnsupportedError
@@ -36,7 +39,7 @@ from assay.spark.direct import Direct
 from assay.spark.exploration import publish, searched
 from assay.spark.job import failure
 from assay.spark.levels import SharedLevels
-from assay.spark.manifest import newest
+from assay.spark.manifest import newest, prints_of
 from assay.spark.mesh import Mesh
 from assay.spark.search import Exchange, Place
 from assay.spark.shuffle import expanded, kept
@@ -161,28 +164,57 @@ def exchange(name: str, job: Job, random: Random) -> Exchange:
     return Shuffled(job, random) if name == "shuffle" else Direct(Session(), job)  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A search of a kernel, which tasks can be asked for more than once, each time going on where the one before ended."""
+
+    kernel: Kernel
+    options: SearchOptions
+    compiled: Compiled
+    storage: Storage
+    program: str
+
+    def answer(
+        self, name: str, random: Random | None = None, out: int = 1, parts: int = 2, depth: int | None = None
+    ) -> Report:
+        """What tasks say that share the search."""
+        tasks = exchange(name, Job(str(self.storage.folder), parts, MEMORY), random or Random(4))
+        place = Place(tasks, self.storage, self.program, newest(self.storage), out=out)
+        options = replace(self.options, max_depth=depth)
+        return searched(self.kernel, self.compiled, options, place).report
+
+    def alone(self) -> Report:
+        """What one process says."""
+        return explicit(self.kernel, self.compiled, self.options)
+
+
+def asked(kernel: Kernel, folder: Path, options: SearchOptions | None = None) -> Asked:
+    """A search with a work directory of its own."""
+    options = options or SearchOptions(threads=1, check_deadlock=False)
+    compiled = compile_kernel(kernel, options, folder)
+    workdir = folder / new_name()
+    workdir.mkdir()
+    storage = Storage(str(workdir))
+    return Asked(kernel, options, compiled, storage, publish(storage, compiled))
+
+
 def agree(
     kernel: Kernel, folder: Path, options: SearchOptions, random: Random, name: str, out: int = 1
 ) -> Report | None:
     """Assert that a shared search says what a single one says; None where the kernel does not compile."""
     try:
         with deep_recursion(kernel):
-            compiled = compile_kernel(kernel, options, folder)
+            search = asked(kernel, folder, options)
     except UnsupportedError:
         return None
-    alone = explicit(kernel, compiled, options)
-    workdir = folder / new_name()
-    workdir.mkdir()
-    storage, job = Storage(str(workdir)), Job(str(workdir), random.choice([1, 2, 3, 7]), MEMORY)
     with deep_recursion(kernel):
-        place = Place(exchange(name, job, random), storage, publish(storage, compiled), out=out)
-        found = searched(kernel, compiled, options, place)
-    assert essence(found.report) == essence(alone)
-    return found.report
+        found = search.answer(name, random, out, random.choice([1, 2, 3, 7]))
+    assert essence(found) == essence(search.alone())
+    return found
 
 
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(
     seed=st.integers(0, 2**40), keep_going=st.booleans(), fingerprints=st.sampled_from(["auto", "exact", "64", "128"])
 )
@@ -239,32 +271,61 @@ def test_a_counterexample_is_followed_through_files_of_tasks_and_of_the_driver(f
 
 @pytest.mark.parametrize(("first", "second"), [("shuffle", "direct"), ("direct", "shuffle")])
 def test_a_search_goes_on_where_another_one_ended_with_other_tasks(folder: Path, first: str, second: str) -> None:
-    kernel = load_text(WALK.format(size=40, limit=77)).kernel
-    whole = SearchOptions(threads=1, check_deadlock=False)
-    compiled = compile_kernel(kernel, whole, folder)
-    workdir = folder / f"resumed-{first}"
-    workdir.mkdir()
-    storage = Storage(str(workdir))
-    program = publish(storage, compiled)
+    search = asked(load_text(WALK.format(size=40, limit=77)).kernel, folder)
     for depth in (10, 30, 60):
-        place = Place(
-            exchange(first, Job(str(workdir), 3, MEMORY), Random(3)), storage, program, newest(storage), out=1
-        )
-        report = searched(kernel, compiled, replace(whole, max_depth=depth), place).report
-        assert report.up_to_depth == depth
-    place = Place(exchange(second, Job(str(workdir), 5, MEMORY), Random(3)), storage, program, newest(storage), out=20)
-    report = searched(kernel, compiled, whole, place).report
-    assert essence(report) == essence(explicit(kernel, compiled, whole))
+        assert search.answer(first, parts=3, depth=depth).up_to_depth == depth
+    assert essence(search.answer(second, parts=5, out=20)) == essence(search.alone())
+
+
+WIDE = """\
+module wide
+type Count = 0 .. 8
+state:
+    w: Count = 0
+    x: Count = 0
+    y: Count = 0
+    z: Count = 0
+action first:
+    bound size: w < 8
+    w := w + 1
+action second:
+    bound size: x < 8
+    x := x + 1
+action third:
+    bound size: y < 8
+    y := y + 1
+action fourth:
+    bound size: z < 8
+    z := z + 1
+"""
+
+
+def test_predecessors_are_known_in_levels_that_take_many_rounds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes from others after the first round has its own predecessors, and not what lies so many places behind them."""
+    expand = Rounds.expand
+
+    def few(rounds: Rounds, place: int, count: int) -> list[Lane]:
+        rounds._size = 20
+        return expand(rounds, place, count)
+
+    monkeypatch.setattr(Rounds, "expand", few)
+    search = asked(load_text(WIDE).kernel, folder)
+    assert essence(search.answer("direct")) == essence(search.alone())
+    levels, found = SharedLevels(search.compiled, search.storage), newest(search.storage)
+    assert found is not None
+    levels.restart(found.levels)
+    before: set[int] = set()
+    for level in range(len(levels.counts)):
+        chunks = list(levels.chunks(level))
+        if level > 1:  # those of the driver count by places
+            assert before.issuperset(mark for chunk in chunks for mark in chunk.parents.tolist())
+        before = {mark for chunk in chunks for mark in prints_of(search.compiled, chunk.rows).tolist()}
+    assert max(levels.counts) > 400
 
 
 def test_tasks_call_each_other_once_all_have_their_states(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that takes long to load what it owns would not answer the others in time."""
-    kernel = load_text(WALK.format(size=20, limit=30)).kernel
-    options = SearchOptions(threads=1, check_deadlock=False)
-    compiled = compile_kernel(kernel, options, folder)
-    workdir = folder / "loading"
-    workdir.mkdir()
-    storage, job = Storage(str(workdir)), Job(str(workdir), 2, MEMORY)
+    search = asked(load_text(WALK.format(size=20, limit=30)).kernel, folder)
     called, loaded, seen = threading.Event(), list[int](), list[int]()
     remember, connect = Work.remember, Mesh.connect
 
@@ -281,20 +342,13 @@ def test_tasks_call_each_other_once_all_have_their_states(folder: Path, monkeypa
 
     monkeypatch.setattr(Work, "remember", slow)
     monkeypatch.setattr(Mesh, "connect", noted)
-    place = Place(exchange("direct", job, Random(4)), storage, publish(storage, compiled), out=1)
-    assert essence(searched(kernel, compiled, options, place).report) == essence(explicit(kernel, compiled, options))
+    assert essence(search.answer("direct")) == essence(search.alone())
     assert seen == [2, 2]
 
 
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
 def test_a_full_disk_is_told_and_the_search_can_go_on(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = load_text(WALK.format(size=20, limit=60)).kernel
-    options = SearchOptions(threads=1, check_deadlock=False)
-    compiled = compile_kernel(kernel, options, folder)
-    workdir = folder / f"full-{name}"
-    workdir.mkdir()
-    storage, job = Storage(str(workdir)), Job(str(workdir), 2, MEMORY)
-    program = publish(storage, compiled)
+    search = asked(load_text(WALK.format(size=20, limit=60)).kernel, folder)
     write = Levels._write
 
     def fill(levels: Levels, words: Rows, level: int) -> None:
@@ -304,12 +358,11 @@ def test_a_full_disk_is_told_and_the_search_can_go_on(folder: Path, name: str, m
 
     with monkeypatch.context() as patch:
         patch.setattr(Levels, "_write", fill)
-        found = searched(kernel, compiled, options, Place(exchange(name, job, Random(4)), storage, program, out=1))
-    assert found.report.stopped is not None
-    assert "No space left on device" in found.report.stopped
-    assert found.report.exit_code == ExitCode.INCONCLUSIVE
-    place = Place(exchange(name, job, Random(4)), storage, program, newest(storage), out=1)
-    assert essence(searched(kernel, compiled, options, place).report) == essence(explicit(kernel, compiled, options))
+        found = search.answer(name)
+    assert found.stopped is not None
+    assert "No space left on device" in found.stopped
+    assert found.exit_code == ExitCode.INCONCLUSIVE
+    assert essence(search.answer(name)) == essence(search.alone())
 
 
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
@@ -317,24 +370,17 @@ def test_what_was_found_and_could_not_be_looked_up_is_found_again(
     folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A level whose findings are not known is not complete: a search that goes on expands it anew."""
-    kernel = load_text(WALK.format(size=20, limit=30)).kernel
-    options = SearchOptions(threads=1, check_deadlock=False)
-    compiled = compile_kernel(kernel, options, folder)
-    workdir = folder / f"unknown-{name}"
-    workdir.mkdir()
-    storage, job = Storage(str(workdir)), Job(str(workdir), 2, MEMORY)
-    program = publish(storage, compiled)
+    search = asked(load_text(WALK.format(size=20, limit=30)).kernel, folder)
 
     def unreadable(_levels: SharedLevels, _level: int, _wanted: int, _state: tuple[int, ...]) -> int:
         raise OSError(ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
         patch.setattr(SharedLevels, "place_of", unreadable)
-        found = searched(kernel, compiled, options, Place(exchange(name, job, Random(4)), storage, program, out=1))
-    assert found.report.stopped is not None
-    assert found.report.exit_code == ExitCode.INCONCLUSIVE
-    place = Place(exchange(name, job, Random(4)), storage, program, newest(storage), out=1)
-    assert essence(searched(kernel, compiled, options, place).report) == essence(explicit(kernel, compiled, options))
+        found = search.answer(name)
+    assert found.stopped is not None
+    assert found.exit_code == ExitCode.INCONCLUSIVE
+    assert essence(search.answer(name)) == essence(search.alone())
 
 
 COUNTER = """\
@@ -375,13 +421,7 @@ def test_what_tasks_do_not_follow_is_never_said_to_hold(
     (tmp_path / "counter.assay").write_text(COUNTER)
     (tmp_path / "jumping.assay").write_text(JUMPING)
     kernel = load_spec(tmp_path / "jumping.assay").kernel
-    options = SearchOptions(threads=1)
-    compiled = compile_kernel(kernel, options, folder)
-    workdir = tmp_path / "work"
-    workdir.mkdir()
-    storage, job = Storage(str(workdir)), Job(str(workdir), 2, MEMORY)
-    place = Place(exchange(name, job, Random(5)), storage, publish(storage, compiled), out=out)
-    report = searched(kernel, compiled, options, place).report
+    report = asked(kernel, folder, SearchOptions(threads=1)).answer(name, out=out)
     found = {p.name: p for p in report.properties}
     assert found["refines counter"].outcome is expected
     assert found["ends"].outcome is Verdict.UNKNOWN

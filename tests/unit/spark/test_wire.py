@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from assay.checker.layout.row import Rows
+from assay.spark.door import Door
 from assay.spark.mesh import FRAME, WAITING, Mesh
 from assay.spark.wire import LENGTH, LONGEST, RefusedError, admit, dial, hear, listen, new_secret, say
 
@@ -66,6 +67,24 @@ def test_a_listener_without_the_secret_is_refused() -> None:
         with pytest.raises(RefusedError, match="does not know the secret"):
             dial(listener.getsockname()[:2], new_secret(), 1)
         thread.join()
+
+
+def test_a_stranger_who_says_nothing_keeps_nobody_waiting() -> None:
+    secret = new_secret()
+    listener = listen(HOST, 2)
+    address = listener.getsockname()[:2]
+    door = Door(listener, secret)
+    with socket.create_connection(address) as stranger, dial(address, secret, 7):
+        caller = door.next(30)
+        assert caller is not None
+        with caller[1]:
+            assert caller[0] == 7
+        assert len(stranger.recv(64)) == 32
+        stranger.setblocking(False)
+        with pytest.raises(BlockingIOError):  # it has not been given up yet
+            stranger.recv(1)
+        assert door.next(0) is None
+    door.close()
 
 
 def test_a_listener_is_bound_to_one_address() -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -149,3 +154,42 @@ def test_checksums_are_those_that_python_makes(size: int) -> None:
     words = np.arange(size, dtype=np.uint64) * FACTOR
     with np.errstate(over="ignore"):
         assert kernels.checksum(words) % (1 << 64) == int(kernels.checksum.python(words))
+
+
+OUTSIDE = """\
+import sys
+import numpy as np
+from assay.checker.array_code.array_function import ArrayFunction
+
+@ArrayFunction
+def picked(table, row, column, first, last):
+    total = 0
+    for i in range(len(table[row][first:last])):
+        total += table[row][first:last][i]
+    return total + table[row, column]
+
+print(picked(np.arange(12).reshape(3, 4), *map(int, sys.argv[1:])))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "inside"),
+    [
+        ("2 3 0 4", True),
+        ("0 0 4 4", True),
+        ("3 0 0 0", False),
+        ("0 4 0 0", False),
+        ("-1 0 0 0", False),
+        ("0 0 0 5", False),
+        ("0 0 3 2", False),
+    ],
+)
+def test_an_index_outside_its_array_ends_the_process_where_indexes_are_checked(
+    given: str, inside: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "outside.py").write_text(OUTSIDE)
+    environment = {**os.environ, "ASSAY_CHECK_INDEXES": "1"}
+    command = [sys.executable, str(tmp_path / "outside.py"), *given.split()]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) is inside, done.stderr
+    assert done.returncode == 0 or -done.returncode in {signal.SIGILL, signal.SIGTRAP}

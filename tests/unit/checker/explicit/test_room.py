@@ -74,3 +74,25 @@ def test_files_of_a_room_go_with_it() -> None:
     assert column.numbers.tolist() == list(range(100_000))
     del room, column
     assert not folder.exists()
+
+
+def test_a_column_widens_and_takes_no_more_than_it_holds() -> None:
+    column = Column(Room(1 << 20), np.uint16, np.uint32)
+    column.append(np.arange(9_000))
+    assert column.numbers.dtype == np.uint16
+    assert column.numbers.nbytes == 18_000
+    column.append(np.array([70_000]))
+    assert column.numbers.tolist() == [*range(9_000), 70_000]
+    assert column.numbers.dtype == np.uint32
+
+
+def test_room_is_given_again_that_was_taken_back_and_files_are_no_room() -> None:
+    room = Room(100)
+    first, spilled = room.empty(80, np.uint8), room.empty(80, np.uint8)
+    room.take_back(spilled)
+    assert room.spilled == 80
+    room.empty(80, np.uint8)
+    assert room.spilled == 160
+    room.take_back(first)
+    room.empty(80, np.uint8)
+    assert room.spilled == 160
