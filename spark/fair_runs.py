@@ -1,51 +1,58 @@
 """Temporal properties decided by the tasks of a cluster, where the graph is too large for the memory of one machine.
 
-That a property holds is found by trimming (NOTE(trimming)), in rounds of Spark's jobs. Where it does not, the run to be shown is looked for by the
-driver among the first states of the search, and among more and more of them, up to all.
+Whether a property holds is found by trimming (NOTE(trimming)), in rounds of Spark's jobs. Where it does not, the run to be shown is looked for by the
+driver among the first states of the search, and if there is none, in what tasks hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import count, pairwise
+from itertools import pairwise
 
 import numpy as np
 
 from assay.checker.explicit.behaviour import decider
+from assay.checker.explicit.kernels import OWNERS
 from assay.checker.explicit.machine import Behaviours
 from assay.checker.explicit.memory import taken
-from assay.checker.explicit.trimming import rules, without_marks
-from assay.checker.liveness.confirm import WithoutValue
-from assay.checker.liveness.decide import Decision, Decisions, NotViolated
+from assay.checker.explicit.trimming import rules
+from assay.checker.liveness.confirm import WithoutValue, confirmed
+from assay.checker.liveness.decide import Decision, Decisions, NotViolated, without_value
 from assay.checker.liveness.formula import TRUE
-from assay.checker.liveness.graph import Flags, Graph, Names
+from assay.checker.liveness.graph import Graph, Names
+from assay.checker.liveness.lasso import Lasso
 from assay.checker.liveness.plan import Claim
 from assay.checker.liveness.product import Tables
 from assay.checker.liveness.tableau import Automaton, automaton
 from assay.checker.liveness.temporal import decisions, is_whole
 from assay.checker.liveness.vacuity import premises_never_true
 from assay.checker.print_kernel import Sources
-from assay.checker.verdict import EnginesDisagreeError
 from assay.spark import product as tasks
+from assay.spark.approaches import ToKinds, ToLeft
+from assay.spark.product import Rounds
 from assay.spark.search import ClusterSearch
 from assay.spark.storage import Storage
+from assay.spark.task import Job
+from assay.spark.walk import SpreadProduct
 
 STATE_BYTES, STEP_BYTES = 40, 12
 """What the driver's way of deciding takes of memory, for each state and each step."""
+TASK_STATE_BYTES, TASK_STEP_BYTES = 120, 60
+"""What a task takes of its part, when it joins the steps that lead to its states, and for a product with a few automaton states."""
 FIRST = 1 << 16
 """States among which a run that violates a property is looked for at first."""
-
-Send = Callable[[int], Iterable[tuple[int, bytes]]]
-Receive = Callable[[int, Iterable[bytes]], str]
-Rounds = Callable[[Send, Receive], list[str]]
-"""Runs a job of as many tasks as there are parts: what each sends to the others, and what it says of what it receives, in the order of the tasks."""
 
 
 def fits_here(search: ClusterSearch) -> bool:
     """Whether the driver has memory for the graph of a search."""
     return STATE_BYTES * len(search.rows) + STEP_BYTES * search.generated <= search.seen.budget - taken()
+
+
+def parts_of(states: int, steps: int, job: Job) -> int:
+    """In how many parts tasks have memory for one each: as many as there are tasks, unless that is too few."""
+    whole = TASK_STATE_BYTES * states + TASK_STEP_BYTES * steps
+    return min(OWNERS, max(job.parts, -(-whole // max(1, job.budget))))
 
 
 def decided_by_tasks(
@@ -57,12 +64,11 @@ def decided_by_tasks(
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """How a job left the product: how many nodes are left in it, how many have something to tell, and whether an initial one is marked."""
+    """How a job left the product: how many nodes are left in it, and how many have something to tell."""
 
     product: tasks.Product
     left: int
     fresh: int
-    initial: bool
 
 
 class _Deciding:
@@ -80,22 +86,49 @@ class _Deciding:
     def decide(self, claim: Claim) -> Decision:
         """The decision about a property of the plan."""
         for negated in claim.negated():
-            troubled = self._asks_without_value(negated)
-            if troubled or self._is_fair(negated):
-                return self._shown(claim, negated, troubled=troubled)
-        empty = not is_whole(self._search) and not self._is_fair(automaton(TRUE, claim.node.span))
+            found = self._asking_without_value(claim, negated) or self._refuted(claim, negated)
+            if found is not None:
+                return found
         shape, _ = self._drawn
+        empty = not is_whole(self._search) and self._fair(automaton(TRUE, claim.node.span)) is None
         return NotViolated(premises_never_true(claim, shape, self._behaviours.plan, self._sources), empty)
 
-    def _shown(self, claim: Claim, negated: Automaton, *, troubled: bool) -> Decision:
-        """The run that tasks know to be there, or what has no value."""
-        for limit in (FIRST << 3 * at for at in count()):
-            found = decider(self._search, self._behaviours, self._sources, limit).refute(claim, negated)
-            if found is not None and (isinstance(found, WithoutValue) or not troubled):
-                return found
-            if limit >= len(self._search.rows):
-                break
-        raise EnginesDisagreeError(f"tasks find that `{claim.node.name}` is violated, and the driver does not")
+    def _asking_without_value(self, claim: Claim, of: Automaton) -> Decision | None:
+        """Where a run asks for a condition that has no value there: among the first states of the search, or wherever tasks find it."""
+        tables = self._tables(of)
+        if not tables.troubled.any():
+            return None
+        asking = np.stack([tables.troubled[:, a:b].any(axis=1) for a, b in pairwise(tables.first)], axis=1)
+        product = self._spread(tasks.Product(self._graph, rules(tables), self._drawn[1]), tables)
+        path = product.look(ToKinds(asking))
+        if path is None:
+            return None
+        found = self._among_first(claim, of)
+        return found if isinstance(found, WithoutValue) else self._without_value(product, path[-1])
+
+    def _without_value(self, product: SpreadProduct, node: int) -> Decision:
+        tables, plan, search = product.tables, self._behaviours.plan, self._search
+        number, q = product.split(node)
+        own = range(int(tables.first[q]), int(tables.first[q + 1]))
+        way = next(way for way in own if tables.troubled[product.kind(node), way])
+        kind, found = product.graph.kinds[product.kind(node)], product.in_search([number], search)[number]
+        return without_value(search.model, plan, tables.ways[way], kind, found, search.rows[found])
+
+    def _refuted(self, claim: Claim, of: Automaton) -> Decision | None:
+        """A run that the automaton accepts: among the first states of the search, or as the driver follows it through what tasks hold."""
+        product = self._fair(of)
+        if product is None:
+            return None
+        return self._among_first(claim, of) or self._walked(claim, self._fair(of, stopping=True) or product)
+
+    def _among_first(self, claim: Claim, of: Automaton) -> Decision | None:
+        return decider(self._search, self._behaviours, self._sources, FIRST).refute(claim, of)
+
+    def _walked(self, claim: Claim, product: SpreadProduct) -> Decision:
+        lasso = product.lasso()
+        numbers = product.in_search(lasso.states, self._search)
+        named = Lasso(tuple(numbers[each] for each in lasso.states), lasso.loop)
+        return confirmed(self._search.model, claim.node, named, self._search.rows.__getitem__)
 
     # -------------------------------------------------------------------------------------------------- graph
 
@@ -119,49 +152,34 @@ class _Deciding:
 
     # ------------------------------------------------------------------------------------------------- rounds
 
-    def _is_fair(self, of: Automaton) -> bool:
-        """Whether a fair run that the automaton accepts begins in an initial state."""
-        _, parts = self._drawn
-        now = self._begun(tasks.Product(self._graph, rules(self._tables(of)), parts), "all")
+    def _fair(self, of: Automaton, *, stopping: bool = False) -> SpreadProduct | None:
+        """The product, trimmed to what leads to fair cycles, if one is reached that the automaton accepts; ``stopping``: one that stays in one state."""
+        tables = self._tables(of)
+        now = self._begun(tasks.Product(self._graph, rules(tables), self._drawn[1], stopping=stopping))
         left = None
         while now.left not in {0, left}:
             left = now.left
-            now = self._begun(self._to_the_end(now).product, "left")
-        if not now.left:
-            return False
-        return self._is_led_to(now.product, "way to what is left")
+            now = self._begun(self._to_the_end(now).product)
+        product = self._spread(now.product, tables)
+        return product if now.left and product.look(ToLeft()) is not None else None
 
-    def _asks_without_value(self, of: Automaton) -> bool:
-        """Whether a run asks for a condition in a state where it has no value."""
-        tables = self._tables(of)
-        if not tables.troubled.any():
-            return False
-        _, parts = self._drawn
-        asking = np.stack([tables.troubled[:, a:b].any(axis=1) for a, b in pairwise(tables.first)], axis=1)
-        return self._is_led_to(tasks.Product(self._graph, rules(tables), parts), "way to what has no value", asking)
-
-    def _is_led_to(self, product: tasks.Product, aim: tasks.Aim, asking: Flags | None = None) -> bool:
-        plain = replace(product, rules=without_marks(product.rules))
-        now = self._begun(plain, aim, asking)
-        return (now if now.initial else self._to_the_end(now)).initial
+    def _spread(self, product: tasks.Product, tables: Tables) -> SpreadProduct:
+        return SpreadProduct(self._drawn[0], tables, product, self._rounds)
 
     def _to_the_end(self, now: _Round) -> _Round:
         """Rounds until nobody has anything to tell."""
-        while now.fresh:
+        while now.fresh and not now.product.stopping:
             send, receive = partial(tasks.told, now.product), partial(tasks.heard, now.product)
             now = self._after(now.product, self._rounds(send, receive))
         return now
 
-    def _begun(self, product: tasks.Product, aim: tasks.Aim, asking: Flags | None = None) -> _Round:
-        flags = np.zeros((0, 0), bool) if asking is None else asking
-        return self._after(product, self._rounds(tasks.nothing, partial(tasks.begun, product, aim, flags)))
+    def _begun(self, product: tasks.Product) -> _Round:
+        return self._after(product, self._rounds(tasks.nothing, partial(tasks.begun, product)))
 
     def _after(self, product: tasks.Product, texts: list[str]) -> _Round:
         storage = Storage(self._graph.workdir)
         for name in product.files:
             storage.remove(name)
         answers = [tasks.answer(text) for text in texts]
-        files = tuple(each.file for each in answers)
-        left, fresh = sum(each.left for each in answers), sum(each.fresh for each in answers)
-        made = replace(product, files=files, words=product.rules.words)
-        return _Round(made, left, fresh, any(each.initial for each in answers))
+        made = replace(product, files=tuple(each.file for each in answers))
+        return _Round(made, sum(each.left for each in answers), sum(each.fresh for each in answers))

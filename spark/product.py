@@ -7,10 +7,9 @@ once. A file counts if the driver was told of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
-from typing import Literal, assert_never
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from assay.checker.explicit.packets import stretches
 from assay.checker.explicit.trimming import Region, Rules, Steps, Told, Trimming
 from assay.checker.layout.row import Rows
 from assay.checker.liveness.formula import Condition
-from assay.checker.liveness.graph import Flags, Kind, Numbers
+from assay.checker.liveness.graph import Kind, Numbers
 from assay.checker.liveness.plan import Plan
 from assay.checker.verdict import EnginesDisagreeError
 from assay.grammar import kernel as k
@@ -34,6 +33,10 @@ STEP = np.dtype([("print", "<u8"), ("source", "<u4"), ("label", "<u4")])
 """A step on its way to the task that holds the state to which it leads."""
 Packet = tuple[int, bytes]
 """For which task, and what."""
+Send = Callable[[int], Iterable[Packet]]
+Receive = Callable[[int, Iterable[bytes]], str]
+Rounds = Callable[[Send, Receive], list[str]]
+"""Runs a job of as many tasks as there are parts: what each sends to the others, and what it says of what it receives, in the order of the tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def bare(plan: Plan) -> Plan:
 # ----------------------------------------------------------------------------------------------------- drawing
 
 
-def _own_rows(graph: Graph, part: int) -> Iterator[tuple[int, Rows]]:
+def own_rows(graph: Graph, part: int) -> Iterator[tuple[int, Rows]]:
     """The rows of the states of a task, in an order that never changes, and the level of each bunch."""
     storage = Storage(graph.workdir)
     manifest = unpack(storage.read(graph.manifest))
@@ -90,7 +93,7 @@ def drawn(graph: Graph, part: int) -> Iterator[Packet]:
     firsts = np.array([first for first, _ in stretches(graph.parts)[1:]], np.uint64)
     kinds: list[Numbers] = []
     states = initial = 0
-    for level, some in _own_rows(graph, part):
+    for level, some in own_rows(graph, part):
         prints: list[Rows] = []
 
         def number(found: Rows, prints: list[Rows] = prints) -> Numbers:
@@ -108,7 +111,7 @@ def drawn(graph: Graph, part: int) -> Iterator[Packet]:
         kinds.append(seen.kinds)
         states += len(some)
         initial += len(some) if level == 0 else 0
-    name = _write(graph, "kinds", [np.concatenate([np.zeros(0, np.uint32), *kinds])])
+    name = write(graph, "kinds", [np.concatenate([np.zeros(0, np.uint32), *kinds])])
     told = Drawn(states, initial, looking.kinds.kinds, looking.labels.events, name)
     yield part, np.int64(-1).tobytes() + _to_json(told).encode()
 
@@ -132,7 +135,7 @@ def joined(graph: Graph, part: int, packets: Iterable[bytes]) -> str:
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)]).astype(np.int64)
     columns = (senders, steps["source"], steps["label"])
     own = (np.ascontiguousarray(column[known][order]) for column in columns)
-    name = _write(graph, "steps", [starts, *own])
+    name = write(graph, "steps", [starts, *own])
     return _to_json(replace(told, file_of_steps=name))
 
 
@@ -141,7 +144,7 @@ def _numbers(graph: Graph, part: int, states: int, wanted: Rows) -> Numbers:
     cap = int(SLACK * states) + 8
     prints, numbers, first = np.zeros(cap, np.uint64), np.zeros(cap, np.uint32), 0
     machine = load(graph.workdir, graph.program).machine
-    for _, some in _own_rows(graph, part):
+    for _, some in own_rows(graph, part):
         if remember(prints, numbers, machine.prints(some), first):
             raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be told apart")
         first += len(some)
@@ -150,7 +153,7 @@ def _numbers(graph: Graph, part: int, states: int, wanted: Rows) -> Numbers:
     return found
 
 
-def _write(graph: Graph, what: str, arrays: list[Numbers]) -> str:
+def write(graph: Graph, what: str, arrays: list[Numbers]) -> str:
     """Write arrays into a new file; its name."""
     name = f"{what}-{new_name()}"
     Storage(graph.workdir).write(name, b"".join(each.tobytes() for each in arrays))
@@ -184,16 +187,23 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """The product with one automaton: its rules, the parts of the graph, and the files in which an earlier job left each, with so many ``words`` of marks."""
+    """The product with one automaton: its rules, the parts of the graph, and the files in which an earlier job left each.
+
+    ``stopping``: runs are meant that stay in one state.
+    """
 
     graph: Graph
     rules: Rules
     parts: tuple[Part, ...]
     files: tuple[str, ...] = ()
-    words: int = 1
+    stopping: bool = False
 
     def trimming(self, part: int) -> Trimming:
-        """What a task works with."""
+        """What a task trims with."""
+        return Trimming(self.rules, *self.drawn(part), stopping=self.stopping)
+
+    def drawn(self, part: int) -> tuple[Numbers, Steps]:
+        """The kinds of the states of a task, and the steps that lead to them."""
         own, storage = self.parts[part], Storage(self.graph.workdir)
         kinds = own.kinds[np.frombuffer(storage.read(own.drawn.file_of_kinds), np.uint32)]
         content = storage.read(own.drawn.file_of_steps)
@@ -201,32 +211,34 @@ class Product:
         parts, sources, labels = np.frombuffer(content, np.uint32, offset=starts.nbytes).reshape(3, -1)
         offsets = np.cumsum([0, *(len(each.labels) for each in self.parts)])
         every = np.concatenate([each.labels for each in self.parts])
-        return Trimming(self.rules, kinds, Steps(starts, parts, sources, every[offsets[parts] + labels]))
+        return kinds, Steps(starts, parts, sources, every[offsets[parts] + labels])
+
+    def shape(self, part: int) -> tuple[int, int]:
+        """How many states a task has, and the automaton."""
+        return self.parts[part].drawn.states, self.rules.states
 
     def region(self, part: int) -> Region:
         """How an earlier job left a part."""
-        shape = (self.parts[part].drawn.states, self.rules.states)
+        shape = self.shape(part)
         content = np.frombuffer(Storage(self.graph.workdir).read(self.files[part]), np.uint8)
         flags = 3 * shape[0] * shape[1]
-        marks = content[flags:].view(np.uint64).reshape(*shape, self.words).copy()
+        marks = content[flags:].view(np.uint64).reshape(*shape, self.rules.words).copy()
         alive, going, fresh = content[:flags].reshape(3, *shape).astype(bool)
         return Region(alive, going, fresh, marks)
 
-    def keep(self, region: Region, part: int) -> str:
+    def keep(self, region: Region) -> str:
         """Keep a part as it is now; what the task says, as text."""
-        name = _write(self.graph, "product", [region.alive, region.going, region.fresh, region.marks])
-        first = region.marks[: self.parts[part].drawn.initial, 0, 0]
-        return json.dumps(asdict(Answer(name, int(region.alive.sum()), int(region.fresh.sum()), bool(first.any()))))
+        name = write(self.graph, "product", [region.alive, region.going, region.fresh, region.marks])
+        return json.dumps(asdict(Answer(name, int(region.alive.sum()), int(region.fresh.sum()))))
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a task says after a round: its file, how many nodes are left, how many have something to tell, and whether an initial one is marked."""
+    """What a task says after a round: its file, how many nodes are left, and how many have something to tell."""
 
     file: str
     left: int
     fresh: int
-    initial: bool
 
 
 def answer(text: str) -> Answer:
@@ -239,24 +251,10 @@ def nothing(part: int) -> list[Packet]:
     return [(part, b"")]
 
 
-Aim = Literal["all", "left", "way to what is left", "way to what has no value"]
-
-
-def begun(product: Product, aim: Aim, troubled: Flags, part: int, _: Iterable[bytes]) -> str:
-    """Begin with all nodes, or with those that the last rounds left; or to look for ways to these, or to nodes that ask for what has no value."""
+def begun(product: Product, part: int, _: Iterable[bytes]) -> str:
+    """Begin with all nodes, or with those that the last rounds left."""
     work = product.trimming(part)
-    match aim:
-        case "all":
-            region = work.begin(work.everything())
-        case "left":
-            region = work.begin(work.left(product.region(part)))
-        case "way to what is left":
-            region = work.towards(product.region(part).alive)
-        case "way to what has no value":
-            region = work.towards(work.of_kinds(troubled))
-        case _:
-            assert_never(aim)
-    return product.keep(region, part)
+    return product.keep(work.begin(work.left(product.region(part)) if product.files else work.everything()))
 
 
 def told(product: Product, part: int) -> Iterator[Packet]:
@@ -278,4 +276,4 @@ def heard(product: Product, part: int, packets: Iterable[bytes]) -> str:
             marks = np.frombuffer(packet[16 + 4 * n :], np.uint64).reshape(n, -1)
             work.hear(region, Told(part, way, states, marks))
     work.settle(region)
-    return product.keep(region, part)
+    return product.keep(region)

@@ -68,7 +68,8 @@ class Drawing:
         for first, rows in self._blocks():
             if remember(self._prints, self._numbers, self._machine.prints(rows), first):
                 raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be told apart")
-        starts, targets, labels, kinds = (Column(self._room, kind) for kind in (np.int64, *(np.uint32,) * 3))
+        starts, targets = Column(self._room, np.uint32, np.int64), Column(self._room, np.uint32)
+        labels, kinds = (Column(self._room, np.uint16, np.uint32) for _ in range(2))
         starts.append(np.zeros(1, np.int64))
         for _, rows in self._blocks():
             seen = self._looking.at(rows, self._number)
@@ -77,7 +78,7 @@ class Drawing:
             targets.append(seen.targets)
             labels.append(seen.labels)
         return Graph(
-            self._search.initial, starts.numbers, targets.numbers, labels.numbers, kinds.numbers,
+            min(self._search.initial, self._size), starts.numbers, targets.numbers, labels.numbers, kinds.numbers,
             self._looking.labels.events, self._looking.kinds.kinds,
         )  # fmt: skip
 

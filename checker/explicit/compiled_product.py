@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from assay.checker.liveness.product import Fairs, Product, Tables
 
 BITS = 64
 SMALL = 1 << 31
-
+BUNCH = 1 << 18
+"""Nodes that are listed together."""
 
 Aim = tuple[int, int, Numbers, Flags]
 """What a path is looked for to, as ``cycles.shortest`` takes it."""
@@ -38,6 +39,8 @@ class CompiledProduct(Product):
             graph.starts, graph.targets, graph.labels, graph.kinds_of,
             tables.first.astype(np.int64), tables.targets, tables.admits, tables.passes,
         )  # fmt: skip
+        self._numbers = np.array([0, 1], np.int64)
+        self._met = np.zeros(self._words, np.uint64)
         self._seen: Numbers | None = None
 
     def _as_words(self, sets: Sequence[Iterable[int]]) -> Numbers:
@@ -51,32 +54,38 @@ class CompiledProduct(Product):
 
     def fair(self, *, stopping: bool = False) -> Fairs:
         """The nodes on fair cycles; those that stop are looked for among the nodes that the other question has reached."""
-        part = self._room.zeros(self._nodes, self._type)
+        part, index = (self._room.zeros(self._nodes, self._type) for _ in range(2))
+        self._numbers[:] = 0, 1
         if stopping:
             assert self._seen is not None
             part[self._seen] = 1
-            roots = np.flatnonzero(self._seen).astype(self._type)
+            self._look_again(part, index, 0, stopping=True)
         else:
             part[:] = 1
-            roots = np.array(self.roots, self._type)
-        index = self._room.zeros(self._nodes, self._type)
-        self._sweeps(roots, part, index, stopping=stopping)
-        if not stopping and (part < 0).any():
-            self._seen = index != 0
-        elif not stopping:
-            part[:] = 0
+            self._sweep([np.array(self.roots, self._type)], part, index, stopping=False)
+            self._look_again(part, index, 1, stopping=False)
+            if (part < 0).any():
+                self._seen = index != 0
+            else:
+                part[:] = 0
+        self._room.take_back(index)
         return Fairs(part, stopping)
 
-    def _sweeps(self, roots: Numbers, part: Numbers, index: Numbers, *, stopping: bool) -> None:
-        places = np.int32 if len(self.graph.targets) * len(self.tables.ways) < SMALL else np.int64
-        kinds = (self._type, self._type, self._type, places, np.uint8)
-        work = tuple(self._room.empty(self._nodes + 1, kind) for kind in kinds)
-        numbers = np.array([0, 1], np.int64)
-        met = np.zeros(len(self._marks[4]), np.uint64)
-        while len(roots):
-            waiting = sweep(roots, part, index, work, numbers, met, self._product, self._marks, stopping)
-            roots = work[0][:waiting].copy()
-            index[roots] = 0
+    def _look_again(self, part: Numbers, index: Numbers, last: int, *, stopping: bool) -> None:
+        """Find the components of the regions after the last one that was looked at, and of what is left of them, until nothing is."""
+        while (newest := int(part.max(initial=0))) > last:
+            self._sweep(_after(part, last), part, index, stopping=stopping)
+            last = newest
+
+    def _sweep(self, roots: Iterable[Numbers], part: Numbers, index: Numbers, *, stopping: bool) -> None:
+        """Find the components that are reached from the roots, which are listed bunch by bunch."""
+        place = np.int32 if len(self.graph.targets) * len(self.tables.ways) < SMALL else np.int64
+        size = (self.tables.states if stopping else self._nodes) + 1
+        stack, places = self._room.empty(size, self._type), self._room.empty(size, place)
+        for each in roots:
+            sweep(each, part, index, stack, places, self._numbers, self._met, self._product, self._marks, stopping)
+        for array in (stack, places):
+            self._room.take_back(array)
 
     # -------------------------------------------------------------------------------------------------- paths
 
@@ -128,9 +137,15 @@ class CompiledProduct(Product):
         queue[: len(sources)] = sources
         before[sources] = sources
         node, last = shortest(before, queue, len(sources), parts, inside, aim, self._product, self._marks, stopping)
-        if last < 0:
-            return []
-        path = [int(last), int(node)]
-        while before[path[-1]] != path[-1]:
+        path = [int(last), int(node)] if last >= 0 else []
+        while path and before[path[-1]] != path[-1]:
             path.append(int(before[path[-1]]))
+        for array in (before, queue):
+            self._room.take_back(array)
         return path[::-1]
+
+
+def _after(part: Numbers, last: int) -> Iterator[Numbers]:
+    """The nodes of regions after some one, bunch by bunch."""
+    for begin in range(0, len(part), BUNCH):
+        yield (np.flatnonzero(part[begin : begin + BUNCH] > last) + begin).astype(part.dtype)

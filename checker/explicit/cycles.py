@@ -78,38 +78,38 @@ def advance(node: Any, place: Any, part: Any, index: Any, product: Any, stopping
 
 @ArrayFunction
 def sweep(  # noqa: PLR0913, PLR0917 - one loop over arrays
-    roots: Any, part: Any, index: Any, work: Any, numbers: Any, met: Any, product: Any, marks: Any, stopping: bool
-) -> int:  # fmt: skip
-    """Find the components of all regions that the roots are in, and what becomes of each; how many nodes are to be looked at again.
+    roots: Any, part: Any, index: Any, stack: Any, places: Any, numbers: Any, met: Any, product: Any, marks: Any, stopping: bool
+) -> None:  # fmt: skip
+    """Find the components of all regions that the roots are in, and what becomes of each.
 
     A region is a set of nodes with one positive number in ``part``. Nodes without a fair cycle get 0 there, those of a fair component its negative
-    number, and nodes to be looked at again, which are listed in the first array of ``work``, the number of a new region. ``index`` of nodes never seen is 0. ``numbers``
-    are the last ones used for components and regions; ``met`` is room for the marks of a component. This is D. J. Pearce's algorithm (2016) with its stacks in arrays.
+    number, and nodes to be looked at again the number of a new region. ``index`` of nodes that are to be looked at is 0. ``numbers`` are the last ones used
+    for components and regions; ``met`` is room for the marks of a component. This is D. J. Pearce's algorithm (2016): calls begin at the end of ``stack``,
+    nodes of components that are not complete at its beginning. The places of calls that are no roots of components, as far as is known, are negative.
     """
-    todo, stack, calls, places, rooted = work
-    next_index, component, top, waiting = 1, len(part) + 1, 0, 0
+    next_index, component, top, end = 1, len(part) + 1, 0, len(stack)
     for r in range(len(roots)):
         if index[roots[r]] != 0 or part[roots[r]] <= 0:
             continue
         depth = 1
-        calls[0], places[0], rooted[0] = roots[r], 0, 1
+        stack[end - 1], places[0] = roots[r], 0
         index[roots[r]] = next_index
         next_index += 1
         while depth > 0:
-            node = np.int64(calls[depth - 1])
-            own = index[node]
-            place, to = advance(node, np.int64(places[depth - 1]), part, index, product, stopping)
-            if index[node] < own:
-                rooted[depth - 1] = 0
+            node = np.int64(stack[end - depth])
+            own, begun = index[node], np.int64(places[depth - 1])
+            rooted = begun >= 0
+            place, to = advance(node, begun if rooted else -1 - begun, part, index, product, stopping)
+            rooted = rooted and index[node] >= own
             if to >= 0:
-                places[depth - 1] = place
-                calls[depth], places[depth], rooted[depth] = to, 0, 1
+                places[depth - 1] = place if rooted else -1 - place
+                depth += 1
+                stack[end - depth], places[depth - 1] = to, 0
                 index[to] = next_index
                 next_index += 1
-                depth += 1
                 continue
             depth -= 1
-            if rooted[depth]:
+            if rooted:
                 component -= 1
                 bottom = top
                 while bottom > 0 and index[node] <= index[stack[bottom - 1]]:
@@ -119,26 +119,23 @@ def sweep(  # noqa: PLR0913, PLR0917 - one loop over arrays
                 for at in range(bottom, top + 1):
                     index[stack[at]] = component
                 members = stack[bottom : top + 1]
-                waiting = judge(
-                    members, component, part, index, todo, waiting, numbers, met, product, marks, stopping
-                )  # fmt: skip
+                judge(members, component, part, index, numbers, met, product, marks, stopping)
                 top = bottom
             else:
                 stack[top] = node
                 top += 1
-                above = calls[depth - 1]
+                above = stack[end - depth]
                 if index[node] < index[above]:
                     index[above] = index[node]
-                    rooted[depth - 1] = 0
-    return waiting
+                    if places[depth - 1] >= 0:
+                        places[depth - 1] = -1 - places[depth - 1]
 
 
 @ArrayFunction
 def judge(  # noqa: PLR0913, PLR0917 - as above
-    members: Any, component: int, part: Any, index: Any, todo: Any, waiting: int, numbers: Any, met: Any,
-    product: Any, marks: Any, stopping: bool,
-) -> int:  # fmt: skip
-    """Say what becomes of the nodes of a component; how many nodes are waiting in ``todo`` then."""
+    members: Any, component: int, part: Any, index: Any, numbers: Any, met: Any, product: Any, marks: Any, stopping: bool
+) -> None:  # fmt: skip
+    """Say what becomes of the nodes of a component."""
     starts, targets, labels, kinds, first, dest, admits, passes = product
     of_way, of_label, of_kind, asked, needed = marks
     states, words = len(first) - 1, len(needed)
@@ -176,12 +173,9 @@ def judge(  # noqa: PLR0913, PLR0917 - as above
         if fair:
             part[node] = -numbers[0]
         elif kept and is_within(asked, kinds[node // states], met):
-            part[node] = numbers[1]
-            todo[waiting] = node
-            waiting += 1
+            part[node], index[node] = numbers[1], 0
         else:
             part[node] = 0
-    return waiting
 
 
 @ArrayFunction

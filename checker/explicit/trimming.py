@@ -10,7 +10,7 @@ in it are met in it (the one-way-catch-them-young of I. Černá and R. Pelánek,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -53,24 +53,16 @@ def rules(tables: Tables) -> Rules:
     words = -(-count // BITS)
     origin = np.repeat(np.arange(tables.states), np.diff(tables.first))
     way, label, kind, asked = (
-        _as_words(own, words) for own in (marks.of_way, marks.of_label, marks.of_kind, marks.asked)
+        as_words(own, words) for own in (marks.of_way, marks.of_label, marks.of_kind, marks.asked)
     )
-    needed = _as_words([marks.needed], words)[0]
+    needed = as_words([marks.needed], words)[0]
     return Rules(
         tables.states, origin, tables.targets, tables.admits, tables.passes, way, label, kind, asked, needed
     )  # fmt: skip
 
 
-def without_marks(of: Rules) -> Rules:
-    """The same automaton, where a single mark says what can be reached."""
-    way, label, kind, asked = (
-        np.zeros((len(marks), 1), np.uint64) for marks in (of.of_way, of.of_label, of.of_kind, of.asked)
-    )
-    none = np.zeros(1, np.uint64)
-    return replace(of, of_way=way, of_label=label, of_kind=kind, asked=asked, needed=none)
-
-
-def _as_words(sets: Sequence[frozenset[int]], words: int) -> Numbers:
+def as_words(sets: Sequence[frozenset[int]], words: int) -> Numbers:
+    """Sets of marks as rows of so many words."""
     made = np.zeros((len(sets), words), np.uint64)
     for at, own in enumerate(sets):
         for mark in own:
@@ -114,13 +106,26 @@ class Region:
     marks: Numbers
 
 
-class Trimming:
-    """What one task does with its states, whose kinds and steps are given."""
+def arrivals(steps: Steps, fresh: Flags) -> Iterator[Steps]:
+    """The steps that lead to states, stretch by stretch, of which some nodes are fresh; ``starts`` holds the target of each."""
+    starts, first, n = steps.starts, 0, len(fresh)
+    while first < n:
+        last = min(n, max(first + 1, int(np.searchsorted(starts, starts[first] + STRETCH, "right")) - 1))
+        if fresh[first:last].any():
+            at = slice(int(starts[first]), int(starts[last]))
+            targets = np.repeat(np.arange(first, last), np.diff(starts[first : last + 1]))
+            yield Steps(targets, steps.parts[at], steps.sources[at], steps.labels[at])
+        first = last
 
-    def __init__(self, of: Rules, kinds: Numbers, steps: Steps) -> None:
+
+class Trimming:
+    """What one task does with its states, whose kinds and steps are given; ``stopping``: only the step that changes nothing is taken."""
+
+    def __init__(self, of: Rules, kinds: Numbers, steps: Steps, *, stopping: bool) -> None:
         self._rules = of
         self._kinds = kinds
         self._steps = steps
+        self._stopping = stopping
 
     # ------------------------------------------------------------------------------------------------- begin
 
@@ -135,36 +140,14 @@ class Trimming:
         """All nodes."""
         return np.ones((len(self._kinds), self._rules.states), bool)
 
-    def of_kinds(self, flags: Flags) -> Flags:
-        """The nodes whose kind and automaton state are flagged."""
-        return flags[self._kinds]
-
-    def towards(self, wanted: Flags) -> Region:
-        """All nodes, to be asked for a way to one of those that are wanted."""
-        region = Region(self.everything(), np.zeros_like(wanted), wanted.copy(), wanted[:, :, None].astype(np.uint64))
-        self._stay(region)
-        return region
-
     # ------------------------------------------------------------------------------------------------- rounds
 
     def tell(self, region: Region) -> Iterator[Told]:
         """What others, and this task itself, have to be told of the nodes that are fresh."""
-        for first, last in self._stretches(region):
-            at = slice(int(self._steps.starts[first]), int(self._steps.starts[last]))
-            degrees = np.diff(self._steps.starts[first : last + 1])
-            targets = np.repeat(np.arange(first, last), degrees)
-            of = Steps(targets, self._steps.parts[at], self._steps.sources[at], self._steps.labels[at])
-            for way in range(len(self._rules.origin)):
-                yield from self._told(region, way, of)
-
-    def _stretches(self, region: Region) -> Iterator[tuple[int, int]]:
-        """Stretches of states some of which are fresh."""
-        starts, first, n = self._steps.starts, 0, len(self._kinds)
-        while first < n:
-            last = max(first + 1, int(np.searchsorted(starts, starts[first] + STRETCH, "right")) - 1)
-            if region.fresh[first:last].any():
-                yield first, min(last, n)
-            first = last
+        if not self._stopping:
+            for of in arrivals(self._steps, region.fresh):
+                for way in range(len(self._rules.origin)):
+                    yield from self._told(region, way, of)
 
     def _told(self, region: Region, way: int, of: Steps) -> Iterator[Told]:
         """What is told by a transition along some steps, whose targets stand in ``of.starts``."""

@@ -10,11 +10,11 @@ from assay.checker.evaluate.scope import Frame
 from assay.checker.evaluate.undefined import Undefined
 from assay.checker.liveness.confirm import Counterexample, WithoutValue, confirmed
 from assay.checker.liveness.formula import TRUE
-from assay.checker.liveness.graph import Graph
+from assay.checker.liveness.graph import Graph, Kind
 from assay.checker.liveness.lasso import find_lasso
 from assay.checker.liveness.plan import Claim, Plan
 from assay.checker.liveness.product import Product, Tables
-from assay.checker.liveness.tableau import Automaton, automaton
+from assay.checker.liveness.tableau import Automaton, Transition, automaton
 from assay.checker.liveness.vacuity import premises_never_true
 from assay.checker.print_kernel import Sources
 from assay.checker.verdict import EnginesDisagreeError, State
@@ -67,19 +67,19 @@ class Decider:
         product = self._product(negated)
         trouble = product.trouble()
         if trouble is not None:
-            return self._without_value(product, *trouble)
+            node, way = trouble
+            number, _ = product.split(node)
+            kind = self.graph.kinds[product.kind(node)]
+            return without_value(self.model, self.plan, product.tables.ways[way], kind, number, self.state(number))
         lasso = find_lasso(product)
         return None if lasso is None else confirmed(self.model, claim.node, lasso, self.state)
 
-    def _without_value(self, product: Product, node: int, way: int) -> WithoutValue:
-        number, _ = product.split(node)
-        letters = sorted(literal.letter for literal in product.tables.ways[way].literals)
-        undefined = product.graph.kinds[product.kind(node)].undefined
-        expr = self.plan.condition(next(letter for letter in letters if letter in undefined))
-        try:
-            self.model.meaning(expr)(Frame(self.state(number)))
-        except Undefined as undefined_:
-            return WithoutValue(number, undefined_.message, undefined_.span)
-        raise EnginesDisagreeError(
-            f"a condition has no value in {self.state(number)}, and the reference evaluator has one"
-        )
+
+def without_value(model: Model, plan: Plan, way: Transition, kind: Kind, number: int, state: State) -> WithoutValue:
+    """What a transition asks for without its having a value in a state, which has this number and is of this kind."""
+    letter = next(at for at in sorted(literal.letter for literal in way.literals) if at in kind.undefined)
+    try:
+        model.meaning(plan.condition(letter))(Frame(state))
+    except Undefined as undefined:
+        return WithoutValue(number, undefined.message, undefined.span)
+    raise EnginesDisagreeError(f"a condition has no value in {state}, and the reference evaluator has one")

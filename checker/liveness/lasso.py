@@ -33,11 +33,11 @@ def find_lasso(product: Product) -> Lasso | None:
     stopping = product.fair(stopping=True)
     fairs = stopping if stopping.found else moving
     prefix = product.to_fair(fairs)
-    cycle = _around(product, prefix[-1], fairs)
+    cycle = around(product, prefix[-1], fairs)
     return Lasso(tuple(product.split(node)[0] for node in (*prefix, *cycle[1:])), len(prefix) - 1)
 
 
-def _around(product: Product, start: int, fairs: Fairs) -> list[int]:
+def around(product: Product, start: int, fairs: Fairs) -> list[int]:
     """A fair cycle through a node of a fair component: from mark to nearest mark, and back.
 
     Marks of strong fairness are sought only where the cycle asks for them; each of them that is found may lead through nodes that ask for more.

@@ -5,12 +5,15 @@ The tasks run here, without Spark, and what they send arrives in any order.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from assay.checker import portfolio
+from assay.checker.check import check as reference
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.check import Decide
 from assay.checker.explicit.machine import Behaviours
@@ -18,16 +21,21 @@ from assay.checker.liveness.decide import Decisions
 from assay.checker.portfolio import compile_kernel, with_behaviours
 from assay.checker.print_kernel import Sources
 from assay.checker.verdict import Outcome, Report
-from assay.grammar.load import Loaded
+from assay.grammar.diagnostics import SpecError
+from assay.grammar.load import Loaded, load_spec, load_text
+from assay.spark import fair_runs
 from assay.spark.exploration import publish, searched
-from assay.spark.fair_runs import Receive, Rounds, Send, decided_by_tasks
-from assay.spark.product import Graph, bare
+from assay.spark.fair_runs import decided_by_tasks
+from assay.spark.product import Graph, Receive, Rounds, Send, bare
 from assay.spark.search import ClusterSearch, Place
 from assay.spark.storage import Storage, new_name
 from assay.spark.task import Job
 
+from .random_behaviour import random_spec
 from .test_liveness import OPTIONS, agree
 from .test_spark import MEMORY, Shuffled
+
+CORPUS = Path(__file__).parent.parent / "corpus" / "liveness"
 
 
 def shuffled(parts: int, random: Random) -> Rounds:
@@ -73,9 +81,43 @@ def tasks(folder: Path) -> Callable[[Loaded, int], Report]:
     return lambda loaded, seed: report_of(loaded, folder, Random(seed))
 
 
+def answers(report: Report) -> dict[str, Outcome]:
+    return {each.name: each.outcome for each in report.properties}
+
+
 def test_tasks_agree_on_temporal_properties(tmp_path: Path) -> None:
     seen = agree(range(20_000, 20_005), tasks(tmp_path))
     assert min(seen[Outcome.HOLDS], seen[Outcome.VIOLATED]) >= 2
+
+
+def followed(seeds: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[Outcome]:
+    """Assert that runs are found that leave the states which the driver looks at, as the reference engine finds others; how often it said what."""
+    monkeypatch.setattr(fair_runs, "FIRST", 1)
+    seen: Counter[Outcome] = Counter()
+    for seed in seeds:
+        text = random_spec(Random(seed))
+        loaded = load_text(text)
+        try:
+            slow = reference(loaded.kernel, OPTIONS, loaded.sources)
+        except SpecError:  # the automaton of a property would be too large
+            continue
+        assert answers(tasks(folder)(loaded, seed)) == answers(slow), text
+        seen.update(each.outcome for each in slow.properties if each.kind == "temporal")
+    return seen
+
+
+def test_runs_are_followed_through_what_tasks_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = followed(range(22_000, 22_004), tmp_path, monkeypatch)
+    assert min(seen[Outcome.HOLDS], seen[Outcome.VIOLATED]) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", [23_000])
+def test_many_runs_are_followed_through_what_tasks_hold(
+    first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = followed(range(first, first + 12), tmp_path, monkeypatch)
+    assert set(seen) >= {Outcome.HOLDS, Outcome.VIOLATED}
 
 
 @pytest.mark.slow
@@ -83,3 +125,15 @@ def test_tasks_agree_on_temporal_properties(tmp_path: Path) -> None:
 def test_tasks_agree_on_many_temporal_properties(first: int, tmp_path: Path) -> None:
     seen = agree(range(first, first + 25), tasks(tmp_path))
     assert set(seen) == {Outcome.HOLDS, Outcome.VIOLATED, Outcome.UP_TO_BOUND, Outcome.UNKNOWN, Outcome.VACUOUS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "spec", [*sorted(CORPUS.glob("*.assay"))[::5], CORPUS / "nested_until.assay"], ids=lambda path: path.stem
+)
+def test_tasks_decide_the_corpus(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One in five, for each takes half a minute, and one with runs that lead through nodes which are on no cycle."""
+    monkeypatch.setattr(fair_runs, "FIRST", 1)
+    loaded = load_spec(str(spec))
+    alone = portfolio.check(loaded.kernel, OPTIONS, loaded.sources, "native", tmp_path).report
+    assert answers(tasks(tmp_path)(loaded, 1)) == answers(alone)

@@ -12,8 +12,9 @@ from assay.checker.options import SearchOptions
 from assay.checker.portfolio import compile_kernel, with_behaviours
 from assay.checker.verdict import Outcome
 from assay.grammar.load import load_text
-from assay.spark import exploration
+from assay.spark import exploration, fair_runs
 from assay.spark.cluster import ClusterOptions
+from assay.spark.task import Job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,3 +54,15 @@ def test_tasks_decide_what_the_driver_has_no_memory_for(
     assert [(p.name, p.outcome, p.trace and p.trace.loop) for p in found.report.properties] == [
         (p.name, p.outcome, p.trace and p.trace.loop) for p in alone.properties
     ]
+    monkeypatch.setattr(
+        fair_runs, "FIRST", 1
+    )  # states in which the driver looks for the run: it is followed through what tasks hold
+    found = exploration.explore(spark, loaded.kernel, options, ClusterOptions(2, "direct", out=4), loaded.sources)
+    assert {each.name: each.outcome for each in found.report.properties if each.kind == "temporal"} == outcomes
+
+
+def test_a_graph_is_in_as_many_parts_as_tasks_have_memory_for() -> None:
+    job = Job("nowhere", 4, memory=1_000_000)
+    assert fair_runs.parts_of(10_000, 20_000, job) == 4
+    assert fair_runs.parts_of(100_000, 200_000, job) == 24
+    assert fair_runs.parts_of(10**9, 10**10, job) == 256
