@@ -7,23 +7,41 @@ goes before exceeding a capacity, which cuts it under ``capacity of x``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 from assay.checker.evaluate.conform import CapacityExceeded
 from assay.checker.evaluate.listing import listing
 from assay.checker.evaluate.obstacles import FalseGuard, false_guards, rest_holds
 from assay.checker.evaluate.outcome import Cut, Outcome, Picks, Stuck, Successor
-from assay.checker.evaluate.scope import Frame, Meaning, Scope
+from assay.checker.evaluate.scope import Frame, Locals, Meaning, Scope
 from assay.checker.evaluate.steps import GuardStep, LetStep, PickStep, PrefixStep, prefix_steps
-from assay.checker.evaluate.traverse import locals_of
+from assay.checker.evaluate.traverse import locals_of, variables_of
 from assay.checker.evaluate.undefined import ENUMERATION_LIMIT, Undefined, too_large
 from assay.checker.evaluate.update import Updater, Write, writer
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 
 Arguments = tuple[Value, ...]
+
+WORTH_KEEPING = 2
+"""With so many values of its first parameter it is kept which of them an action goes on with."""
+
+FIRST_KEPT = 256
+"""For how many states."""
+
+
+class _First(NamedTuple):
+    """The values of a first parameter, what was read of a state, and the values that an action goes on with, each with all that is known then.
+
+    What was read is held, so that nothing else can have its identity.
+    """
+
+    values: Sequence[Value]
+    read: list[Value]
+    passed: list[tuple[Value, Locals]]
 
 
 class ActionMeaning:
@@ -33,6 +51,8 @@ class ActionMeaning:
         "_bounded",
         "_collections",
         "_early",
+        "_first",
+        "_first_reads",
         "_instances",
         "_late",
         "_parameters",
@@ -54,6 +74,8 @@ class ActionMeaning:
         self._prefix = prefix_steps(prefix, scope)
         self._early, self._late = self._divided()
         self._collections = self._collections_of(scope)
+        self._first: dict[tuple[int, ...], _First] = {}
+        self._first_reads = self._read_first(scope)
         self._updates = writer(updates, scope)
         self._updater = updater
         self._instances: tuple[Arguments, ...] | None = None
@@ -82,20 +104,59 @@ class ActionMeaning:
         return list(product(*chosen))
 
     def results(
-        self, state: tuple[Value, ...], choices: Sequence[Iterable[Value]]
+        self, state: tuple[Value, ...], choices: Sequence[Sequence[Value]]
     ) -> Iterator[tuple[Arguments, Successor | Cut]]:
         """What the instances with arguments out of ``choices``, in their order, lead to, bounds ignored; none for one that is disabled or stuck.
 
         What a part of the body says of the first parameters alone is asked once for these, and not again for every value of the others: an
         action of a process and a broker is not tried for each pair, where its guards allow one process, and what a process knows is computed once.
+        What it says of the very first one is kept, too, for other states in which all that is read for that is the very same.
         """
-        return self._results(Frame(state), choices, ())
+        frame = Frame(state)
+        if not choices or len(choices[0]) < WORTH_KEEPING:
+            yield from self._results(frame, choices, ())
+            return
+        for value, known in self._after_first(state, choices[0]):
+            frame.locals = known.copy()
+            yield from self._onward(frame, choices, (value,))
+
+    def _after_first(self, state: tuple[Value, ...], values: Sequence[Value]) -> list[tuple[Value, Locals]]:
+        """The values of the first parameter with which the body goes on, and what is known of each: its own value and names for others."""
+        read = [state[at] for at in self._first_reads]
+        key = (id(values), *map(id, read))
+        found = self._first.get(key)
+        if found is None:
+            if len(self._first) >= FIRST_KEPT:
+                self._first.clear()
+            found = self._first[key] = _First(values, read, self._list_first(state, values))
+        return found.passed
+
+    def _list_first(self, state: tuple[Value, ...], values: Sequence[Value]) -> list[tuple[Value, Locals]]:
+        frame = Frame(state)
+        if not self._goes_on(frame, self._early[0]):
+            return []
+        passed: list[tuple[Value, Locals]] = []
+        for value in self._possible(frame, 0, values):
+            frame.locals[self.names[0]] = value
+            if self._goes_on(frame, self._early[1]):
+                passed.append((value, frame.locals.copy()))
+        return passed
+
+    def _read_first(self, scope: Scope) -> list[int]:
+        """Where the state has what is read before a second parameter is chosen."""
+        steps = [step for steps in self._early[:2] for step in steps]
+        return [scope.positions[name] for name in sorted({v for step in steps for v in variables_of(step.node)})]
 
     def _results(
-        self, frame: Frame, choices: Sequence[Iterable[Value]], chosen: Arguments
+        self, frame: Frame, choices: Sequence[Sequence[Value]], chosen: Arguments
     ) -> Iterator[tuple[Arguments, Successor | Cut]]:
-        if not self._goes_on(frame, self._early[len(chosen)]):
-            return
+        if self._goes_on(frame, self._early[len(chosen)]):
+            yield from self._onward(frame, choices, chosen)
+
+    def _onward(
+        self, frame: Frame, choices: Sequence[Sequence[Value]], chosen: Arguments
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
+        """The results with the arguments that were chosen, of which the body says nothing against them."""
         if len(chosen) == len(choices):
             found: list[Outcome] = []
             self._walk(frame, self._late, 0, (), (), found)
@@ -105,7 +166,7 @@ class ActionMeaning:
             frame.locals[self.names[len(chosen)]] = value
             yield from self._results(frame, choices, (*chosen, value))
 
-    def _possible(self, frame: Frame, at: int, values: Iterable[Value]) -> Iterable[Value]:
+    def _possible(self, frame: Frame, at: int, values: Sequence[Value]) -> Sequence[Value]:
         """The values of a parameter that are in all collections in which guards want it to be."""
         try:
             wanted = [collection(frame) for collection in self._collections[at]]

@@ -9,7 +9,8 @@ The statements that prove a property are also asked of the gates of the small mo
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from assay.checker.check import refuse_unknown_names
 from assay.checker.evaluate.depth import deep_recursion
@@ -19,23 +20,26 @@ from assay.checker.evaluate.traverse import variables_of
 from assay.checker.evaluate.undefined import Undefined
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search
+from assay.checker.reference.watch import DEFINED
 from assay.checker.symbolic.certificate import Certificate, conjuncts
 from assay.checker.symbolic.incremental import OutOfBudgetError
 from assay.checker.symbolic.inductive import Induction
 from assay.checker.symbolic.initial import initial_states
-from assay.checker.symbolic.proof import Proofs
+from assay.checker.symbolic.proof import Proofs, proved, statements_said
 from assay.checker.symbolic.recheck import Doubt, SecondOpinion
 from assay.checker.symbolic.same_text import depends_on_size
 from assay.checker.symbolic.templates import Templates, nearby, written
 from assay.checker.verdict import Outcome, PropertyResult, Report, State, Statistics
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import Diagnostic, Note, SpecError
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
 from assay.grammar.elaborate.type_relations import mentions
 from assay.grammar.kernel_types import SeqType, Sort
 from assay.grammar.load import Loaded
 
 NO_PROOF = "E826"
 ENGINE = "prove for any size"
+ASKED = {"invariant", "lemma", "transition"}
+"""The kinds of properties that are asked for any size."""
 SAMPLE = 3000
 """How many reachable states of the small model a candidate must hold in."""
 RLIMIT = 20_000_000
@@ -48,14 +52,21 @@ def prove_any(loaded: Loaded, sets: Sequence[str], options: SearchOptions | None
     Raises ``SpecError`` if one is no symmetric set of the spec, if the spec says something else for another number of elements, or if a
     property is selected that there is not.
     """
-    kernel, chosen, begun = loaded.kernel, options or SearchOptions(), time.monotonic()
-    refuse_unknown_names(kernel, chosen)
-    sorts = _open_sorts(kernel, sets)
-    _refuse_dependence(loaded, sorts)
+    chosen = options or SearchOptions()
+    refuse_unknown_names(loaded.kernel, chosen)
+    _refuse_dependence(loaded, _open_sorts(loaded.kernel, sets))
+    return prove_every_size(loaded.kernel, sets, chosen)
+
+
+def prove_every_size(kernel: k.Kernel, sets: Sequence[str], chosen: SearchOptions) -> Proofs:
+    """The proofs about a kernel of which it is known that nothing in it but the elements themselves comes from the size of the sets."""
+    begun, sorts = time.monotonic(), _open_sorts(kernel, sets)
     with deep_recursion(kernel):
         prover = _AnyProver(kernel, frozenset(sort.name for sort in sorts), chosen, begun)
-        results = [prover.result(prop) for prop in kernel.properties if chosen.selects(prop.name)]
-    report = Report(kernel, ENGINE, tuple(results), Statistics(seconds=time.monotonic() - begun))
+        asked = [prop for prop in kernel.properties if chosen.selects(prop.name)]
+        results = [prover.result(prop) for prop in asked]
+        defined = prover.defined(asked)
+    report = Report(kernel, ENGINE, (defined, *results), Statistics(seconds=time.monotonic() - begun))
     return Proofs(report, tuple(prover.certificates.items()), assumptions=_assumptions(kernel, sets))
 
 
@@ -86,7 +97,7 @@ def _assumptions(kernel: k.Kernel, sets: Sequence[str]) -> tuple[str, ...]:
     said.append("numbers of size parameters are unbounded; capacities of sets and maps are not enforced")
     if labels:
         said.append(f"bounds are no guards: {', '.join(f'`{label}`' for label in sorted(labels))}")
-    return (*said, "an instance without a value makes any step: that everything is defined is not asked here")
+    return tuple(said)
 
 
 def _assumed_lengths(kernel: k.Kernel) -> list[str]:
@@ -115,7 +126,7 @@ class _AnyProver:
     def result(self, prop: k.Property) -> PropertyResult:
         """The answer about one property."""
         reason: str | None
-        if prop.kind not in {"invariant", "lemma", "transition"}:
+        if prop.kind not in ASKED:
             reason = f"a {prop.kind} property is not asked for any size"
         else:
             try:
@@ -123,13 +134,44 @@ class _AnyProver:
             except OutOfBudgetError as error:
                 reason = str(error)
         if reason is None:
-            count = len(self.certificates[prop.name].conjuncts)
-            how = f"proved for any size, by {count} inductive statement{'s' if count != 1 else ''}"
-            assumed = _assumed_lengths(self.kernel)
-            how += f"; assumed: {', '.join(f'bound `{label}`' for label in assumed)}" if assumed else ""
-            outcome = Outcome.UP_TO_BOUND if assumed else Outcome.HOLDS
-            return PropertyResult(prop.name, prop.kind, outcome, prop.span, how)
+            how = f"proved for any size, by {statements_said(len(self.certificates[prop.name].conjuncts))}"
+            return proved(prop.name, prop.kind, prop.span, how, _assumed_lengths(self.kernel))
         return PropertyResult(prop.name, prop.kind, Outcome.UNKNOWN, prop.span, reason)
+
+    def defined(self, asked: Sequence[k.Property]) -> PropertyResult:
+        """The answer about initial states, steps and the properties that are asked having a value."""
+        try:
+            why = self._why_not_defined([prop for prop in asked if prop.kind in ASKED])
+        except OutOfBudgetError as error:
+            why = str(error)
+        if why is not None:
+            return PropertyResult(DEFINED, DEFINED, Outcome.UNKNOWN, NOWHERE, why)
+        how = f"proved for any size, by {statements_said(len(self.certificates[DEFINED].conjuncts))}"
+        return proved(DEFINED, DEFINED, NOWHERE, how, _assumed_lengths(self.kernel))
+
+    def _why_not_defined(self, properties: Sequence[k.Property]) -> str | None:
+        """Look for statements with which it can be proved; why not, if there are none."""
+        doubt: Doubt | None = None
+        for candidates in self._help_with_values():
+            kept = self._houdini(candidates, 0)
+            if isinstance(kept, Doubt):
+                continue
+            doubt = self._opinion.valued(kept, properties)
+            if doubt is None:
+                return self._conclude(DEFINED, self._fewer(kept, lambda said: self._opinion.valued(said, properties)))
+            if not doubt.is_answered:
+                break  # more statements would not change it
+        return str(doubt)
+
+    def _help_with_values(self) -> Iterator[list[k.Expr]]:
+        """None; what other proofs needed; what is stated in the spec; statements about all variables."""
+        yield []
+        known = dict.fromkeys(c.condition for each in self.certificates.values() for c in each.conjuncts)
+        yield list(known)
+        stated = [c.condition for p in self.kernel.properties if p.kind in {"invariant", "lemma"} for c in p.conjuncts]
+        known |= dict.fromkeys(each for each in stated if self._holds_in_sample(each))
+        yield list(known)
+        yield list(known | dict.fromkeys(self._mined(frozenset(each.name for each in self.kernel.variables))))
 
     def _expired(self) -> bool:
         if self._options.interrupted():
@@ -149,7 +191,9 @@ class _AnyProver:
                 continue
             doubt = self._opinion.implies(kept, prop)
             if doubt is None:
-                return self._conclude(prop, self._needed(kept, prop))
+                needed = self._needed(kept, prop)
+                doubt = self._opinion.implies(needed, prop)
+                return self._conclude(prop.name, needed) if doubt is None else str(doubt)
             why = f"what was inferred does not imply it ({doubt})"
         return why or "no inductive statements were found"
 
@@ -217,25 +261,31 @@ class _AnyProver:
         kept = [statements[at] for at in self._opinion.relevant(statements, prop)]
         if self._opinion.implies(kept, prop) or self._opinion.inductive(kept):
             return statements  # the refutations of fewer statements took too much work
+        return self._fewer(kept, lambda said: self._opinion.implies(said, prop))
+
+    def _fewer(self, kept: list[k.Expr], doubt: Callable[[list[k.Expr]], Doubt | None]) -> list[k.Expr]:
+        """Inductive statements, none of which can be left out without a doubt."""
         for each in list(reversed(kept)):
             if each in kept and not self._expired():
                 fewer = self._houdini([other for other in kept if other is not each], 0)
-                if not isinstance(fewer, Doubt) and self._opinion.implies(fewer, prop) is None:
+                if not isinstance(fewer, Doubt) and doubt(fewer) is None:
                     kept = fewer
         return kept
 
-    def _conclude(self, prop: k.Property, statements: list[k.Expr]) -> str | None:
+    def _conclude(self, name: str, statements: list[k.Expr]) -> str | None:
         """Confirm over the gates of the small model; why it is not proved, if they do not agree."""
-        doubt = self._opinion.inductive(statements) or self._opinion.implies(statements, prop)
+        doubt = self._opinion.inductive(statements)
         if doubt is not None:
             return str(doubt)
         initial, _, _ = initial_states(self._model)
-        induction = Induction(self.kernel, statements, list(initial), self._expired)
+        of_asked = tuple(each for each in self.kernel.properties if self._options.selects(each.name))
+        kernel = replace(self.kernel, properties=of_asked)  # what is not asked need not have a value
+        induction = Induction(kernel, statements, list(initial), self._expired)
         try:
             everything = range(len(statements))
-            if induction.failure(everything) is not None:
+            if not induction.implies(everything, name) or induction.failure(everything) is not None:
                 return "Z3 says so, but the gates of the model do not agree that it is inductive"
         finally:
             induction.close()
-        self.certificates[prop.name] = Certificate(conjuncts(statements))
+        self.certificates[name] = Certificate(conjuncts(statements))
         return None

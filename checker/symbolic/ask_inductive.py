@@ -13,7 +13,7 @@ from assay.checker.print_kernel import Sources, expression_text
 from assay.checker.symbolic.incremental import OutOfBudgetError
 from assay.checker.symbolic.inductive import Failure, Induction
 from assay.checker.symbolic.initial import initial_states
-from assay.checker.symbolic.proof import Proofs, Step
+from assay.checker.symbolic.proof import Proofs, Step, proved
 from assay.checker.symbolic.recheck import SecondOpinion
 from assay.checker.verdict import Outcome, PropertyResult, Report, Statistics
 from assay.grammar import kernel as k
@@ -88,9 +88,7 @@ def _property(kernel: k.Kernel, name: str) -> k.Property:
 def _inductive(prop: k.Property, helpers: Sequence[str], assumed: Sequence[str]) -> PropertyResult:
     """The answer about a property that is kept, with the others that it rests on."""
     with_help = f" with {', '.join(f'`{name}`' for name in helpers)}" if helpers else ""
-    bounds = f"; assumed: {', '.join(f'bound `{label}`' for label in assumed)}" if assumed else ""
-    reason = f"inductive{with_help}, confirmed by a second encoding{bounds}"
-    return PropertyResult(prop.name, prop.kind, Outcome.UP_TO_BOUND if assumed else Outcome.HOLDS, prop.span, reason)
+    return proved(prop.name, prop.kind, prop.span, f"inductive{with_help}, confirmed by a second encoding", assumed)
 
 
 def _not_inductive(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.checker.symbolic.certificate import Certificate
-from assay.checker.verdict import Report, State
+from assay.checker.verdict import Outcome, PropertyResult, Report, State
+from assay.grammar.diagnostics import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +34,19 @@ class Proofs:
     certificates: tuple[tuple[str, Certificate], ...] = ()
     steps: tuple[tuple[str, Step], ...] = ()
     assumptions: tuple[str, ...] = ()
+
+
+def assuming(labels: Sequence[str]) -> str:
+    """What is said after a reason of the bounds that it takes for granted; nothing if there are none."""
+    return f"; assumed: {', '.join(f'bound `{label}`' for label in labels)}" if labels else ""
+
+
+def statements_said(count: int) -> str:
+    """How many inductive statements a proof has."""
+    return f"{count} inductive statement{'s' if count != 1 else ''}"
+
+
+def proved(name: str, kind: str, span: Span, how: str, assumed: Sequence[str]) -> PropertyResult:
+    """The answer about what was proved: it holds, or up to the bounds that are assumed."""
+    outcome = Outcome.UP_TO_BOUND if assumed else Outcome.HOLDS
+    return PropertyResult(name, kind, outcome, span, how + assuming(assumed))

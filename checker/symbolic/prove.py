@@ -30,7 +30,7 @@ from assay.checker.symbolic.kinduction import KInduction, NotInductive
 from assay.checker.symbolic.leaves import UnspeakableError
 from assay.checker.symbolic.mined import mined_cubes
 from assay.checker.symbolic.not_inductive import step_shown
-from assay.checker.symbolic.proof import Proofs, Step
+from assay.checker.symbolic.proof import Proofs, Step, assuming, proved, statements_said
 from assay.checker.symbolic.recheck import SecondOpinion
 from assay.checker.symbolic.spacer import Spacer
 from assay.checker.symbolic.system import Question, System, encode_kernel
@@ -235,13 +235,22 @@ class _Prover:
     def _second_opinion(self, question: Question, certificate: Certificate) -> str | None:
         said = [each.condition for each in certificate.conjuncts]
         prop = next((p for p in self.kernel.properties if p.name == question.name), None)
-        if prop is None:  # `defined` and `deadlock` speak of what the second encoding leaves open
-            return self._confirmed_by_search(question, "the second encoding does not say when something is undefined")
         opinion = SecondOpinion(self.kernel, expired=self._expired)
-        doubt = opinion.inductive(said) or opinion.implies(said, prop)
+        if prop is not None:
+            doubt = opinion.inductive(said) or opinion.implies(said, prop)
+        elif question.name == DEFINED:
+            doubt = opinion.inductive(said) or opinion.valued(said, self._asked_for_values())
+        else:
+            return self._confirmed_by_search(question, "the second encoding does not say what has no next step")
         return (
             None if doubt is None else self._confirmed_by_search(question, f"the second encoding has doubts ({doubt})")
         )
+
+    def _asked_for_values(self) -> list[k.Property]:
+        """What has to have a value in every state or step: the selected properties, and ``terminal`` where deadlocks are looked for."""
+        terminal = k.Property("terminal", "invariant", self.kernel.terminal, None)
+        ends = [terminal] if self._search.asks_deadlock and terminal.conjuncts else []
+        return [*(p for p in self.kernel.properties if self.options.selects(p.name)), *ends]
 
     def _confirmed_by_search(self, question: Question, why: str) -> str | None:
         """Have all states searched instead; ``why`` if that comes to no end."""
@@ -266,23 +275,19 @@ class _Prover:
 
     def _proved(self, question: Question) -> PropertyResult:
         span = next((p.span for p in self.kernel.properties if p.name == question.name), NOWHERE)
-        cuts = (
-            self._system.cuts.keys() | self._search.bounds.keys()
-        )  # those of steps, and those that were hit initially
+        # Steps may be cut by some bounds, and others were hit by initial states.
+        cuts = self._system.cuts.keys() | self._search.bounds.keys()
         assumed = sorted(cuts - self.kernel.accepted_bounds)
-        bounds = f"; assumed: {', '.join(f'bound `{label}`' for label in assumed)}" if assumed else ""
         how = "confirmed by a search of all states" if question.name in self._by_search else self._size(question.name)
         if question.kind == "reachable":
             outcome = Outcome.UNKNOWN if cuts else Outcome.VIOLATED
-            return PropertyResult(
-                question.name, question.kind, outcome, span, f"no reachable state satisfies it ({how}{bounds})"
-            )
-        outcome = Outcome.UP_TO_BOUND if assumed else Outcome.HOLDS
-        return PropertyResult(question.name, question.kind, outcome, span, f"proved, {how}{bounds}")
+            reason = f"no reachable state satisfies it ({how}{assuming(assumed)})"
+            return PropertyResult(question.name, question.kind, outcome, span, reason)
+        return proved(question.name, question.kind, span, f"proved, {how}", assumed)
 
     def _size(self, name: str) -> str:
         count = len(self.certificates[name].conjuncts)
-        return f"by {count} inductive statement{'s' if count != 1 else ''}, confirmed by a second encoding"
+        return f"by {statements_said(count)}, confirmed by a second encoding"
 
     # -------------------------------------------------------------------------------------------- answers
 

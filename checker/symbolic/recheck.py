@@ -7,7 +7,7 @@ one of the second encoding alone, since it has more steps than the system.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import z3
@@ -16,9 +16,11 @@ from assay.checker.evaluate.traverse import variables_of
 from assay.checker.symbolic.templates import written
 from assay.checker.symbolic.theory import Reading
 from assay.checker.symbolic.theory_collections import Values
+from assay.checker.symbolic.theory_defined import StepNeeds, has_value
 from assay.checker.symbolic.theory_step import TheoryStep, any_state, first_state, step_of
 from assay.checker.symbolic.theory_values import Domain, OutsideTheoryError
 from assay.grammar import kernel as k
+from assay.grammar import kernel_types as t
 
 RLIMIT = 200_000_000
 """Z3's own measure of work, the same on every machine, that one question may take."""
@@ -31,6 +33,8 @@ class Doubt:
     where: str
     statement: int | None
     why: str
+    is_answered: bool = False
+    """Whether Z3 has a counterexample, so that other statements may help."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.why}"
@@ -103,6 +107,52 @@ class SecondOpinion:
         except (OutsideTheoryError, z3.Z3Exception) as error:
             return _no_encoding(error)
 
+    def valued(self, statements: Sequence[k.Expr], properties: Sequence[k.Property]) -> Doubt | None:
+        """Why it is not certain that initial states, steps from states with the statements, and properties have a value; None if it is."""
+        try:
+            self._prepare()
+            held = self._held(statements)
+            return self._first_valued() or self._steps_valued(held) or self._properties_valued(held, properties)
+        except (OutsideTheoryError, z3.Z3Exception) as error:
+            return _no_encoding(error)
+
+    def _first_valued(self) -> Doubt | None:
+        init = self._kernel.init
+        needs = StepNeeds(self._domain, self._kernel, self._now, bounded=not self._open)
+        needs.initial(init)
+        solver = self._solver(needs.given)
+        doubt = self._asked(solver, z3.Not(z3.And(needs.needs)), "the values of an initial state", None)
+        if doubt is not None or not init.conditions:
+            return doubt
+        first = first_state(self._domain, replace(self._kernel, init=replace(init, conditions=())))
+        both = k.Logic(t.BOOL, "and", tuple(each.condition for each in init.conditions))
+        known = has_value(Reading(self._domain, first.after), both)
+        return self._asked(self._solver(first.conditions), z3.Not(known), "the conditions of an initial state", None)
+
+    def _steps_valued(self, held: Sequence[Any]) -> Doubt | None:
+        for name in self._kernel.next:
+            needs = StepNeeds(self._domain, self._kernel, self._now, bounded=not self._open)
+            needs.action(self._kernel.action(name))
+            solver = self._solver([*held, *needs.given])
+            doubt = self._asked(solver, z3.Not(z3.And(needs.needs)), f"the values of a step of `{name}`", None)
+            if doubt is not None:
+                return doubt
+        return None
+
+    def _properties_valued(self, held: Sequence[Any], properties: Sequence[k.Property]) -> Doubt | None:
+        for prop in properties:
+            where = f"the value of `{prop.name}`"
+            steps = self._all_steps() if prop.kind == "transition" else [None]
+            for step in steps:
+                now, before = (self._now, None) if step is None else (step.after, self._now)
+                reading = Reading(self._domain, now, before)
+                known = z3.And([has_value(reading, each.condition) for each in prop.conjuncts])
+                solver = self._solver([*held, *(() if step is None else step.conditions)])
+                doubt = self._asked(solver, z3.Not(known), where, None)
+                if doubt is not None:
+                    return doubt
+        return None
+
     def _denied(self, prop: k.Property, now: Values, before: Values | None) -> Any:
         holds = z3.And([Reading(self._domain, now, before).read(c.condition) for c in prop.conjuncts])
         return holds if prop.kind == "reachable" else z3.Not(holds)
@@ -171,7 +221,7 @@ class SecondOpinion:
         if answer == z3.unsat:
             return None
         why = "it does not hold there" if answer == z3.sat else f"Z3 gave up ({solver.reason_unknown()})"
-        return Doubt(where, at, why)
+        return Doubt(where, at, why, is_answered=answer == z3.sat)
 
     # ------------------------------------------------------------------------------------- what is needed
 

@@ -25,6 +25,9 @@ from assay.checker.symbolic.theory_values import (
 )
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
+from assay.grammar.elaborate.type_relations import is_integer, mentions
+
+COLLECTIONS = (t.SetType, t.MapType, t.SeqType, t.BagType)
 
 
 class Reading(Collections):
@@ -48,6 +51,15 @@ class Reading(Collections):
         if not self._inside:
             self.known.append(condition)
 
+    def needs(self, expr: k.Expr) -> list[Any]:
+        """The conditions without which an expression has no value though its parts have, and more that it needs."""
+        outer, self.known, inside, self._inside = self.known, [], self._inside, 0
+        try:
+            self.read(expr)
+            return self.known
+        finally:
+            self.known, self._inside = outer, inside
+
     def apart(self, make: Callable[[], Any]) -> Any:
         """What ``make`` reads; that something has no value in it is not noted, as it may not be reached."""
         self._inside += 1
@@ -67,7 +79,7 @@ class Reading(Collections):
             case k.TypeDomain(_, of):
                 return self._whole(of)
             case k.Old(_, operand):
-                return self._old(operand)
+                return self.earlier(lambda: self.read(operand))
             case k.IfThenElse(of, condition, then, otherwise):
                 test = self.read(condition)
                 return self.domain.choose(
@@ -109,16 +121,22 @@ class Reading(Collections):
             case _:
                 assert_never(node)
 
-    def _old(self, operand: k.Expr) -> Any:
+    def earlier(self, make: Callable[[], Any]) -> Any:
+        """What ``make`` reads in the state before."""
         assert self.before is not None
         now, self.now = self.now, self.before
         try:
-            return self.read(operand)
+            return make()
         finally:
             self.now = now
 
     def _whole(self, of: t.Type) -> TSet:
-        return TSet(lambda x: self.domain.typed(x, of), None)
+        def contains(x: Any) -> Any:
+            if any(mentions(of, each) for each in COLLECTIONS):
+                raise OutsideTheoryError("membership in a type of collections")
+            return self.domain.typed(x, of)
+
+        return TSet(contains, of)
 
     # ------------------------------------------------------------------------------------------ conditions
 
@@ -130,7 +148,7 @@ class Reading(Collections):
             case k.Logic(_, op, parts):
                 return self._logic(op, parts)
             case k.Equal(_, left, right, negated):
-                same = domain.equal(self.read(left), self.read(right), _common(left.type, right.type))
+                same = domain.equal(self.read(left), self.read(right), left.type)
                 return z3.Not(same) if negated else same
             case k.Compare(_, op, left, right):
                 a, b = self.read(left), self.read(right)
@@ -141,7 +159,7 @@ class Reading(Collections):
                 inside = self._member(self.read(item), item.type, self.read(collection), collection.type)
                 return z3.Not(inside) if negated else inside
             case k.Subset(_, left, right, strict):
-                return self._subset(self.read(left), self.read(right), left.type, strict)
+                return self._subset(self.read(left), self.read(right), strict)
             case k.IsVariant(_, operand, variant):
                 return self.read(operand).tag == _position(operand.type, variant)
             case k.IsSome(_, operand):
@@ -161,15 +179,15 @@ class Reading(Collections):
             return self.apart(lambda: self.read(body))
 
         if quantifier == "forall":
-            return self._forall(over, binder.type, holds)
-        return z3.Not(self._forall(over, binder.type, lambda value: z3.Not(holds(value))))
+            return self.for_all(over, holds)
+        return z3.Not(self.for_all(over, lambda value: z3.Not(holds(value))))
 
     def _member(self, item: Any, of: t.Type, collection: Any, type_: t.Type) -> Any:
         match collection:
             case TSet():
                 return collection.contains(item)
             case TMap():
-                return collection.has(item)
+                return collection.keys.contains(item)
             case TSeq():
                 assert isinstance(type_, t.SeqType)
                 spots = [z3.IntVal(at) for at in range(collection.most)]
@@ -179,16 +197,11 @@ class Reading(Collections):
             case _:
                 raise OutsideTheoryError("membership in this")
 
-    def _subset(self, a: Any, b: Any, of: t.Type, strict: bool) -> Any:
-        if not isinstance(of, t.SetType):
+    def _subset(self, a: Any, b: Any, strict: bool) -> Any:
+        if not isinstance(a, TSet):
             raise OutsideTheoryError("an order of bags")
-        inside = self._all_of(a, of.item, b.contains)
-        return z3.And(inside, z3.Not(self._all_of(b, of.item, a.contains))) if strict else inside
-
-    def _all_of(self, elements: TSet, of: t.Type, holds: Callable[[Any], Any]) -> Any:
-        if elements.items is not None:
-            return z3.And([z3.Implies(there, holds(x)) for there, x in elements.items])
-        return self.domain.forall(of, lambda x: z3.Implies(elements.contains(x), holds(x)))
+        inside = self.domain.subset(a, b)
+        return z3.And(inside, z3.Not(self.domain.subset(b, a))) if strict else inside
 
     # -------------------------------------------------------------------------------------------- integers
 
@@ -199,9 +212,9 @@ class Reading(Collections):
             case k.Arithmetic(_, op, left, right):
                 return self._arithmetic(op, self.read(left), self.read(right))
             case k.Count(_, operand):
-                return self._count(self.read(operand), operand.type)
+                return self._count(self.read(operand))
             case k.Aggregate(_, op, operand):
-                return self._aggregate(op, self._items(self.read(operand), operand.type))
+                return self._aggregate(op, self._items(self.read(operand)))
             case k.Times():
                 raise OutsideTheoryError("bags", node.span)
             case _:
@@ -267,7 +280,8 @@ class Reading(Collections):
                 self.require(option.present)
                 return option.item
             case k.UpdateEntry(of, collection, key, value):
-                return self.with_entry(self.read(collection), self.read(key), self.read(value), of)
+                changed = self.with_entry(self.read(collection), self.read(key), self.read(value), of)
+                return self._also_outside(changed, key.type)
             case k.UpdateField(_, record, index, value):
                 fields = self.read(record).fields
                 return TRecord((*fields[:index], self.read(value), *fields[index + 1 :]))
@@ -277,7 +291,9 @@ class Reading(Collections):
                 raise AssertionError(node)
 
     def _entry(self, collection: Any, key: Any) -> Any:
-        self.require(z3.And(key >= 0, key < collection.length) if isinstance(collection, TSeq) else collection.has(key))
+        self.require(
+            z3.And(key >= 0, key < collection.length) if isinstance(collection, TSeq) else collection.keys.contains(key)
+        )
         return collection.get(key)
 
     def with_entry(self, collection: Any, key: Any, value: Any, of: t.Type) -> Any:
@@ -296,21 +312,28 @@ class Reading(Collections):
         def same(x: Any) -> Any:
             return self.domain.equal(x, key, of.key)
 
-        def has(x: Any) -> Any:
-            return z3.Or(same(x), collection.has(x)) if of.partial else collection.has(x)
+        keys = collection.keys
+        if not of.partial:
+            self.require(keys.contains(key))
+        else:
+            keys = TSet(lambda x: z3.Or(same(x), collection.keys.contains(x)), keys.of)
+        return TMap(keys, lambda x: self.domain.choose(same(x), value, collection.get(x), of.value))
 
-        return TMap(has, lambda x: self.domain.choose(same(x), value, collection.get(x), of.value))
+    @staticmethod
+    def _also_outside(table: Any, key: t.Type) -> Any:
+        """The map or sequence; the keys of a partial map in an expression may be outside of their range."""
+        if isinstance(table, TMap) and is_integer(key) and key != table.keys.of:
+            return TMap(TSet(table.keys.contains, t.INT), table.get)
+        return table
 
     def _without(self, table: TMap, key: Any, of: t.Type) -> TMap:
         assert isinstance(of, t.MapType)
-        return TMap(lambda x: z3.And(table.has(x), z3.Not(self.domain.equal(x, key, of.key))), table.get)
+        without = TSet(
+            lambda x: z3.And(table.keys.contains(x), z3.Not(self.domain.equal(x, key, of.key))), table.keys.of
+        )
+        return TMap(without, table.get)
 
 
 def _position(of: t.Type, variant: str) -> int:
     assert isinstance(of, t.EnumType)
     return next(at for at, each in enumerate(of.variants) if each.name == variant)
-
-
-def _common(a: t.Type, b: t.Type) -> t.Type:
-    """Of two types of one value the one that says more: integers in expressions have no range."""
-    return b if isinstance(a, t.IntType) else a

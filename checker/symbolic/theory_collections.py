@@ -11,6 +11,7 @@ import z3
 from assay.checker.symbolic.theory_values import Domain, OutsideTheoryError, TMap, TSeq, TSet
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
+from assay.grammar.diagnostics import Span
 
 Values = dict[str, Any]
 Moment = tuple[Values, Values, Values | None]
@@ -37,13 +38,20 @@ class Collections(ABC):
     def require(self, condition: Any) -> None:
         """Without this condition what is read has no value."""
 
-    def _forall(self, over: k.Expr, of: t.Type, holds: Callable[[Any], Any]) -> Any:
+    def for_all(self, over: k.Expr, holds: Callable[[Any], Any]) -> Any:
+        """Whether something holds for all elements of what an expression ranges over."""
         if isinstance(over, k.TypeDomain):
             return self.domain.forall(over.of, holds)
-        elements = self.read(over)
-        if elements.items is not None:
-            return z3.And([z3.Implies(there, holds(x)) for there, x in elements.items])
-        return self.domain.forall(of, lambda x: z3.Implies(elements.contains(x), holds(x)))
+        return self.domain.all_of(self.read(over), holds)
+
+    def listed(self, over: TSet, span: Span) -> Sequence[tuple[Any, Any]]:
+        """What may be in a set that updates are made for, each with the condition that it is."""
+        if over.items is not None:
+            return over.items
+        if self.domain.is_listed(over.of):
+            return [(over.contains(x), x) for x in self.domain.values(over.of)]
+        size = "of open size" if self.domain.is_open(over.of) else "as large as this"
+        raise OutsideTheoryError(f"an update for each element of a set {size}", span)
 
     def _collection(self, node: Any) -> Any:
         match node:
@@ -58,7 +66,8 @@ class Collections(ABC):
             case k.Combine(of, op, left, right):
                 return self._combine(op, self.read(left), self.read(right), of)
             case k.Keys(_, operand):
-                return TSet(self.read(operand).has)
+                table: TMap = self.read(operand)
+                return table.keys
             case k.Values(_, operand):
                 return self._values(self.read(operand), operand.type)
             case k.Elements(_, operand):
@@ -85,7 +94,7 @@ class Collections(ABC):
             holds = self._at(moment, {node.binder.name: x}, lambda: self.read(node.condition))
             return z3.And(whole.contains(x), holds)
 
-        return TSet(contains, items)
+        return TSet(contains, whole.of, items)
 
     def _moment(self) -> Moment:
         return dict(self.bound), self.now, self.before
@@ -112,7 +121,7 @@ class Collections(ABC):
         def contains(y: Any) -> Any:
             return z3.Not(self._at(moment, {}, lambda: self._no_image(node, 0, y, of)))
 
-        return TSet(contains)
+        return TSet(contains, of)
 
     def _listed_images(self, node: k.Image, at: int, reached: Any) -> list[tuple[Any, Any]] | None:
         if at == len(node.generators):
@@ -132,12 +141,12 @@ class Collections(ABC):
         return found
 
     def _listed(self, generator: k.Generator) -> Sequence[tuple[Any, Any]] | None:
-        elements, of = self.read(generator.domain), generator.binder.type
+        elements = self.read(generator.domain)
         if isinstance(elements, TSeq):
             return [(elements.length > at, elements.get(z3.IntVal(at))) for at in range(elements.most)]
         if elements.items is not None:
             return list(elements.items)
-        return self._items(elements, t.SetType(of)) if self.domain.is_listed(of) else None
+        return self._items(elements) if self.domain.is_listed(elements.of) else None
 
     def _no_image(self, node: k.Image, at: int, y: Any, of: t.Type) -> Any:
         if at == len(node.generators):
@@ -149,7 +158,7 @@ class Collections(ABC):
             self.bound[generator.binder.name] = x
             return self._no_image(node, at + 1, y, of)
 
-        return self._forall(generator.domain, generator.binder.type, holds)
+        return self.for_all(generator.domain, holds)
 
     def _image_of_sequence(self, node: k.Image) -> TSeq:
         whole = self.read(node.generators[0].domain)
@@ -169,14 +178,14 @@ class Collections(ABC):
         def get(key: Any) -> Any:
             return self._at(moment, {binder.name: key}, lambda: self.read(value))
 
-        return TMap(keys.contains, get)
+        return TMap(keys, get)
 
     def _interval(self, low: Any, high: Any) -> TSet:
         items = None
         if z3.is_int_value(z3.simplify(low)) and z3.is_int_value(z3.simplify(high)):
             numbers = range(z3.simplify(low).as_long(), z3.simplify(high).as_long() + 1)
             items = tuple((z3.BoolVal(True), z3.IntVal(n)) for n in numbers)
-        return TSet(lambda x: z3.And(low <= x, x <= high), items)
+        return TSet(lambda x: z3.And(low <= x, x <= high), t.INT, items)
 
     def _combine(self, op: str, a: Any, b: Any, of: t.Type) -> Any:
         if isinstance(of, t.SeqType):
@@ -186,13 +195,14 @@ class Collections(ABC):
         match op:
             case "union":
                 items = (*a.items, *b.items) if a.items is not None and b.items is not None else None
-                return TSet(lambda x: z3.Or(a.contains(x), b.contains(x)), items)
+                both = a.of if a.of == b.of else of.item
+                return TSet(lambda x: z3.Or(a.contains(x), b.contains(x)), both, items)
             case "intersection":
                 items = None if a.items is None else tuple((z3.And(p, b.contains(x)), x) for p, x in a.items)
-                return TSet(lambda x: z3.And(a.contains(x), b.contains(x)), items)
+                return TSet(lambda x: z3.And(a.contains(x), b.contains(x)), a.of, items)
             case _:
                 items = None if a.items is None else tuple((z3.And(p, z3.Not(b.contains(x))), x) for p, x in a.items)
-                return TSet(lambda x: z3.And(a.contains(x), z3.Not(b.contains(x))), items)
+                return TSet(lambda x: z3.And(a.contains(x), z3.Not(b.contains(x))), a.of, items)
 
     def _joined(self, a: TSeq, b: TSeq, of: t.Type) -> TSeq:
         def get(i: Any) -> Any:
@@ -204,11 +214,10 @@ class Collections(ABC):
         assert isinstance(of, t.MapType)
 
         def contains(y: Any) -> Any:
-            return self.domain.exists(
-                of.key, lambda x: z3.And(table.has(x), self.domain.equal(table.get(x), y, of.value))
-            )
+            differ = self.domain.all_of(table.keys, lambda x: z3.Not(self.domain.equal(table.get(x), y, of.value)))
+            return z3.Not(differ)
 
-        return TSet(contains)
+        return TSet(contains, of.value)
 
     def _elements(self, sequence: Any, of: t.Type) -> TSet:
         if not isinstance(sequence, TSeq) or not isinstance(of, t.SeqType):
@@ -224,23 +233,21 @@ class Collections(ABC):
             return TSeq(taken, whole.get, whole.most)
         return TSeq(whole.length - taken, lambda i: whole.get(i + taken), whole.most)
 
-    def _items(self, collection: Any, of: t.Type) -> Sequence[tuple[Any, Any]]:
+    def _items(self, collection: Any) -> Sequence[tuple[Any, Any]]:
         """What may be in a set, without repetitions that count twice."""
-        if isinstance(collection, TSet) and isinstance(of, t.SetType):
-            if self.domain.is_listed(of.item):
-                return [(collection.contains(x), x) for x in self.domain.values(of.item)]
+        if isinstance(collection, TSet):
+            if self.domain.is_listed(collection.of):
+                return [(collection.contains(x), x) for x in self.domain.values(collection.of)]
             if collection.items is not None:
                 return collection.items
         raise OutsideTheoryError("a number of elements where the size is open")
 
-    def _count(self, collection: Any, of: t.Type) -> Any:
+    def _count(self, collection: Any) -> Any:
         if isinstance(collection, TSeq):
             return collection.length
-        if isinstance(collection, TSet) and isinstance(of, t.SetType) and self.domain.is_listed(of.item):
-            return z3.Sum([z3.If(there, 1, 0) for there, _ in self._items(collection, of)])
-        if isinstance(collection, TMap) and isinstance(of, t.MapType) and self.domain.is_listed(of.key):
-            keys = self._items(TSet(collection.has), t.SetType(of.key))
-            return z3.Sum([z3.If(there, 1, 0) for there, _ in keys])
+        keys = collection.keys if isinstance(collection, TMap) else collection
+        if isinstance(keys, TSet) and self.domain.is_listed(keys.of):
+            return z3.Sum([z3.If(there, 1, 0) for there, _ in self._items(keys)])
         raise OutsideTheoryError("a number of elements where the size is open")
 
     def _aggregate(self, op: str, items: Sequence[tuple[Any, Any]]) -> Any:

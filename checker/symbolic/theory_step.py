@@ -11,7 +11,7 @@ import z3
 from assay.checker.evaluate.families import statement
 from assay.checker.symbolic.theory import Reading
 from assay.checker.symbolic.theory_collections import Values
-from assay.checker.symbolic.theory_values import Domain, OutsideTheoryError, TMap, TRecord
+from assay.checker.symbolic.theory_values import Domain, TMap, TRecord
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 
@@ -107,17 +107,7 @@ class _Writer:
         return self.reading.apart(lambda: self.reading.read(expr)) if when else self.reading.read(expr)
 
     def _for(self, node: k.For, when: list[Any]) -> None:
-        over = self._read(node.domain, when)
-        of = node.binder.type
-        if over.items is None and self.domain.is_open(of):
-            raise OutsideTheoryError("an update for each element of a set of open size", node.span)
-        if over.items is not None:
-            items = list(over.items)
-        elif self.domain.is_listed(of):
-            items = [(over.contains(x), x) for x in self.domain.values(of)]
-        else:
-            raise OutsideTheoryError("an update for each element of so large a set", node.span)
-        for there, x in items:
+        for there, x in self.reading.listed(self._read(node.domain, when), node.span):
             self.reading.bound[node.binder.name] = x
             self._write(node.body, [*when, there])
 

@@ -57,17 +57,21 @@ class TOption:
 
 @dataclass(frozen=True, slots=True)
 class TSet:
-    """A set by its membership; ``items`` lists what may be in it, each with the condition that it is, where that is known."""
+    """A set by its membership. ``of`` is a type that all its elements are of: sets with different ranges can be compared.
+
+    ``items`` lists what may be in it, each with the condition that it is, where that is known.
+    """
 
     contains: Callable[[Any], Any]
+    of: t.Type
     items: tuple[tuple[Any, Any], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TMap:
-    """A map by whether it has a key, and its value there."""
+    """A map by its keys, and its value at each."""
 
-    has: Callable[[Any], Any]
+    keys: TSet
     get: Callable[[Any], Any]
 
 
@@ -164,7 +168,9 @@ class Domain:
                 return lambda *at: TOption(there(*at), inner(*at))
             case t.SetType(item):
                 inside = self.unknown(t.BOOL, f"{name}.has", [*keys, *self.scalar_sorts(item)])
-                return lambda *at: TSet(lambda x: z3.And(self.typed(x, item), inside(*at, *self.scalars(x, item))))
+                return lambda *at: TSet(
+                    lambda x: z3.And(self.typed(x, item), inside(*at, *self.scalars(x, item))), item
+                )
             case t.MapType():
                 return self._unknown_map(of, name, keys)  # type: ignore[arg-type]
             case t.SeqType(item, capacity):
@@ -188,7 +194,7 @@ class Domain:
                 inside = self.typed(key, of.key)
                 return inside if has is None else z3.And(inside, has(*at, *self.scalars(key, of.key)))
 
-            return TMap(there, lambda key: get(*at, *self.scalars(key, of.key)))
+            return TMap(TSet(there, of.key), lambda key: get(*at, *self.scalars(key, of.key)))
 
         return make
 
@@ -234,13 +240,13 @@ class Domain:
 
     def set_of(self, items: Sequence[tuple[Any, Any]], of: t.Type) -> TSet:
         """The set of items that are there."""
-        return TSet(lambda x: z3.Or([z3.And(p, self.equal(x, y, of)) for p, y in items]), tuple(items))
+        return TSet(lambda x: z3.Or([z3.And(p, self.equal(x, y, of)) for p, y in items]), of, tuple(items))
 
     def map_of(self, entries: Sequence[tuple[Any, Any]], of: t.MapType) -> TMap:
         """The map of some entries, of which later ones win."""
         if not entries:
             empty = self.filler(of.value)
-            return TMap(lambda _: z3.BoolVal(False), lambda _: empty)
+            return TMap(self.set_of((), of.key), lambda _: empty)
 
         def get(key: Any) -> Any:
             result = entries[0][1]
@@ -248,7 +254,7 @@ class Domain:
                 result = self.choose(self.equal(key, at, of.key), value, result, of.value)
             return result
 
-        return TMap(lambda key: z3.Or([self.equal(key, at, of.key) for at, _ in entries]), get)
+        return TMap(self.set_of([(z3.BoolVal(True), at) for at, _ in entries], of.key), get)
 
     def seq_of(self, items: Sequence[Any], of: t.Type) -> TSeq:
         """The sequence of some elements."""
@@ -278,12 +284,18 @@ class Domain:
                 return any(self.is_open(f.type) for v in variants for f in v.fields)
             case t.RecordType(_, fields):
                 return any(self.is_open(f.type) for f in fields)
-            case t.OptionType(item) | t.SetType(item) | t.SeqType(item) | t.BagType(item):
+            case t.OptionType(item):
                 return self.is_open(item)
-            case t.MapType(key, value):
-                return self.is_open(key) or self.is_open(value)
+            case t.SetType(item, capacity) | t.SeqType(item, capacity) | t.BagType(item, capacity):
+                return self.is_open(item) or self._is_open_capacity(capacity)
+            case t.MapType(key, value, capacity):
+                return self.is_open(key) or self.is_open(value) or self._is_open_capacity(capacity)
             case other:
                 assert_never(other)
+
+    def _is_open_capacity(self, capacity: int | None) -> bool:
+        """Where sizes are open a capacity is not known: a size parameter may give it."""
+        return capacity is not None and bool(self.open_sorts)
 
     def is_listed(self, of: t.Type) -> bool:
         """Whether quantifiers over the type are written out."""
@@ -351,7 +363,7 @@ class Domain:
             case t.SetType():
                 return z3.BoolVal(True)  # membership asks for the type itself
             case t.MapType(key, image):
-                return self.forall(key, lambda x: z3.Implies(value.has(x), self.typed(value.get(x), image)))
+                return self.forall(key, lambda x: z3.Implies(value.keys.contains(x), self.typed(value.get(x), image)))
             case t.SeqType(item, capacity):
                 most = value.most if capacity is None else capacity
                 parts = [value.length >= 0, value.length <= most]
@@ -365,7 +377,7 @@ class Domain:
                 assert_never(other)
 
     def equal(self, a: Any, b: Any, of: t.Type) -> Any:
-        """Whether two values of a type are equal."""
+        """Whether two values are equal; ``of`` is the type of both but for ranges and capacities inside collections."""
         match kind(of):
             case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
                 return a == b
@@ -380,14 +392,11 @@ class Domain:
                 return z3.And([self.equal(x, y, f.type) for x, y, f in zip(a.fields, b.fields, fields, strict=True)])
             case t.OptionType(item):
                 return z3.And(a.present == b.present, z3.Implies(a.present, self.equal(a.item, b.item, item)))
-            case t.SetType(item):
-                return self._equal_sets(a, b, item)
-            case t.MapType(key, image):
-
-                def same_at(x: Any) -> Any:
-                    return z3.And(a.has(x) == b.has(x), z3.Implies(a.has(x), self.equal(a.get(x), b.get(x), image)))
-
-                return self.forall(key, same_at)
+            case t.SetType():
+                return self._equal_sets(a, b)
+            case t.MapType(_, image):
+                same = self.all_of(a.keys, lambda x: self.equal(a.get(x), b.get(x), image))
+                return z3.And(self._equal_sets(a.keys, b.keys), same)
             case t.SeqType(item):
                 parts = [a.length == b.length]
                 for at in range(min(a.most, b.most)):
@@ -399,12 +408,20 @@ class Domain:
             case other:
                 assert_never(other)
 
-    def _equal_sets(self, a: TSet, b: TSet, item: t.Type) -> Any:
-        if a.items is not None and b.items is not None:
-            return z3.And(
-                [z3.Implies(p, b.contains(x)) for p, x in a.items] + [z3.Implies(p, a.contains(x)) for p, x in b.items]
-            )
-        return self.forall(item, lambda x: a.contains(x) == b.contains(x))
+    def _equal_sets(self, a: TSet, b: TSet) -> Any:
+        if a.items is None and b.items is None and a.of == b.of:
+            return self.forall(a.of, lambda x: a.contains(x) == b.contains(x))
+        return z3.And(self.subset(a, b), self.subset(b, a))
+
+    def subset(self, a: TSet, b: TSet) -> Any:
+        """Whether all elements of a set are in another."""
+        return self.all_of(a, b.contains)
+
+    def all_of(self, elements: TSet, holds: Callable[[Any], Any]) -> Any:
+        """Whether something holds for all elements of a set."""
+        if elements.items is not None:
+            return z3.And([z3.Implies(there, holds(x)) for there, x in elements.items])
+        return self.forall(elements.of, lambda x: z3.Implies(elements.contains(x), holds(x)))
 
     def choose(self, test: Any, yes: Any, no: Any, of: t.Type) -> Any:
         """One of two values."""
@@ -422,17 +439,11 @@ class Domain:
                 return TRecord(tuple(self.choose(test, x, y, f.type) for x, y, f in parts))
             case t.OptionType(item):
                 return TOption(z3.If(test, yes.present, no.present), self.choose(test, yes.item, no.item, item))
-            case t.SetType():
-                items = None
-                if yes.items is not None and no.items is not None:
-                    ours = [(z3.And(test, p), x) for p, x in yes.items]
-                    items = (*ours, *((z3.And(z3.Not(test), p), x) for p, x in no.items))
-                return TSet(lambda x: z3.If(test, yes.contains(x), no.contains(x)), items)
-            case t.MapType(_, image):
-                return TMap(
-                    lambda x: z3.If(test, yes.has(x), no.has(x)),
-                    lambda x: self.choose(test, yes.get(x), no.get(x), image),
-                )
+            case t.SetType(item):
+                return self._choose_set(test, yes, no, item)
+            case t.MapType(key, image):
+                keys = self._choose_set(test, yes.keys, no.keys, key)
+                return TMap(keys, lambda x: self.choose(test, yes.get(x), no.get(x), image))
             case t.SeqType(item):
                 length = z3.If(test, yes.length, no.length)
                 return TSeq(length, lambda i: self.choose(test, yes.get(i), no.get(i), item), max(yes.most, no.most))
@@ -440,3 +451,12 @@ class Domain:
                 raise OutsideTheoryError("bags")
             case other:
                 assert_never(other)
+
+    @staticmethod
+    def _choose_set(test: Any, yes: TSet, no: TSet, item: t.Type) -> TSet:
+        items = None
+        if yes.items is not None and no.items is not None:
+            ours = [(z3.And(test, p), x) for p, x in yes.items]
+            items = (*ours, *((z3.And(z3.Not(test), p), x) for p, x in no.items))
+        of = yes.of if yes.of == no.of else item
+        return TSet(lambda x: z3.If(test, yes.contains(x), no.contains(x)), of, items)

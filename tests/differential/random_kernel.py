@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from random import Random
 from typing import Any
@@ -439,10 +439,15 @@ def _begin(random: Random, variable: k.Variable, some: Mapping[t.Type, k.Expr]) 
     return [pick, k.Assign(f"i{variable.name}", variable.name, (), binder, of)]
 
 
-def random_kernel(random: Random, depth: int = 3, *, symmetric: bool = False) -> k.Kernel:
-    """A kernel with up to four variables, three actions and three properties; if ``symmetric``, one that tells no elements apart."""
+def random_kernel(
+    random: Random, depth: int = 3, *, symmetric: bool = False, types: Sequence[t.Type] = TYPES
+) -> k.Kernel:
+    """A kernel with up to four variables, three actions and three properties; if ``symmetric``, one that tells no elements apart.
+
+    ``types`` are those that variables may have.
+    """
     maker = Maker(random, symmetric=symmetric)
-    types = [random.choice(TYPES) for _ in range(random.randint(2, 4))]
+    types = [random.choice(types) for _ in range(random.randint(2, 4))]
     if symmetric:
         types[:2] = [ATOM, AT]
     maker.variables = [k.Variable(f"v{at}", of, ghost=False) for at, of in enumerate(types)]

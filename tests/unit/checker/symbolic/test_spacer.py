@@ -61,7 +61,7 @@ def test_its_proof_is_confirmed_by_a_certificate() -> None:
     result = next(each for each in proofs.report.properties if each.name == "never_apart")
     assert result.outcome is Outcome.HOLDS
     assert "confirmed by a second encoding" in (result.reason or "")
-    assert [name for name, _ in proofs.certificates] == ["never_apart"]
+    assert [name for name, _ in proofs.certificates] == ["defined", "never_apart"]
 
 
 def test_what_it_refutes_is_shown_as_a_shortest_run() -> None:
