@@ -10,30 +10,28 @@ from assay.grammar import kernel, syntax
 from assay.grammar.elaborate.context import Fresh
 
 NodeT = TypeVar("NodeT", bound=kernel.Node)
+AnyNodeT = TypeVar("AnyNodeT", kernel.Node, syntax.Node)
 
 
 def nodes(root: kernel.Node) -> Iterator[kernel.Node]:
     """The node and all nodes inside it."""
-    pending: list[object] = [root]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, tuple):
-            pending.extend(item)
-        elif isinstance(item, kernel.Node):
-            yield item
-            pending.extend(getattr(item, name.name) for name in fields(item))
+    return _inside(root, kernel.Node)
 
 
 def pieces(root: object) -> Iterator[syntax.Node]:
     """Every piece of syntax inside a piece of syntax or a tuple of some, itself among them."""
+    return _inside(root, syntax.Node)
+
+
+def _inside(root: object, kind: type[AnyNodeT]) -> Iterator[AnyNodeT]:
     pending = [root]
     while pending:
         item = pending.pop()
         if isinstance(item, tuple):
             pending.extend(item)
-        elif isinstance(item, syntax.Node):
+        elif isinstance(item, kind):
             yield item
-            pending.extend(getattr(item, part.name) for part in fields(item))
+            pending.extend(getattr(item, field.name) for field in fields(item))
 
 
 def reads_state(expr: kernel.Expr) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.kafka.ladder import LADDER
 
-HEAD = ("spec", "switched off", "violated", "states", "seconds")
+HEAD = ("spec", "switched off, or model", "violated", "states", "seconds")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

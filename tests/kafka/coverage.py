@@ -104,8 +104,10 @@ IDLE = {
         "finish_shutdown.unfenced",
         "take_proposal.has_leader",
     },
+    "kafka/kraft/pre_vote": {"quorum.win.standing", "vote.other"},
     "kafka/kraft/quorum": {"vote.not_past", "vote.other", "win.standing"},
     "kafka/kraft/registration": {"stop.unfenced"},
+    "kafka/kraft/snapshots": {"load.other"},
     "kafka/kraft/voters": {"add_voter.established", "add_voter.leading", "remove_voter.leading", "resign.leading"},
     "kafka/kraft/voting": {"vote.other", "win.standing"},
     "kafka/leadership": {

@@ -6,11 +6,14 @@ of the same names; the other numbers are ours.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
 import pytest
 from tests.kafka.coverage import check_coverage, check_outcomes
+from tests.kafka.ladder import LADDER as TABLE
+from tests.kafka.ladder import Rung
 
 from assay.checker import portfolio
 from assay.checker.options import SearchOptions
@@ -122,6 +125,13 @@ def violated(report: Report) -> list[PropertyResult]:
     return [each for each in report.properties if each.outcome is Outcome.VIOLATED and each.kind != "scenario"]
 
 
+def record(record_property: Callable[[str, object], None], spec: str, what: str, report: Report) -> None:
+    """Rows of the table of bugs: a version in a model, or a rule that was switched off."""
+    for name, length in lost(report):
+        rung = Rung(f"kafka/replication/{spec}", what, name, length, report.statistics.seconds)
+        record_property(TABLE, rung.cells())
+
+
 def size(report: Report) -> tuple[int, int]:
     return report.statistics.distinct, report.statistics.depth
 
@@ -149,12 +159,15 @@ def test_kip320_holds_with_logs_of_three_records_in_the_published_number_of_stat
 
 
 @pytest.mark.parametrize("row", LOSES, ids=str)
-def test_a_version_loses_a_committed_record_in_a_run_of_the_published_length(row: Loses) -> None:
+def test_a_version_loses_a_committed_record_in_a_run_of_the_published_length(
+    row: Loses, record_property: Callable[[str, object], None]
+) -> None:
     report = searched(row.spec, row.model, properties=frozenset({"strong_isr"}))
     assert lost(report) == (("strong_isr", row.length),)
     (found,) = violated(report)
     assert found.trace is not None
     assert found.trace.steps[-1].action == row.last
+    record(record_property, row.spec, row.model, report)
 
 
 @pytest.mark.parametrize("row", [row for row in LOSES if row.distinct < 100_000], ids=str)
@@ -194,9 +207,10 @@ def test_the_reference_engine_counts_the_published_states(row: Holds) -> None:
 
 
 @pytest.mark.parametrize("switch", SWITCHES, ids=str)
-def test_a_rule_switched_off_is_missed(switch: Switch) -> None:
+def test_a_rule_switched_off_is_missed(switch: Switch, record_property: Callable[[str, object], None]) -> None:
     report = searched(switch.spec, None, {switch.parameter: "false"}, keep_going=True)
     assert lost(report) == switch.lost
+    record(record_property, switch.spec, switch.parameter, report)
 
 
 @pytest.mark.parametrize("spec", SHARED)
