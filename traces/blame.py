@@ -53,19 +53,29 @@ class Suspect:
 
 
 def suspects(search: Search, deepest: Sequence[Path], budget: int) -> list[Suspect]:
-    """The candidates at the deepest nodes, the likeliest first; of each item, action and set of obstacles the least assuming."""
+    """The candidates at the deepest nodes, the likeliest first; of each item, action and set of obstacles the least assuming.
+
+    They are the items that may come next. Where all of these can, a search ended because an item that is to come later has become
+    impossible, and such items are the candidates.
+    """
+    free = [(path, item) for path in deepest for item in search.frontier.heads(path.node.cursors).items]
+    return _blocked_items(search, free, budget) or _blocked_items(
+        search, [(path, item) for path in deepest for item in search.doomed(path.node)], budget
+    )
+
+
+def _blocked_items(search: Search, items: Iterable[tuple[Path, Item]], budget: int) -> list[Suspect]:
     best: dict[tuple[int, str, frozenset[str]], Suspect] = {}
-    for path in deepest:
-        for item in search.frontier.heads(path.node.cursors).items:
-            for depth, state in _states(search, path, budget):
-                for action, obstacles in obstacles_of(search.model, item, state):
-                    if not obstacles:
-                        continue
-                    suspect = Suspect(item, action, tuple(obstacles), depth, path)
-                    key = (item.index, action, frozenset(f"{each.kind} {each.label}" for each in obstacles))
-                    known = best.get(key)
-                    if known is None or suspect.rank < known.rank:
-                        best[key] = suspect
+    for path, item in items:
+        for depth, state in _states(search, path, budget):
+            for action, obstacles in obstacles_of(search.model, item, state):
+                if not obstacles:
+                    continue
+                suspect = Suspect(item, action, tuple(obstacles), depth, path)
+                key = (item.index, action, frozenset(f"{each.kind} {each.label}" for each in obstacles))
+                known = best.get(key)
+                if known is None or suspect.rank < known.rank:
+                    best[key] = suspect
     return sorted(best.values(), key=lambda suspect: suspect.rank)
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
 from assay.grammar import kernel as k
+from assay.grammar.load import Loaded
+from assay.traces.answer import Scope, validated
+from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Notice
+from assay.traces.read import LogReading
 from assay.traces.validation import TraceVerdict, Validation
 
 KIND = "model"
@@ -69,6 +73,22 @@ def chosen(validation: Validation, choice: Choice, events: int) -> Validation:
     if choice.assumed is not None and validation.verdict is TraceVerdict.CONSISTENT:
         return replace(validation, notices=notices, verdict=TraceVerdict.INCONCLUSIVE, reason=choice.assumed)
     return replace(validation, notices=notices)
+
+
+def validated_by_choice(
+    reading: LogReading,
+    named: Loaded | None,
+    load: Callable[[str], Loaded],
+    options: Options = DEFAULT_OPTIONS,
+    clause: str | None = None,
+    scope: Scope | None = None,
+) -> tuple[Loaded, Validation]:
+    """The spec that a user has named, or else the one that the lines call for, and the answer of it; raises what ``load`` raises."""
+    choice = choose(reading.kinds, None if named is None else named.kernel)
+    loaded = load(choice.spec) if named is None else named
+    supported = choice.unsupported is None
+    found = validated(loaded, reading, options, clause or choice.clause, scope or Scope(), supported=supported)
+    return loaded, chosen(found, choice, sum(reading.kinds.values()))
 
 
 @cache

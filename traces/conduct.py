@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from assay.traces.order import Item
-from assay.traces.search.explore import Finding, Limits, Search
+from assay.traces.search.explore import Finding, Limits, Search, wider
 from assay.traces.search.path import Path
 
 
@@ -97,11 +97,6 @@ def _stopped(finding: Finding, *more: str) -> Undecided:
     return Undecided("; ".join((finding.why_stopped or "", *more)), tuple(finding.deepest))
 
 
-def _wide(hidden: int) -> int:
-    """A budget of hidden steps that tells whether the clause's own is why there is no execution."""
-    return 4 * hidden + 8
-
-
 def _contradiction(items: Sequence[Item]) -> str:
     places = ", ".join(str(item.observation.event.record.place) for item in items)
     return f"{places} contradict each other" if len(items) > 1 else f"{places} has no explanation then"
@@ -150,7 +145,7 @@ def _contradicted(
     """Whether more hidden steps than the clause allows would resolve a contradiction of items, of those that were asked about."""
     from assay.traces.search import handover  # noqa: PLC0415 - as above
 
-    answer = handover.hand_over(search, beginnings, _wide(limits.hidden), asked)
+    answer = handover.hand_over(search, beginnings, wider(limits.hidden), asked)
     match answer:
         case handover.Unanswered(reason):
             return _stopped(stopped, reason)
@@ -165,7 +160,7 @@ def _contradicted(
 
 
 def _beyond_budget(search: Search, beginnings: list[Path], limits: Limits, first: Finding) -> Conclusion:
-    wide = search.run(beginnings, replace(limits, hidden=_wide(limits.hidden)))
+    wide = search.run(beginnings, replace(limits, hidden=wider(limits.hidden)))
     if wide.path is None:
         return _past_cap(search, beginnings, limits, wide) if wide.why_stopped else _nothing(search, first)
     exact = search.run(beginnings, replace(limits, reduced=False))

@@ -16,7 +16,7 @@ without the others, nothing is wrong with them, and the execution is the same; h
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
@@ -89,6 +89,11 @@ class History:
         blank = model.states[model.initial[0]]
         self.begin: Frontier = (Trail(tuple(blank[i] for i in split.own), 0),)
 
+    def since(self, frontier: Frontier, time: float) -> Frontier:
+        """The ways left, of which each goes on no earlier than what is shared can have been at some time."""
+        first = self.chain.latest_at(time)
+        return tuple(replace(trail, position=max(trail.position, first)) for trail in frontier)
+
     def number(self, own: Own, position: int) -> int:
         """The state of the model with the slice's values, at a position of the shared execution."""
         whole = list(self.chain.states[position])
@@ -144,8 +149,9 @@ class History:
         return _earliest(found)
 
     def _onward(self, trail: Trail, entry: Entry, hidden: int) -> Iterator[Trail]:
+        numbered = isinstance(entry, Write)
         for position, start in self.places(trail, entry):
-            for route, state in self._after_hidden(start, hidden):
+            for route, state in self._after_hidden(start, hidden, numbered=numbered):
                 for after, taken in self.outcomes(entry, state):
                     yield Trail(self.own(after), position, trail, entry, state, route, taken)
 
@@ -168,12 +174,15 @@ class History:
         silent = isinstance(entry, Write) and (not lines or not all(line.observation.pinned for line in lines))
         return self.views.of((line.observation.rule for line in lines), numbered=silent)
 
-    def _after_hidden(self, state: int, count: int) -> Iterator[tuple[tuple[Taken, ...], int]]:
+    def _after_hidden(self, state: int, count: int, *, numbered: bool) -> Iterator[tuple[tuple[Taken, ...], int]]:
+        """The ways of so many hidden steps. Before what has a number itself none has a number: it would be that number's write."""
         if count == 0:
             yield (), state
             return
         for taken in self.model.hidden(state):
-            for route, end in self._after_hidden(taken.state, count - 1):
+            if numbered and taken.action in self.model.plan.numbered:
+                continue
+            for route, end in self._after_hidden(taken.state, count - 1, numbered=numbered):
                 yield (taken, *route), end
 
     def outcomes(self, entry: Entry, state: int) -> Iterable[tuple[int, tuple[Taken, ...]]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from assay.traces.atoms import Writer
 from assay.traces.binding import Misfit
 from assay.traces.blame import Suspect, as_blame, suspects
-from assay.traces.conduct import Accepted, Options, Undecided, conclude
+from assay.traces.conduct import Accepted, Options, Rejected, Undecided, conclude
 from assay.traces.order import Item, Order
 from assay.traces.repair import Chosen, best_repair
 from assay.traces.search.explore import Search
@@ -47,10 +47,7 @@ def proceed(search: Search, writer: Writer, options: Options) -> Findings:
         if isinstance(conclusion, Undecided):
             findings.reason = conclusion.reason
             break
-        if conclusion.conflict:
-            resumption: Resumption | None = _without_last(search, conclusion.conflict, start)
-        else:
-            resumption = explain_mismatch(search, conclusion.deepest, writer)
+        resumption = resume(search, conclusion, start, writer)
         if resumption is None:
             findings.reason = "the lines have no order that the clause allows"
             break
@@ -69,6 +66,13 @@ class Resumption:
     violation: Violation
     search: Search
     start: tuple[Path, ...]
+
+
+def resume(search: Search, rejected: Rejected, start: list[Path], writer: Writer) -> Resumption | None:
+    """The violation that a search without an execution tells of, and how it goes on; None if there is no candidate at all."""
+    if rejected.conflict:
+        return _without_last(search, rejected.conflict, start)
+    return explain_mismatch(search, rejected.deepest, writer)
 
 
 def explain_mismatch(search: Search, deepest: Sequence[Path], writer: Writer) -> Resumption | None:

@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 
 from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Bound
-from assay.traces.conduct import Accepted, Conclusion, Options, Rejected, conclude
+from assay.traces.conduct import Accepted, Conclusion, Options, Rejected, Undecided, conclude
 from assay.traces.events import Event
 from assay.traces.join import Joiner, Joint, joint
-from assay.traces.mismatch import proceed, violation_of
+from assay.traces.mismatch import resume, violation_of
 from assay.traces.order import Item
 from assay.traces.replay import Properties, execution
 from assay.traces.restatement import compared_order
 from assay.traces.search.explore import Search
 from assay.traces.search.path import Path
+from assay.traces.search.stages import Stages
 from assay.traces.slices import SlicedEvents
 from assay.traces.validation import BrokenProperty, TraceVerdict, Violation
 
@@ -54,6 +55,7 @@ class Retrial:
         self.options = options
         self._properties = Properties(search.model, search.model.kernel.properties)
         self._binder = Binder(search.model.plan, search.model.applies)
+        self._stages = Stages(search)
         self._items: dict[int, list[Item]] = {}
         for item in search.frontier.order.items:
             self._items.setdefault(id(item.observation.event), []).append(item)
@@ -69,7 +71,7 @@ class Retrial:
             search, misfits = self._changed_search(shared)
             if misfits:
                 return Judgement(TraceVerdict.INCONSISTENT, tuple(misfits))
-            conclusion = conclude(search, search.begin(search.frontier.start), self.options)
+            conclusion = self._concluded(search)
             if not isinstance(conclusion, Accepted):
                 return self._refused(search, conclusion, explained=explained)
             broken = self._properties.broken(execution(search.model, conclusion.path))
@@ -80,14 +82,25 @@ class Retrial:
         found = self._of_slices(joiner, names, change)
         return replace(found, properties=(*broken, *found.properties))
 
+    def _concluded(self, search: Search) -> Conclusion:
+        """Whether there is an execution: from the last cut before the change, and from the beginning only where that leaves it open."""
+        cut = self._stages.before_change(search.frontier.order)
+        conclusion = conclude(search, list(cut.paths), self.options)
+        if isinstance(conclusion, Undecided) and any(cut.cursors):
+            return conclude(search, search.begin(search.frontier.start), self.options)
+        return conclusion
+
     def _joint_on(self, known: Joint, path: Path) -> Joint:
         return joint(known.split, known.plan, self.search.model, path, self.writer)
 
     def _refused(self, search: Search, conclusion: Conclusion, *, explained: bool) -> Judgement:
         if not isinstance(conclusion, Rejected):
             return Judgement(TraceVerdict.INCONCLUSIVE)
-        found = proceed(search, self.writer, replace(self.options, mismatches=1)).violations if explained else ()
-        return Judgement(TraceVerdict.INCONSISTENT, tuple(found))
+        if not explained:
+            return Judgement(TraceVerdict.INCONSISTENT)
+        start = search.begin(search.frontier.start)
+        found = resume(search, conclusion, start, self.writer)
+        return Judgement(TraceVerdict.INCONSISTENT, () if found is None else (found.violation,))
 
     def _of_slices(self, joiner: Joiner, names: Sequence[str], change: Change) -> Judgement:
         violations: list[Violation] = []

@@ -337,11 +337,18 @@ class SliceCheck:
         return failed
 
     def _without_one(self, write: Write) -> list[Attempt]:
-        """The ways on without one of several lines: of those that tell when it was, for without one of them it may have been at another time."""
+        """The ways on without one of several lines: of those that tell when it was, for without one of them it may have been at another time.
+
+        Where no line is left that names the action, any is sought that can have been a short time before the first line, and not at all earlier times:
+        each of them means to try all actions.
+        """
         found: list[Attempt] = []
         for line in announcing(write.lines) if len(write.lines) > 1 else ():
             others = Write(write.number, tuple(other for other in write.lines if other is not line))
-            found += [Attempt(trail, trail, 0, (line,)) for trail in self.history.advance(self.frontier, others)]
+            frontier = self.frontier
+            if not any(other.observation.pinned for other in others.lines):
+                frontier = self.history.since(frontier, write.lines[0].time - 2 * self.late)
+            found += [Attempt(trail, trail, 0, (line,)) for trail in self.history.advance(frontier, others)]
         return found
 
     def _without_latest(self, write: Write) -> list[Attempt]:

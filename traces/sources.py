@@ -91,7 +91,7 @@ def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) ->
             with Path(listed.name).open("rb", buffering=0) as stream:
                 yield from unpack(listed, stream, limit, notices)
         except OSError as error:
-            notices.append(_note("unreadable", Path(listed.name), f"the file cannot be read: {error.strerror}"))
+            notices.append(unreadable(listed.name, error.strerror))
 
 
 def unpack(listed: Listed, stream: ByteStream, limit: ExpansionLimit, notices: list[Notice]) -> Iterator[Source]:
@@ -115,6 +115,11 @@ def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[Listed]
             yield from walker.file(path, named=True)
 
 
+def unreadable(path: str | Path, reason: str | None, what: str = "file") -> Notice:
+    """What is said of a file or directory that the system, for that reason, does not let anybody read."""
+    return Notice("unreadable", Place(str(path), 1, 0), f"the {what} cannot be read: {reason}")
+
+
 class _Walker:
     """Remembers what was seen, so that a loop of links ends and a file reached twice is read once."""
 
@@ -129,7 +134,7 @@ class _Walker:
                 return
             entries = sorted(path.iterdir())
         except OSError as error:
-            self._notices.append(_note("unreadable", path, f"the directory cannot be read: {error.strerror}"))
+            self._notices.append(unreadable(path, error.strerror, what="directory"))
             return
         for entry in entries:
             if entry.is_dir():
@@ -142,7 +147,7 @@ class _Walker:
         try:
             status = path.stat()
         except OSError as error:
-            self._notices.append(_note("unreadable", path, f"the file cannot be read: {error.strerror}"))
+            self._notices.append(unreadable(path, error.strerror))
             return
         if not stat.S_ISREG(status.st_mode):
             self._notices.append(_note("not a file", path, "neither a file nor a directory"))

@@ -2,7 +2,7 @@
 
 Parts are ``healthy``, ``kraft``, ``protocol``, ``fields``, ``coherent``, ``control``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
 one field (1,000 if none is given); there are three tenths as many coherent ones, and as many changes of whole lines. One line of JSON for each
-measurement, then one for each row of the table, with the target. All of it takes hours; with ``keep`` each part's lines are written to the folder when the
+measurement, then one for each row of the table, with the target. All of it takes hours on a busy machine; with ``keep`` each part's lines are written to the folder when the
 part is done, and a part whose lines are there is not measured again.
 """
 

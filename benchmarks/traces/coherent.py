@@ -167,7 +167,9 @@ def elections(history: History) -> Iterator[tuple[StateWrite, StateWrite]]:
 def outside_isr(history: History) -> Iterator[Coherent]:
     """A leader from outside the ISR."""
     for before, write in elections(history):
-        for new in sorted(history.live.get(write.version, frozenset()) & history.replicas - before.isr):
+        for new in sorted(
+            history.live.get(write.version, frozenset()) & history.replicas - before.isr - {write.leader}
+        ):
             yield _mutant(
                 history,
                 "leader outside the ISR",

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
 from assay.spark.logs.failures import as_diagnostic
 from assay.traces.events import Notice, Place
-from assay.traces.sources import Listed, check_paths, list_files
+from assay.traces.sources import Listed, check_paths, list_files, unreadable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -104,11 +104,11 @@ def _local(places: Sequence[Path], notices: list[Notice]) -> Iterator[tuple[List
     """The files behind paths that are no URIs. One that cannot be opened here is noticed, as no task could."""
     check_paths(places)
     for listed in list_files(places, notices):
-        reason = _unreadable(Path(listed.name))
+        reason = _unreadable_because(Path(listed.name))
         if reason is None:
             yield listed, f"file:{_straight(Path(listed.location))}"
         else:
-            notices.append(Notice("unreadable", Place(listed.name, 1, 0), f"the file cannot be read: {reason}"))
+            notices.append(unreadable(listed.name, reason))
 
 
 def _straight(path: Path) -> Path:
@@ -116,7 +116,7 @@ def _straight(path: Path) -> Path:
     return path.parent.resolve() / path.name if ".." in path.parts else path
 
 
-def _unreadable(path: Path) -> str | None:
+def _unreadable_because(path: Path) -> str | None:
     if path.name.startswith(HIDDEN):
         return "Spark passes over files whose names begin with a dot or an underscore"
     try:

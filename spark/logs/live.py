@@ -32,7 +32,7 @@ from assay.spark.logs.following import Answers, Events, Following
 from assay.spark.logs.inputs import NOT_ON_SPARK, NOT_READ, URI
 from assay.spark.logs.kept import PIECES, Kept, Stored
 from assay.spark.logs.reading import FileRead, catalogue_of, read_file, reader_of, settings
-from assay.spark.logs.tail import GrowingLogs, is_compressed_now, packed_paths, paths_by_identity, unreadable
+from assay.spark.logs.tail import GrowingLogs, is_compressed_now, packed_paths, paths_by_identity
 from assay.spark.logs.topic import Topic, is_topic
 from assay.spark.logs.validation import AS_USUAL, ClusterAnswer, slice_answers
 from assay.spark.logs.wanted import Wanted
@@ -41,7 +41,7 @@ from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Notice
 from assay.traces.read import ReadOptions
 from assay.traces.readers.pieces import read_piece
-from assay.traces.sources import Listed
+from assay.traces.sources import Listed, unreadable
 from assay.traces.wire import from_bytes, to_bytes
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Directory:
                     )
                     self._packed[key] = content
             except OSError as error:
-                notices.append(unreadable(path, error))
+                notices.append(unreadable(path, error.strerror))
         return [(path, from_bytes(content, catalogue_of(options))) for (path, *_), content in self._packed.items()]
 
 

@@ -18,9 +18,9 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.types import StructType
 
 from assay.spark.logs.reading import PACKED_NAMES, PART_BYTES
-from assay.traces.events import Notice, Place
+from assay.traces.events import Notice
 from assay.traces.readers.expand import Budget, Wrapping, expand
-from assay.traces.sources import list_files
+from assay.traces.sources import list_files, unreadable
 
 GROWING = "identity string, path string, part long, content binary"
 _BACK = 1 << 16
@@ -122,11 +122,6 @@ def packed_paths(place: str) -> list[str]:
     return [path for path in _paths(place, []) if path.lower().endswith(PACKED_NAMES)]
 
 
-def unreadable(path: str, error: OSError) -> Notice:
-    """What is said of a file that cannot be read."""
-    return Notice("unreadable", Place(path, 1, 0), f"the file cannot be read: {error.strerror}")
-
-
 def _plain_files(place: str, notices: list[Notice]) -> Iterator[tuple[str, BinaryIO]]:
     """The files below a directory that are not compressed, each open until the next; one that rotation has just moved has another name the next time."""
     for path in _paths(place, notices):
@@ -135,7 +130,7 @@ def _plain_files(place: str, notices: list[Notice]) -> Iterator[tuple[str, Binar
                 with suppress(FileNotFoundError), Path(path).open("rb") as stream:
                     yield path, stream
             except OSError as error:
-                notices.append(unreadable(path, error))
+                notices.append(unreadable(path, error.strerror))
 
 
 def _paths(place: str, notices: list[Notice]) -> list[str]:

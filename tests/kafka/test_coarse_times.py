@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.answer import validated
-from assay.traces.choice import choose
-from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.choice import validated_by_choice
 from assay.traces.read import read_logs
 from assay.traces.validation import TraceVerdict, Validation
 
@@ -19,9 +17,7 @@ from .recorded import unpack
 
 def answer(logs: list[Path]) -> Validation:
     """The answer of the model that the logs choose."""
-    reading = read_logs(logs)
-    choice = choose(reading.kinds, None)
-    return validated(load(choice.spec, None, {}), reading, DEFAULT_OPTIONS, choice.clause)
+    return validated_by_choice(read_logs(logs), None, lambda spec: load(spec, None, {}))[1]
 
 
 def without_milliseconds(run: str, folder: Path) -> list[Path]:

@@ -19,9 +19,7 @@ from assay.checker.options import SearchOptions
 from assay.checker.verdict import ExitCode, Outcome
 from assay.cli.settings import load
 from assay.grammar.values import RecordValue, Some
-from assay.traces.answer import validated
-from assay.traces.choice import choose, chosen
-from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.choice import validated_by_choice
 from assay.traces.events import Event
 from assay.traces.read import LogReading, read_logs
 from assay.traces.validation import SliceResult, TraceVerdict, Validation
@@ -41,11 +39,7 @@ Written = tuple[str, str, str, str, str]
 def answer(paths: Iterable[Path]) -> tuple[LogReading, Validation]:
     """What `assay validate` says of logs if no spec is named."""
     reading = read_logs(list(paths))
-    choice = choose(reading.kinds)
-    loaded = load(choice.spec, None, {})
-    supported = choice.unsupported is None
-    validation = validated(loaded, reading, DEFAULT_OPTIONS, choice.clause, supported=supported)
-    return reading, chosen(validation, choice, sum(reading.kinds.values()))
+    return reading, validated_by_choice(reading, None, lambda spec: load(spec, None, {}))[1]
 
 
 @cache
@@ -225,6 +219,7 @@ def of_leadership(switched_off: str | None) -> dict[str, Outcome]:
     return {each.name: each.outcome for each in report.properties if each.kind in {"invariant", "transition"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("safeguard", "violated"), [("EpochPerLeader", "one_leader_per_epoch"), ("PreferInSync", "unclean_only_in_need")]
 )

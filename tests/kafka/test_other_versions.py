@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.answer import validated
-from assay.traces.choice import choose
-from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.choice import validated_by_choice
 from assay.traces.read import read_logs
 from assay.traces.validation import TraceVerdict
 
@@ -51,8 +49,7 @@ OTHERS = [
 @pytest.mark.parametrize("other", OTHERS, ids=str)
 def test_a_cluster_of_another_version_is_no_false_alarm_and_no_line_of_it_is_unknown(other: Other) -> None:
     reading = read_logs([RECORDINGS / f"{other.run}.tar.xz"])
-    choice = choose(reading.kinds)
-    found = validated(load(choice.spec, None, {}), reading, DEFAULT_OPTIONS, choice.clause)
+    _, found = validated_by_choice(reading, None, lambda spec: load(spec, None, {}))
     assert found.verdict is (TraceVerdict.INCONCLUSIVE if other.open else TraceVerdict.CONSISTENT)
     assert found.reason == other.open
     assert (found.violations, found.properties) == ((), ())

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.answer import validated
-from assay.traces.choice import choose
-from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.choice import validated_by_choice
 from assay.traces.read import read_logs
 from assay.traces.samples import unpack_sample
 from assay.traces.validation import TraceVerdict
 
 RECORDINGS = sorted((Path(__file__).resolve().parents[1] / "corpus" / "recordings").glob("[ABC]?.tar.xz"))
+IN_PAIRS = frozenset({"B3"})
+"""The recordings of which pairs of kinds of files are tried too: one that takes little time."""
 NODES = ("broker-*", "controller-*", "zookeeper")
 
 
@@ -39,15 +39,14 @@ def alarms(logs: Path, most: int) -> list[str]:
     """The parts of consistent logs that are said to be inconsistent, with the place of the first mismatch."""
     found = []
     for name, files in parts(logs, most):
-        reading = read_logs(files)
-        choice = choose(reading.kinds)
-        answer = validated(load(choice.spec, None, {}), reading, DEFAULT_OPTIONS, choice.clause)
+        _, answer = validated_by_choice(read_logs(files), None, lambda spec: load(spec, None, {}))
         if answer.verdict is TraceVerdict.INCONSISTENT:
             first = answer.violations[0]
             found.append(f"{name}: {first.place.file.rpartition('/')[2]}:{first.place.line} {first.event.kind}")
     return found
 
 
+@pytest.mark.slow
 def test_some_logs_of_a_cluster_are_no_false_alarm(tmp_path: Path) -> None:
     assert alarms(unpack_sample("elections", tmp_path), 1) == []
 
@@ -58,4 +57,4 @@ def test_some_logs_of_a_recorded_run_are_no_false_alarm(recording: Path, tmp_pat
     with tarfile.open(recording) as packed:
         packed.extractall(tmp_path, filter="data")
     (logs,) = {path.parent for path in tmp_path.rglob("broker-*")}
-    assert alarms(logs, 2) == []
+    assert alarms(logs, 2 if recording.name.partition(".")[0] in IN_PAIRS else 1) == []

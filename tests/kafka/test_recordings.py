@@ -110,7 +110,9 @@ def test_the_execution_has_the_elections_and_the_zombies_that_the_faults_brought
     assert zombies(validation) == recording.zombies
 
 
-@pytest.mark.parametrize("recording", RECORDINGS, ids=str)
+@pytest.mark.parametrize(
+    "recording", [RECORDINGS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in RECORDINGS[1:])], ids=str
+)
 def test_the_logs_of_the_brokers_alone_are_consistent_too(recording: Recording, tmp_path: Path) -> None:
     """Without ZooKeeper's own log the ends of sessions are hidden steps; the verdict and the elections stay."""
     nodes = [path for path in unpack(recording.run, tmp_path).iterdir() if path.name != "zookeeper"]

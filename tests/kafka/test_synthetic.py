@@ -13,8 +13,9 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.synthetic import generate, size_of  # noqa: E402  # the benchmarks lie beside the package
 
 from assay.grammar.load import bundled_specs, load_spec  # noqa: E402
+from assay.traces.join import Joiner  # noqa: E402
 from assay.traces.read import read_logs  # noqa: E402
-from assay.traces.validate import validate  # noqa: E402
+from assay.traces.validate import validate, validate_shared  # noqa: E402
 from assay.traces.validation import TraceVerdict  # noqa: E402
 
 
@@ -35,6 +36,17 @@ def test_a_healthy_cluster_is_consistent_and_the_same_seed_gives_the_same_log(tm
     found = verdicts(tmp_path / "one")
     assert len(found) == 4
     assert set(found.values()) == {TraceVerdict.CONSISTENT}
+
+
+def test_a_broken_rule_is_explained_without_all_that_many_brokers_might_have_done_unseen(tmp_path: Path) -> None:
+    (broken,) = generate(tmp_path, 100_000, brokers=12, partitions=4, violations=1, seed=3)
+    loaded = load_spec(bundled_specs()[0] / "kafka" / "cluster.assay")
+    shared, slices = validate_shared(loaded, list(read_logs([tmp_path]).events))
+    assert shared.joint is not None
+    joiner = Joiner(shared.joint)
+    answer = joiner.of_slice(broken, slices[broken])
+    assert [part.label for each in answer.result.violations for part in each.blame[0].parts] == ["first_in_order"]
+    assert len(joiner.model.states) < 2 * answer.visited
 
 
 @pytest.mark.slow

@@ -10,11 +10,12 @@ from dataclasses import replace
 import pytest
 from benchmarks.traces.coherent import KINDS, blames_the_rule, coherent_mutants
 from benchmarks.traces.control import SPECS, WRONG, wrong_specs
-from benchmarks.traces.fields import field_mutants, summary
+from benchmarks.traces.edit import edited
+from benchmarks.traces.fields import field_mutants, field_sites, summary
 from benchmarks.traces.healthy import healthy_run
 from benchmarks.traces.order import is_accepted, misordered
 from benchmarks.traces.protocol import REPLICATION, protocol_run
-from benchmarks.traces.recorded import RUNS, events_of, of_version, retrial, spec
+from benchmarks.traces.recorded import RUNS, events_of, of_version, reading, retrial, spec
 
 from assay.traces.validate import validate
 from assay.traces.validation import TraceVerdict
@@ -25,6 +26,16 @@ SEED = 7
 def test_a_log_without_change_is_judged_as_it_was_validated() -> None:
     judgement = retrial("A1").judge({})
     assert (judgement.verdict, judgement.rejected) == (TraceVerdict.CONSISTENT, False)
+
+
+def test_a_line_that_can_never_come_is_blamed_although_others_can_come_before_it() -> None:
+    """A request that broker 2 is said to have had under another broker's id: what makes it impossible is found before it is its turn."""
+    place = "A0/broker-2/state-change.log:65"
+    site = next(s for s in field_sites("A0") if str(s.place).endswith(place) and s.field == "broker")
+    change = edited(reading("A0").catalogue, site.events, site.event, "broker", 1)
+    assert change is not None
+    judgement = retrial("A0").judge(change, explained=True)
+    assert [violation.place for violation in judgement.violations] == [site.place]
 
 
 @pytest.mark.slow

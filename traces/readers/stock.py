@@ -75,8 +75,7 @@ def moment(text: Any, at: int) -> int:
     if year < 1 or month < 1 or month > 12 or day < 1 or day > 31 or hour > 23 or minute > 59 or second > 60:
         return -FAR
     days = day_number(year, month, day)
-    following = day_number(year + month // 12, month % 12 + 1, 1)
-    if days >= following:
+    if day > 28 and days >= day_number(year + month // 12, month % 12 + 1, 1):  # so many days has no such month
         return -FAR
     seconds = days * 86400 + hour * 3600 + minute * 60 + second
     return seconds * 1000 + fraction

@@ -14,7 +14,7 @@ With ``reduced``, idle items are read at once and doomed ones end a branch, as t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import inf
@@ -22,7 +22,7 @@ from math import inf
 from assay.traces.order import Item, Order
 from assay.traces.search.closure import Closure, ways
 from assay.traces.search.frontier import Cursors, Frontier, advanced
-from assay.traces.search.interference import Footprints, Interference
+from assay.traces.search.interference import Doom, Footprints, Interference
 from assay.traces.search.model import Model
 from assay.traces.search.path import Move, Node, Path
 
@@ -64,11 +64,18 @@ class Finding:
 class Search:
     """One trace and one model; what is learnt about them is shared by all searches."""
 
-    def __init__(self, model: Model, frontier: Frontier, prints: Footprints | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        frontier: Frontier,
+        prints: Footprints | None = None,
+        interference: Interference | None = None,
+    ) -> None:
         self.model = model
         self.frontier = frontier
         self.prints = Footprints(model) if prints is None else prints
-        self._interference: Interference | None = None
+        self._interference = interference
+        self._dooms: dict[Cursors, tuple[Doom, ...]] = {}
         self.closures: dict[tuple[Cursors, int], Closure] = {}
 
     def closure(self, node: Node, *, reduced: bool = True) -> Closure:
@@ -85,14 +92,25 @@ class Search:
 
     def hopeless(self, cursors: Cursors, state: int) -> bool:
         """Whether an item that is next in some stream is doomed."""
-        streams = zip(self.frontier.order.streams, cursors, strict=True)
-        return any(self.interference.doomed(s.items[n], state, cursors) for s, n in streams if n < len(s.items))
+        dooms = self._dooms.get(cursors)
+        if dooms is None:
+            dooms = self._dooms[cursors] = self.interference.dooms(self.frontier.next_in_streams(cursors), cursors)
+        return any(self.interference.is_one(doom, state) for doom in dooms)
+
+    def doomed(self, node: Node) -> list[Item]:
+        """The items, next in their streams, that cannot come any more."""
+        ends = self.interference
+        return [
+            item
+            for item in self.frontier.next_in_streams(node.cursors)
+            if any(ends.is_one(doom, node.state) for doom in ends.dooms([item], node.cursors))
+        ]
 
     @property
     def interference(self) -> Interference:
         """What the items can do to one another."""
         if self._interference is None:
-            self._interference = Interference(self.prints, self.frontier.order)
+            self._interference = Interference(self.prints, self.frontier.order.items)
         return self._interference
 
     def with_order(self, order: Order) -> Search:
@@ -101,9 +119,7 @@ class Search:
 
     def with_change(self, order: Order, item: Item | None) -> Search:
         """A search over streams in which only this item took another's place, or one was left out."""
-        other = self.with_order(order)
-        other._interference = self.interference.with_item(item)
-        return other
+        return Search(self.model, Frontier(order), self.prints, self.interference.with_item(item))
 
     def settle(self, path: Path, *, reduced: bool = True) -> Path:
         """The path with every item read at once that may be: observations that hold now, and idle items."""
@@ -128,6 +144,16 @@ class Search:
     def run(self, beginnings: list[Path], limits: Limits, enough: int | None = None) -> Finding:
         """Search for a path that reads everything, or ``enough`` items."""
         finding = Finding()
+        finding.path = next(self.paths(beginnings, limits, finding, enough), None)
+        return finding
+
+    def paths(
+        self, beginnings: Iterable[Path], limits: Limits, finding: Finding, enough: int | None = None
+    ) -> Iterator[Path]:
+        """The paths that read everything, or ``enough`` items: of each node at which they end one with the fewest hidden steps is the last.
+
+        What else is found is noted in ``finding``; a cap ends the paths.
+        """
         goal = sum(self.frontier.end) if enough is None else min(enough, sum(self.frontier.end))
         seen: dict[tuple[Cursors, int], int] = {}
         stack = [iter([self.settle(path, reduced=limits.reduced) for path in beginnings])]
@@ -145,15 +171,14 @@ class Search:
             self.model.visited += 1
             _remember(finding, path)
             if path.read >= goal:
-                finding.path = path
-                return finding
+                yield path
+                continue
             if finding.visited >= limits.nodes:
                 finding.why_stopped = f"gave up after {limits.nodes:,} states of the search"
-                return finding
+                return
             if limits.reduced and self.hopeless(node.cursors, node.state):
                 continue
             stack.append(self.moves(path, limits, finding))
-        return finding
 
     def moves(self, path: Path, limits: Limits, finding: Finding) -> Iterator[Path]:
         """The ways on, the most natural first: by time, and by the number of hidden steps. Few are taken, and only those are settled."""
@@ -192,6 +217,11 @@ class Search:
                 target = Node(advanced(node.cursors, item), way.after, hidden)
                 move = Move(closure.route(way.origin) if level else (), item, way.taken)
                 yield level * HIDDEN_COST + item.time - heads.time, path.then(move, target)
+
+
+def wider(hidden: int) -> int:
+    """A budget of hidden steps that tells whether a budget is why there is no execution."""
+    return 4 * hidden + 8
 
 
 def _remember(finding: Finding, path: Path) -> None:

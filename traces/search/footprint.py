@@ -37,7 +37,7 @@ class Write:
     sure: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Condition:
     """A guard, or a part of an observation, with the binders that have known values, and the places it reads."""
 

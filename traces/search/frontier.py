@@ -43,9 +43,13 @@ class Frontier:
             found = self.known[cursors] = self._heads(cursors)
         return found
 
+    def next_in_streams(self, cursors: Cursors) -> list[Item]:
+        """The next item of each stream, whether it may come next or not."""
+        return [s.items[n] for s, n in zip(self.order.streams, cursors, strict=True) if n < len(s.items)]
+
     def _heads(self, cursors: Cursors) -> Heads:
         streams = self.order.streams
-        first = [s.items[n] for s, n in zip(streams, cursors, strict=True) if n < len(s.items)]
+        first = self.next_in_streams(cursors)
         ends = _Ends(self.order, first)
         free = [
             item

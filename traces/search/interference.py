@@ -19,7 +19,7 @@ from functools import cached_property
 from assay.checker.evaluate.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.order import Item, Order
+from assay.traces.order import Item
 from assay.traces.search.closure import Closure
 from assay.traces.search.footprint import Call, Condition, Footprint, Place, falsifies, footprint, observed, overlap
 from assay.traces.search.frontier import Cursors
@@ -49,6 +49,10 @@ class Threat:
 
     lasts: Lasts
     rescues: Lasts | None
+
+
+Doom = tuple[tuple[Condition, ...], ...]
+"""The alternatives of an item, each with conditions of which one that is false rules it out for good."""
 
 
 class Writers:
@@ -81,9 +85,9 @@ class Footprints:
             for arguments in model.instances(name, (ANY,) * len(model.meanings.actions[name].names))
         )
         self._known: dict[Call, Footprint] = {}
-        self._helps: dict[tuple[int, Call], bool] = {}
+        self._helps: dict[tuple[Condition, Call], bool] = {}
         self._observed: dict[tuple[int, frozenset[tuple[str, Value]]], tuple[Condition, ...]] = {}
-        self._alive: list[Condition] = []
+        self._false: dict[Condition, dict[int, bool]] = {}
         self._closures: dict[int, Closure] = {}
 
     def closure(self, state: int) -> Closure:
@@ -115,16 +119,29 @@ class Footprints:
 
     def helps(self, call: Call, condition: Condition) -> bool:
         """Whether an occurrence of the call might make a condition true that is false."""
-        key = (id(condition), call)
+        key = (condition, call)
         found = self._helps.get(key)
         if found is None:
-            self._alive.append(condition)
             found = self._helps[key] = any(
                 overlap(write.place, place) and not falsifies(self.model, write, condition)
                 for write in self.of(call).writes
                 for place in condition.reads
             )
         return found
+
+    def is_false(self, condition: Condition, state: int) -> bool:
+        """Whether a condition is certainly false in a state."""
+        known = self._false.setdefault(condition, {})
+        found = known.get(state)
+        if found is None:
+            found = known[state] = self._evaluates_to_false(condition, state)
+        return found
+
+    def _evaluates_to_false(self, condition: Condition, state: int) -> bool:
+        try:
+            return self.model.value(condition.expr, condition.bound, state) is False
+        except Undefined:
+            return False
 
     def dooming(self, call: Call, conditions: Iterable[Condition]) -> Condition | None:
         """A condition that is certainly false right after the call."""
@@ -133,19 +150,17 @@ class Footprints:
 
 
 class Interference:
-    """The items of one order, asked what those still to come can do."""
+    """Items, asked what those still to come can do."""
 
-    def __init__(self, prints: Footprints, order: Order) -> None:
+    def __init__(self, prints: Footprints, items: Iterable[Item]) -> None:
         self.prints = prints
         self.model = prints.model
         self._lasts: dict[Call, dict[int, int]] = {}
         self._opaque: dict[int, int] = {}
         self._rescues: dict[Item, tuple[tuple[Rescue, ...], ...]] = {}
-        self._false: dict[tuple[Item, int], tuple[tuple[Lasts, ...], ...]] = {}
         self._threats: dict[Item, tuple[Threat, ...] | None] = {}
-        for stream in order.streams:
-            for item in stream.items:
-                self._enter(item)
+        for item in items:
+            self._enter(item)
 
     def with_item(self, item: Item | None) -> Interference:
         """The same for an order in which this item took another's place, or one was left out.
@@ -155,7 +170,7 @@ class Interference:
         calls = [] if item is None else [each for call in _calls(item) for each in self._instances(item, call) or ()]
         if item is None or all(self._lasts.get(call, {}).get(item.stream, -1) >= item.position for call in calls):
             return self
-        other = Interference(self.prints, Order((), 0))
+        other = Interference(self.prints, ())
         other._opaque = dict(self._opaque)
         other._lasts = {call: dict(lasts) for call, lasts in self._lasts.items()}
         other._enter(item)
@@ -179,22 +194,24 @@ class Interference:
 
     # ------------------------------------------------------------------------------------------------ doomed items
 
-    def doomed(self, item: Item, state: int, cursors: Cursors) -> bool:
-        """Whether an item that is next in its stream cannot come any more (see the module's note)."""
-        key = (item, state)
-        ways = self._false.get(key)
-        if ways is None:
-            ways = self._false[key] = tuple(
-                tuple(rescue.lasts for rescue in way if self._is_false(rescue.condition, state))
+    def dooms(self, items: Iterable[Item], cursors: Cursors) -> tuple[Doom, ...]:
+        """What would mean that one of these items, which are next in their streams, cannot come any more (see the module's note).
+
+        It is a whole of alternatives, each of the conditions of which none may be false: nothing that is still to come makes them true.
+        """
+        found: dict[Doom, None] = {}
+        for item in items:
+            ways = tuple(
+                tuple(dict.fromkeys(r.condition for r in way if not _to_come(r.lasts, cursors)))
                 for way in self._rescuable(item)
             )
-        return bool(ways) and all(any(not _to_come(lasts, cursors) for lasts in way) for way in ways)
+            if ways and all(ways):
+                found[ways] = None
+        return tuple(found)
 
-    def _is_false(self, condition: Condition, state: int) -> bool:
-        try:
-            return self.model.value(condition.expr, condition.bound, state) is False
-        except Undefined:
-            return False
+    def is_one(self, doom: Doom, state: int) -> bool:
+        """Whether it has come to that in a state: some condition of each alternative is false."""
+        return all(any(self.prints.is_false(condition, state) for condition in way) for way in doom)
 
     def _rescuable(self, item: Item) -> tuple[tuple[Rescue, ...], ...]:
         """For each alternative of an item's first step, the conditions that no hidden step makes true."""

@@ -16,9 +16,7 @@ from assay.grammar.diagnostics import Diagnostic, Span, SpecError
 from assay.grammar.load import Loaded
 from assay.report.log_coverage import log_coverage_lines, log_coverage_object
 from assay.report.validation_object import exit_code
-from assay.traces.answer import validated
-from assay.traces.choice import choose, chosen
-from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.choice import validated_by_choice
 from assay.traces.coverage import LogCoverage, UnfitCoverageError, as_text, coverage_of, from_text, merged
 from assay.traces.read import read_logs
 
@@ -47,12 +45,8 @@ def logs(paths: tuple[str, ...], spec: str | None, into: Path | None, as_json: b
     with activity("reading logs") as show:
         reading = read_logs(paths)
         named = None if spec is None else load(spec, None, {})
-        choice = choose(reading.kinds, None if named is None else named.kernel)
-        loaded = load(choice.spec, None, {}) if named is None else named
         show("validating")
-        supported = choice.unsupported is None
-        validation = validated(loaded, reading, DEFAULT_OPTIONS, choice.clause, supported=supported)
-        validation = chosen(validation, choice, sum(reading.kinds.values()))
+        loaded, validation = validated_by_choice(reading, named, lambda name: load(name, None, {}))
     found = coverage_of(validation)
     before = [_read(into)] if into is not None and into.exists() else []
     return worst([exit_code(validation), _tell(_sum([*before, found]), loaded, into, as_json=as_json)])

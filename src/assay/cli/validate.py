@@ -31,8 +31,8 @@ from assay.report.validation_object import exit_code, junit_of_validation, valid
 from assay.report.validation_text import validation_lines
 from assay.spark.logs.wanted import Wanted, wanted_by_lines
 from assay.traces import window
-from assay.traces.answer import Scope, validated
-from assay.traces.choice import choose, chosen
+from assay.traces.answer import Scope
+from assay.traces.choice import validated_by_choice
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event
 from assay.traces.overview import Overview, overview
@@ -156,22 +156,20 @@ def validate(
     limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs)
     scope = Scope(since, until, topics, _accepted(known))
     if spark is not None:
+        output = SparkOutput(clusters, tables, as_json, junit, html)
+        refuse_on_spark({"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants)}, output)
         wanted = wanted_by_lines(model, bound) if spec is None else Wanted(load(spec, model, bound))
-        refuse_on_spark({"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants)})
-        question = SparkQuestion(wanted, clause, limits, scope, shapes, redact)
-        return validate_on_spark(spark, paths, question, SparkOutput(clusters, tables, as_json, junit, html))
+        return validate_on_spark(spark, paths, SparkQuestion(wanted, clause, limits, scope, shapes, redact), output)
     refuse_without_spark(clusters, tables)
-    loaded = None if spec is None else load(spec, model, bound)
+    named = None if spec is None else load(spec, model, bound)
     with activity("reading logs") as show:
         reading = read_logs(paths, ReadOptions(shape_files=shapes))
         if redact:
             reading, scope, stories = _renamed(reading, scope, stories)
         show(f"validating {sum(reading.kinds.values()):,} events")
-        choice = choose(reading.kinds, None if loaded is None else loaded.kernel)
-        loaded = load(choice.spec, model, bound) if loaded is None else loaded
-        supported, clause = choice.unsupported is None, clause or choice.clause
-        validation = validated(loaded, reading, limits, clause, scope, supported=supported)
-        validation = chosen(validation, choice, sum(reading.kinds.values()))
+        loaded, validation = validated_by_choice(
+            reading, named, lambda name: load(name, model, bound), limits, clause, scope
+        )
         input_ = overview(reading)
     problems: list[Diagnostic] = []
     if junit is not None:

@@ -81,19 +81,23 @@ def refuse_without_spark(clusters: str | None, tables: str | None) -> None:
             raise SpecError([Diagnostic(NOT_ON_SPARK, NOWHERE, f"`{name}` needs `--spark`", notes)])
 
 
-def refuse_on_spark(options: Mapping[str, bool]) -> None:
-    """Raise SpecError for the options that were given and ask of one process alone."""
+def refuse_on_spark(options: Mapping[str, bool], output: SparkOutput) -> None:
+    """Raise SpecError for the options that were given and ask of one process alone, and for a page that would have to show several clusters."""
     notes = (Note("take a part of the logs with `--since`, `--until` or `--topic`, and leave `--spark` out"),)
-    given = [name for name, is_given in options.items() if is_given]
-    if given:
-        raise SpecError(
-            [Diagnostic(NOT_ON_SPARK, NOWHERE, f"`{name}` asks of one process alone", notes) for name in given]
-        )
+    problems = [
+        Diagnostic(NOT_ON_SPARK, NOWHERE, f"`{name}` asks of one process alone", notes)
+        for name, is_given in options.items()
+        if is_given
+    ]
+    if output.html is not None and output.clusters is not None:
+        message = "`--html` shows one cluster, and `--clusters` asks of several"
+        problems.append(Diagnostic(NOT_ON_SPARK, NOWHERE, message))
+    if problems:
+        raise SpecError(problems)
 
 
 def validate_on_spark(master: str, paths: Sequence[str], question: SparkQuestion, output: SparkOutput) -> int:
     """The exit code, after the answer was given."""
-    _refuse(output)
     found, problems = _answers(master, paths, question, output)
     reports = [ClusterReport(each.cluster, each.validation, each.overview) for each in found]
     if output.junit is not None:
@@ -104,12 +108,6 @@ def validate_on_spark(master: str, paths: Sequence[str], question: SparkQuestion
         page = html_report(reports[0].validation, list(found[0].events), title, reports[0].overview)
         problems += write_result(output.html, page)
     return _say([each.spec for each in found], reports, problems, output)
-
-
-def _refuse(output: SparkOutput) -> None:
-    if output.html is not None and output.clusters is not None:
-        message = "`--html` shows one cluster, and `--clusters` asks of several"
-        raise SpecError([Diagnostic(NOT_ON_SPARK, NOWHERE, message)])
 
 
 def _answers(

@@ -22,9 +22,7 @@ from assay.spark.logs.failures import as_diagnostic
 from assay.spark.logs.inputs import Inputs, list_inputs
 from assay.spark.logs.validation import ClusterAnswer, How, validating
 from assay.spark.logs.wanted import wanted_by_lines
-from assay.traces.answer import validated
-from assay.traces.choice import choose, chosen
-from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.choice import validated_by_choice
 from assay.traces.overview import overview
 from assay.traces.read import read_logs
 from assay.traces.samples import sample, unpack_sample
@@ -43,10 +41,7 @@ def said(answer: ClusterAnswer) -> Any:
 
 def said_locally(path: Path) -> Any:
     reading = read_logs([path])
-    choice = choose(reading.kinds)
-    supported = choice.unsupported is None
-    answer = validated(load(choice.spec, None, {}), reading, DEFAULT_OPTIONS, choice.clause, supported=supported)
-    answer = chosen(answer, choice, sum(reading.kinds.values()))
+    _, answer = validated_by_choice(reading, None, lambda spec: load(spec, None, {}))
     return _without_time(validation_object(answer, overview(reading)))
 
 
@@ -138,18 +133,18 @@ def test_each_of_several_clusters_gets_the_answer_of_the_local_command(spark: Sp
 
 @pytest.mark.slow
 @pytest.mark.spark
-@pytest.mark.parametrize("part_bytes", [50_000, 32 << 20])
-def test_every_recording_gets_the_answer_of_the_local_command(
-    spark: SparkSession, tmp_path: Path, part_bytes: int
-) -> None:
+def test_every_recording_gets_the_answer_of_the_local_command(spark: SparkSession, tmp_path: Path) -> None:
     for path in [sample("elections"), sample("duplicate-broker"), *sorted(RECORDINGS.glob("[ABC]*.tar.xz"))]:
         with tarfile.open(path) as packed:
             packed.extractall(tmp_path / path.name.partition(".")[0], filter="data")
     inputs = list_inputs(spark, [str(tmp_path)], f"{tmp_path}/([^/]*)/")
-    found = said_on_spark(spark, inputs, How(part_bytes))
-    assert len(found) >= 7
-    for cluster, answer in found.items():
-        assert answer == said_locally(tmp_path / cluster), cluster
+    locally = {folder.name: said_locally(folder) for folder in tmp_path.iterdir()}
+    assert len(locally) >= 7
+    for part_bytes in (50_000, How().part_bytes):
+        found = said_on_spark(spark, inputs, How(part_bytes))
+        assert found.keys() == locally.keys()
+        for cluster, answer in found.items():
+            assert answer == locally[cluster], (cluster, part_bytes)
 
 
 def test_the_lines_of_each_cluster_call_for_its_spec() -> None:
