@@ -9,9 +9,7 @@ from tests.cluster.jars import NoJarsError, resolve
 from tests.cluster.processes import Cluster, cluster
 
 from assay.cli.settings import load
-from assay.traces.answer import validated
-from assay.traces.choice import choose
-from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.choice import validated_by_choice
 from assay.traces.read import read_logs
 from assay.traces.validation import TraceVerdict, Validation
 
@@ -42,9 +40,7 @@ def break_it(running: Cluster) -> None:
 
 
 def answer(logs: Path) -> Validation:
-    reading = read_logs([logs])
-    choice = choose(reading.kinds)
-    return validated(load(choice.spec, None, {}), reading, DEFAULT_OPTIONS, choice.clause)
+    return validated_by_choice(read_logs([logs]), None, lambda spec: load(spec, None, {}))[1]
 
 
 @pytest.mark.parametrize(("kraft", "spec"), [(False, "kafka.cluster"), (True, "kafka.kraft.cluster")])

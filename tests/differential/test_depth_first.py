@@ -66,7 +66,7 @@ def agree(kernel: Kernel, folder: Path, *, symmetry: bool = False) -> bool:
     return ended
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40))
 def test_both_orders_find_the_same(folder: Path, seed: int) -> None:
     kernel = random_kernel(Random(seed))
@@ -75,7 +75,7 @@ def test_both_orders_find_the_same(folder: Path, seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.integers(2, 4))
 def test_both_orders_find_the_same_in_many(folder: Path, seed: int, depth: int) -> None:
     kernel = random_kernel(Random(seed), depth)
@@ -84,4 +84,4 @@ def test_both_orders_find_the_same_in_many(folder: Path, seed: int, depth: int) 
 
 
 def test_many_of_these_searches_come_to_their_end(folder: Path) -> None:
-    assert sum(agree(random_kernel(Random(seed)), folder) for seed in range(12)) >= 6
+    assert sum(agree(random_kernel(Random(seed)), folder) for seed in range(8)) >= 4

@@ -64,7 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("objects")
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.booleans())
 def test_engines_agree_on_random_kernels(folder: Path, seed: int, keep_going: bool) -> None:
     agree(random_kernel(Random(seed)), folder, keep_going=keep_going, threads=1 + seed % 3)

@@ -102,7 +102,7 @@ def test_a_reduced_search_gives_the_answers_of_the_whole_one(folder: Path, seed:
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=125, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.integers(2, 4))
 def test_many_reduced_searches_give_the_answers_of_the_whole_ones(folder: Path, seed: int, depth: int) -> None:
     agree(random_kernel(Random(seed), depth, symmetric=True), folder)

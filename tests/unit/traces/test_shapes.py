@@ -88,6 +88,11 @@ def test_no_leader_is_none_and_brokers_are_read_from_either_print() -> None:
     assert integer_map("HashMap(1 -> 60, 3 -> 58)") == {1: 60, 3: 58}
 
 
+def test_a_broker_that_has_no_epoch_yet_is_refused_with_minus_one() -> None:
+    (refused,) = CATALOGUE.shape("stale-broker-epoch").match("Broker had a stale broker epoch (-1), retrying.")
+    assert refused["epoch"] == -1
+
+
 @pytest.mark.parametrize("text", ["0x1000011ac790002", "72057669945982978", "0X1000011AC790002"])
 def test_a_session_has_one_spelling(text: str) -> None:
     assert session(text) == "0x1000011ac790002"
