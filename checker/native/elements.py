@@ -239,3 +239,11 @@ def position_symbol(code: Code, mask: Mask, at: Scalar) -> Symbol:
         where = Number(at, 0, max(0, mask.bits.bits - 1))
         return n.add(code, where, n.number(mask.base))
     return from_rank(code, at, mask.item)
+
+
+def listed_items(code: Code, domain: Choices) -> tuple[tuple[Scalar, Symbol], ...]:
+    """The possible elements of a set, those that cannot be there left out."""
+    assert not isinstance(domain, Whole | Powerset)
+    if isinstance(domain, Bunch):
+        return tuple(item for item in domain.items if item[0].known != 0)
+    return bunch(code, domain).items

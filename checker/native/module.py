@@ -13,15 +13,18 @@ from assay.checker.native.code import TRUE, Code, Scalar, word
 from assay.checker.native.image import image_function
 from assay.checker.native.lowering import Lowering, State
 from assay.checker.native.orbits import canonical_functions
+from assay.checker.native.planes import sieve_functions
 from assay.checker.native.runtime import Runtime, over_rows
+from assay.checker.native.sieve import SieveWriter, condition_of
 from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.native.walk_rows import expand_function, inspect_function
 from assay.checker.native.write_action import ActionWriter, Labels, Told
 from assay.checker.native.write_initial import initial_functions
 from assay.checker.native.writing import Writing, written
 from assay.checker.symmetry.group import Group
 from assay.grammar import kernel as k
 
-GENERATOR_VERSION = 5
+GENERATOR_VERSION = 6
 """Part of the key of cached object code: to be raised with every change of what is generated."""
 
 _HALT = """@halt = internal global i64 0, align 8
@@ -71,14 +74,16 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
     actions = [partial(_action, kernel, layout, at, (hits, guards), Told(cuts_as=at + count)) for at in range(count)]
     others = [partial(_states, kernel, layout, ()), partial(_stop, kernel, layout, deadlock=False)]
     functions = written([*actions, *others, partial(_conditions, kernel, layout, conditions)])
+    sieve = SieveWriter(kernel, layout, frozenset()).sieve(())
     text = "\n".join(
         [
             _prelude(layout.words),
             _emit(layout.words, has_steps=False, symmetric=False),
-            _expand(count, layout.words),
-            _inspect(layout.words),
+            expand_function(sieve, layout.words),
+            inspect_function(sieve, layout.words),
             _prints(layout.words),
             _judge(layout.words, 2 * len(conditions)),
+            sieve_functions(sieve, layout.words, guards.positions),
             *functions,
         ]
     )
@@ -115,12 +120,14 @@ def program(
         ],
         frozenset() if group is None else group.names,
     )
+    sieve = SieveWriter(kernel, layout, frozenset() if group is None else group.names).sieve(states)
     fixed = [
         _prelude(layout.words),
         _emit(layout.words, has_steps=bool(steps), symmetric=group is not None, arguments=arguments is not None),
-        _expand(len(kernel.next), layout.words),
-        _inspect(layout.words),
+        expand_function(sieve, layout.words),
+        inspect_function(sieve, layout.words),
         _prints(layout.words),
+        sieve_functions(sieve, layout.words, guards.positions),
     ]
     orbits = [] if group is None else canonical_functions(kernel, layout, group)
     initial = initial_functions(kernel, layout, hits, frozenset() if group is None else group.names)
@@ -258,11 +265,7 @@ def _function(head: str, parameters: str, code: Code, last: str) -> str:
 def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: Slot, at: int, here: Scalar) -> None:
     """Note the first place where the property is decided (false, or true of a reachable), and the first where it has no value."""
     code = lowering.code
-    condition = (
-        k.Logic(prop.conjuncts[0].condition.type, "and", tuple(c.condition for c in prop.conjuncts))
-        if prop.conjuncts
-        else None
-    )
+    condition = condition_of(prop) if prop.conjuncts else None
     value, undefined = (
         (TRUE, code.invert(TRUE)) if condition is None else lowering.apart(lambda: lowering.flag(condition))
     )
@@ -339,68 +342,6 @@ def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bo
             code.jump(noted)
             code.label(noted)
     return _function("internal void @stop", "ptr %context, ptr %row", code, "ret void")
-
-
-def _expand(actions: int, words: int) -> str:
-    calls = "\n".join(f"  call void @action_{number}(ptr %context, ptr %row)" for number in range(actions))
-
-    def at(slot: Slot, name: str) -> str:
-        return f"  %{name} = getelementptr i64, ptr %context, i64 {int(slot)}"
-
-    return f"""define i64 @expand(ptr %context, ptr %rows, i64 %n) {{
-entry:
-{at(Slot.COUNT, "count")}
-{at(Slot.CAPACITY, "capacity")}
-{at(Slot.OVERFLOW, "overflow")}
-{at(Slot.CURRENT, "current")}
-{at(Slot.ALIVE, "alive")}
-{at(Slot.RESERVE, "reserve")}
-  %limit = load i64, ptr %capacity
-  %room = load i64, ptr %reserve
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
-  %halting = load atomic volatile i64, ptr @halt monotonic, align 8
-  %going = icmp eq i64 %halting, 0
-  %left = icmp ult i64 %i, %n
-  %more = and i1 %left, %going
-  br i1 %more, label %check, label %done
-check:
-  %used = load i64, ptr %count
-  %wanted = add i64 %used, %room
-  %tight = icmp ugt i64 %wanted, %limit
-  %begun = icmp ne i64 %i, 0
-  %pause = and i1 %tight, %begun
-  br i1 %pause, label %done, label %body
-body:
-  %offset = mul i64 %i, {words}
-  %row = getelementptr i64, ptr %rows, i64 %offset
-  store i64 %i, ptr %current
-  store i64 0, ptr %alive
-{calls}
-  %full = load i64, ptr %overflow
-  %failed = icmp ne i64 %full, 0
-  br i1 %failed, label %done, label %rest
-rest:
-  %living = load i64, ptr %alive
-  %dead = icmp eq i64 %living, 0
-  br i1 %dead, label %halt, label %latch
-halt:
-  call void @stop(ptr %context, ptr %row)
-  br label %latch
-latch:
-  %next = add i64 %i, 1
-  br label %head
-done:
-  %result = phi i64 [ %i, %head ], [ %i, %check ], [ %i, %body ]
-  ret i64 %result
-}}
-"""
-
-
-def _inspect(words: int) -> str:
-    body = "%here = add i64 %i, %base\n  call void @states(ptr %context, ptr %row, i64 %here)"
-    return over_rows("inspect(ptr %context, ptr %rows, i64 %n, i64 %base)", words, body)
 
 
 def _judge(words: int, size: int) -> str:

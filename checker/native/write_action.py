@@ -16,13 +16,23 @@ from assay.checker.evaluate.traverse import locals_of
 from assay.checker.layout.context import Slot
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.code import FALSE, TRUE, Code, Scalar, word
-from assay.checker.native.elements import LIST_LIMIT, Choices, Powerset, Whole, choice, choices_of, elements, positions
+from assay.checker.native.elements import (
+    LIST_LIMIT,
+    Choices,
+    Powerset,
+    Whole,
+    choice,
+    choices_of,
+    elements,
+    listed_items,
+    positions,
+)
 from assay.checker.native.image import argument_word
 from assay.checker.native.loops import each, search
 from assay.checker.native.lowering import Lowering, State
-from assay.checker.native.merge import bunch
 from assay.checker.native.rows import Packer
 from assay.checker.native.runtime import Runtime
+from assay.checker.native.sieve import MOST_INSTANCES
 from assay.checker.native.symbol import Bunch, Mask, Symbol
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.native.updates import Updates
@@ -91,13 +101,15 @@ class ActionWriter:
         for variable in kernel.variables:
             self.state.read(variable.name)
         self.lowering = Lowering(self.code, self.state, unrolling=writing.unrolling, strict=writing.strict)
+        self._sieved = False
 
     def write(self, number: int) -> str:
-        """The text of the function ``@action_<number>``."""
+        """The text of the function ``@action_<number>``; of its last argument the bits are one where an instance may come to something (``sieve``)."""
         self._parameters(number)
         self.code.do("ret void")
         body = "\n".join(self.code.lines)
-        return f"define internal void @action_{number}(ptr %context, ptr %row) noinline {{\nentry:\n{body}\n}}\n"
+        head = f"define internal void @action_{number}(ptr %context, ptr %row, i64 %hopeful) noinline"
+        return f"{head} {{\nentry:\n{body}\n}}\n"
 
     # ------------------------------------------------------------------------------------------- instances
 
@@ -113,13 +125,14 @@ class ActionWriter:
                 looped.add(name)
         if instances > LIST_LIMIT:
             raise UnsupportedError(f"an action with {instances:,} instances", self.action.span)
+        self._sieved = not looped and instances <= MOST_INSTANCES
         named.sort(key=lambda each: each[0] not in looped)
         self._loop_parameters(number, named, len(looped))
 
     def _loop_parameters(self, number: int, named: Sequence[tuple[str, Choices]], looped: int) -> None:
         if not looped:
-            for chosen in product(*(listed_items(self.code, domain) for _, domain in named)):
-                self._instance(number, [name for name, _ in named], chosen)
+            for at, chosen in enumerate(product(*(listed_items(self.code, domain) for _, domain in named))):
+                self._instance(number, [name for name, _ in named], chosen, at)
             return
         (name, domain), rest = named[0], named[1:]
 
@@ -134,10 +147,14 @@ class ActionWriter:
         assert not isinstance(domain, Bunch)
         each(self.code, positions(domain), lambda at: body(choice(self.code, domain, at)))
 
-    def _instance(self, number: int, names: Iterable[str], chosen: Iterable[tuple[Scalar, Symbol]]) -> None:
+    def _instance(self, number: int, names: Iterable[str], chosen: Iterable[tuple[Scalar, Symbol]], at: int) -> None:
         for name, (_, symbol) in zip(names, chosen, strict=True):
             self.lowering.bound[name] = symbol
         end = self.code.name("end")
+        if self._sieved:
+            walk, bit = self.code.name("walk"), self.code.fresh(64, f"and i64 %hopeful, {1 << at}")
+            self.code.branch(self.code.fresh(1, f"icmp ne {bit.typed}, 0"), walk, end)
+            self.code.label(walk)
         with self.code.scope():
             self._walk(number, 0, None, end)
         self.code.label(end)
@@ -386,11 +403,3 @@ def _size(domain: Choices) -> int:
             return 1 << of.bits.bits
         case _:
             assert_never(domain)
-
-
-def listed_items(code: Code, domain: Choices) -> tuple[tuple[Scalar, Symbol], ...]:
-    """The possible elements of a set, those that cannot be there left out."""
-    assert not isinstance(domain, Whole | Powerset)
-    if isinstance(domain, Bunch):
-        return tuple(item for item in domain.items if item[0].known != 0)
-    return bunch(code, domain).items

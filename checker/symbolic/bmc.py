@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from assay.checker.check import reference_decisions, report_of, scenarios
+from assay.checker.circuit.gates import Gates
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.outcome import Stuck, Successor
@@ -30,7 +31,6 @@ from assay.checker.reference.store import Link
 from assay.checker.reference.watch import DEFINED
 from assay.checker.symbolic.clauses import Clause, Clauses
 from assay.checker.symbolic.first_use import FirstUse, interchangeable
-from assay.checker.symbolic.gates import Gates
 from assay.checker.symbolic.initial import Bits, is_initial
 from assay.checker.symbolic.lassos import Lassos
 from assay.checker.symbolic.solver import ChildSolver, NoAnswerError

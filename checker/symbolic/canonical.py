@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
+from assay.checker.circuit.bits import BitCode
 from assay.checker.layout.row import WORD, RowLayout
 from assay.checker.layout.shape import (
     AtomShape,
@@ -23,7 +24,6 @@ from assay.checker.layout.shape import (
 from assay.checker.layout.universe import universe
 from assay.checker.native.code import TRUE, Scalar, constant, word
 from assay.checker.native.rows import Row, encode
-from assay.checker.symbolic.bits import BitCode
 
 
 def is_state(code: BitCode, layout: RowLayout, row: Row) -> Scalar:

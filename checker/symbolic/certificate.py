@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from itertools import permutations, product
 from math import factorial, prod
 
+from assay.checker.circuit.bits import owned_bits
 from assay.checker.evaluate.traverse import descendants
 from assay.checker.print_kernel import print_expression
 from assay.checker.symbolic.invariant import Cube
 from assay.checker.symbolic.leaves import Leaf, Term, leaves
-from assay.checker.symbolic.system import System, owned_bits
+from assay.checker.symbolic.system import System
 from assay.checker.symbolic.templates import renamed
 from assay.checker.symbolic.terms import Rename
 from assay.checker.symbolic.write_statement import written_out

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from assay.checker.symbolic.gates import Gates
+from assay.checker.circuit.gates import Gates
 
 Clause = list[int]
 

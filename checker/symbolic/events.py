@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from assay.checker.circuit.gates import FALSE
 from assay.checker.evaluate.model import Model
 from assay.checker.liveness.events import split
 from assay.checker.liveness.formula import Condition, Enabled, Literal, Occurs
 from assay.checker.liveness.plan import Plan
 from assay.checker.native.unsupported import UnsupportedError
-from assay.checker.symbolic.gates import FALSE
 from assay.checker.symbolic.ground import all_outcomes
 from assay.checker.symbolic.system import System, no_encoding, owned_bits
 

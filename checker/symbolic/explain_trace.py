@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from assay.checker.circuit.gates import FALSE, TRUE, Gates
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.outcome import Successor
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.reference.store import Link
 from assay.checker.symbolic.bmc import DisagreementError
-from assay.checker.symbolic.gates import FALSE, TRUE, Gates
 from assay.checker.symbolic.incremental import GateSolver, OutOfBudgetError
 from assay.checker.symbolic.initial import is_initial
 from assay.checker.symbolic.slots import places

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from assay.checker.symbolic.gates import FALSE
+from assay.checker.circuit.gates import FALSE
 from assay.checker.symbolic.system import System
 from assay.checker.symbolic.unroll import Unrolling
 from assay.checker.symmetry.group import Group

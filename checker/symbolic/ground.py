@@ -6,21 +6,21 @@ false bound (or by a capacity), or stuck where something has no value, or none o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from assay.checker.circuit.bits import BitCode
 from assay.checker.evaluate.action import ActionMeaning, Arguments
 from assay.checker.evaluate.mentions import mentions
-from assay.checker.layout.row import WORD, RowLayout
+from assay.checker.layout.row import RowLayout
 from assay.checker.native.code import TRUE, Scalar
 from assay.checker.native.elements import LIST_LIMIT, listed
 from assay.checker.native.lowering import Lowering
 from assay.checker.native.rank import literal
-from assay.checker.native.rows import Packer, Row
+from assay.checker.native.rows import Packer
 from assay.checker.native.symbol import Number, Symbol
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.native.updates import Updates
-from assay.checker.symbolic.bits import BitCode
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 
@@ -193,9 +193,3 @@ def all_outcomes(
         except UnsupportedError as error:
             raise error.at(meaning.node.span) from None
     return outcomes
-
-
-def input_row(code: BitCode, layout: RowLayout, literals: Sequence[int]) -> Row:
-    """The row whose bits are these literals, one for each bit of its words."""
-    words = [code.scalar(WORD, tuple(literals[at : at + WORD])) for at in range(0, layout.words * WORD, WORD)]
-    return Row(code, words)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from assay.checker.symbolic.gates import Gates
+from assay.checker.circuit.gates import Gates
 from assay.checker.symbolic.incremental import GateSolver
 from assay.checker.symbolic.initial import is_initial
 from assay.checker.symbolic.invariant import Cube, Safe, Unsafe, signed

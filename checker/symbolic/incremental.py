@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pysat.solvers import Solver
 
+from assay.checker.circuit.gates import Gates
 from assay.checker.symbolic.clauses import Clauses
-from assay.checker.symbolic.gates import Gates
 
 ENGINE = "minisat22"
 """Small questions by the hundred thousand: of the solvers in python-sat this one answers them with the least overhead."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from assay.checker.symbolic.gates import Gates
+from assay.checker.circuit.gates import Gates
 from assay.checker.symbolic.incremental import GateSolver
 from assay.checker.symbolic.initial import is_initial
 from assay.checker.symbolic.system import System, encode_kernel

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.checker.circuit.gates import FALSE, TRUE, Gates
 from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.outcome import Cut, Stuck, Successor
-from assay.checker.symbolic.gates import FALSE, TRUE, Gates
 from assay.checker.verdict import State
 
 Bits = tuple[int, ...]

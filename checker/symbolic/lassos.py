@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
+from assay.checker.circuit.gates import Gates
 from assay.checker.evaluate.model import Model
 from assay.checker.evaluate.scope import Frame
 from assay.checker.evaluate.undefined import Undefined
@@ -17,7 +18,6 @@ from assay.checker.liveness.formula import Condition, letters_of
 from assay.checker.liveness.lasso import Lasso
 from assay.checker.liveness.plan import Claim, Plan
 from assay.checker.symbolic.clauses import Clause, Clauses
-from assay.checker.symbolic.gates import Gates
 from assay.checker.symbolic.initial import is_initial
 from assay.checker.symbolic.solver import ChildSolver
 from assay.checker.symbolic.system import Question, encode_kernel

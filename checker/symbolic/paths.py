@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from assay.checker.symbolic.gates import Gates
+from assay.checker.circuit.gates import Gates
 from assay.checker.symbolic.incremental import GateSolver
 from assay.checker.symbolic.initial import Bits, is_initial
 from assay.checker.symbolic.invariant import Cube, Unsafe

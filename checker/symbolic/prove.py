@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, assert_never
 
+from assay.checker.circuit.gates import Gates
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
 from assay.checker.options import Progress, SearchOptions
@@ -20,7 +21,6 @@ from assay.checker.reference.results import Answers
 from assay.checker.reference.watch import DEADLOCK, DEFINED
 from assay.checker.symbolic.bmc import BoundedSearch, DisagreementError
 from assay.checker.symbolic.certificate import Certificate, conjuncts, statements
-from assay.checker.symbolic.gates import Gates
 from assay.checker.symbolic.ic3 import Ic3
 from assay.checker.symbolic.incremental import OutOfBudgetError
 from assay.checker.symbolic.inductive import Induction

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
-from assay.checker.symbolic.gates import FALSE, TRUE, Gates
+from assay.checker.circuit.gates import FALSE, TRUE, Gates
 
 
 def places(

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from assay.checker.circuit.bits import BitCode, input_row, owned_bits, spread
+from assay.checker.circuit.gates import FALSE, TRUE, Gates
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
 from assay.checker.layout.row import WORD, RowLayout, row_layout
@@ -18,10 +20,8 @@ from assay.checker.native.code import Scalar
 from assay.checker.native.lowering import Lowering, State
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.reference.watch import DEADLOCK, DEFINED
-from assay.checker.symbolic.bits import BitCode
 from assay.checker.symbolic.canonical import is_state
-from assay.checker.symbolic.gates import FALSE, TRUE, Gates
-from assay.checker.symbolic.ground import Ground, Outcomes, all_outcomes, input_row
+from assay.checker.symbolic.ground import Ground, Outcomes, all_outcomes
 from assay.checker.verdict import State as Values
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import Diagnostic, SpecError
@@ -122,19 +122,6 @@ def _decode(code: int, layout: RowLayout) -> Iterable[object]:
 
     for place in layout.places:
         yield decode(code >> place.shift & ((1 << place.shape.width) - 1), place.shape)
-
-
-def owned_bits(layout: RowLayout) -> list[int]:
-    """The positions of the bits of a row that belong to a variable."""
-    return [at for place in layout.places for at in range(place.shift, place.shift + place.shape.width)]
-
-
-def spread(layout: RowLayout, literals: Sequence[int]) -> list[int]:
-    """A literal for each bit of a row's words, from those of the bits that belong to a variable."""
-    words = [FALSE] * (layout.words * WORD)
-    for at, literal in zip(owned_bits(layout), literals, strict=True):
-        words[at] = literal
-    return words
 
 
 def encode_kernel(

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from assay.checker.circuit.gates import FALSE
 from assay.checker.liveness.formula import conjuncts, negation
 from assay.checker.liveness.plan import Plan
 from assay.checker.liveness.tableau import Automaton, Transition, automaton
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.symbolic.events import Reading, read
-from assay.checker.symbolic.gates import FALSE
 from assay.checker.symbolic.system import Question, System, no_encoding
 
 LASSO = "lasso"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from assay.checker.symbolic.gates import TRUE, Gates
+from assay.checker.circuit.gates import TRUE, Gates
 from assay.checker.symbolic.initial import Bits
 from assay.checker.symbolic.system import System
 

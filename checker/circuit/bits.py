@@ -6,10 +6,13 @@ what its few bits cost, and comparisons of such numbers are as wide as the numbe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
+from assay.checker.circuit.gates import FALSE, TRUE, Gates
+from assay.checker.layout.row import WORD, RowLayout
 from assay.checker.native.code import Code, Scalar, constant, word
-from assay.checker.symbolic.gates import FALSE, TRUE, Gates
+from assay.checker.native.rows import Row
 
 Bits = tuple[int, ...]
 """Literals from the lowest bit; the last one is repeated above."""
@@ -243,6 +246,25 @@ class BitCode(Code):
             remainder = self.choose(fits, self.number("sub", shifted, b), shifted)
             out.append(self.literal(fits))
         return self.scalar(64, (*reversed(out), FALSE)), remainder
+
+
+def owned_bits(layout: RowLayout) -> list[int]:
+    """The positions of the bits of a row that belong to a variable."""
+    return [at for place in layout.places for at in range(place.shift, place.shift + place.shape.width)]
+
+
+def spread(layout: RowLayout, literals: Sequence[int]) -> list[int]:
+    """A literal for each bit of a row's words, from those of the bits that belong to a variable."""
+    words = [FALSE] * (layout.words * WORD)
+    for at, literal in zip(owned_bits(layout), literals, strict=True):
+        words[at] = literal
+    return words
+
+
+def input_row(code: BitCode, layout: RowLayout, literals: Sequence[int]) -> Row:
+    """The row whose bits are these literals, one for each bit of its words."""
+    words = [code.scalar(WORD, tuple(literals[at : at + WORD])) for at in range(0, layout.words * WORD, WORD)]
+    return Row(code, words)
 
 
 @lru_cache(maxsize=4096)

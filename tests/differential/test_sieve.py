@@ -1,0 +1,123 @@
+"""Sixty-four rows at once are told the same as one after the other: of random kernels, and of models of Kafka."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.evaluate.model import Model
+from assay.checker.evaluate.outcome import Successor
+from assay.checker.explicit.lanes import Arena, Block, Lane
+from assay.checker.explicit.machine import Compiled
+from assay.checker.explicit.table import Keys
+from assay.checker.layout.context import NEVER, Slot
+from assay.checker.layout.row import Rows
+from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.options import SearchOptions
+from assay.checker.portfolio import compile_kernel
+from assay.cli.settings import load
+from assay.grammar.kernel import Kernel
+
+from .random_kernel import random_kernel
+
+Told = dict[str, object]
+TILE = 64
+ENDS = (Slot.STUCK, Slot.DEAD, Slot.TERMINAL)
+
+
+def lane_of(compiled: Compiled) -> Lane:
+    arena = Arena(1, compiled.layout.words, Keys.ROWS, 1 << 16, tells_arguments=bool(compiled.refinements))
+    return Lane(0, arena, compiled, np.zeros(max(1, len(compiled.guards)), np.uint8))
+
+
+def expanded(lane: Lane, rows: Rows, size: int) -> Told:
+    """All that is told of the successors of rows, so many of which are expanded together."""
+    successors: list[tuple[int, int, tuple[int, ...]]] = []
+    ends = dict.fromkeys(ENDS, NEVER)
+    steps, hits, decisive = np.full_like(lane.found_steps, NEVER), np.zeros_like(lane.hits), lane.known.copy()
+    place = 0
+    while place < len(rows):
+        lane.expand(Block(place, np.ascontiguousarray(rows[place : place + size])))
+        assert lane.done and not lane.overflow
+        found = lane.found_steps.copy()
+        found[found != NEVER] += np.uint64(len(successors))
+        steps, hits, decisive = np.minimum(steps, found), hits + lane.hits, decisive | lane.decisive
+        for end in ENDS:
+            if int(lane.context[end]) != NEVER:
+                ends[end] = min(ends[end], place + int(lane.context[end]))
+        arena, n = lane.arena, lane.count
+        columns = (arena.parents[0, :n].tolist(), arena.actions[0, :n].tolist(), arena.rows[0, :n].tolist())
+        successors += [(place + parent, action, tuple(row)) for parent, action, row in zip(*columns, strict=True)]
+        place += lane.done
+    return {
+        "successors": successors, "ends": ends, "steps": steps.tolist(), "hits": hits.tolist(), "decisive": decisive.tolist()
+    }  # fmt: skip
+
+
+def inspected(lane: Lane, rows: Rows, size: int) -> list[int]:
+    """What is told of properties in rows, so many of which are asked together."""
+    lane.found_states[:] = NEVER
+    for place in range(0, len(rows), size):
+        lane.machine.inspect(lane.context, np.ascontiguousarray(rows[place : place + size]), place)
+    found: list[int] = lane.found_states.tolist()
+    return found
+
+
+def reached(lane: Lane, start: Rows, most: int) -> Rows:
+    """Some states that can be reached, in the order of a search."""
+    known = dict.fromkeys(map(tuple, start.tolist()))
+    place = 0
+    while place < len(known) < most:
+        row = next(islice(known, place, None))
+        lane.expand(Block(0, np.array([row], np.uint64)))
+        known.update(dict.fromkeys(map(tuple, lane.arena.rows[0, : lane.count].tolist())))
+        place += 1
+    return np.array(list(known), np.uint64).reshape(len(known), -1)
+
+
+def compare(kernel: Kernel, folder: Path, most: int) -> int:
+    """Assert that it makes no difference how many rows are expanded together, marked guards or not; how many whole tiles there were."""
+    with deep_recursion(kernel):
+        compiled = compile_kernel(kernel, SearchOptions(threads=1), folder)
+    outcomes = islice(Model(kernel).init.outcomes(), most)
+    start = [compiled.layout.pack(each.state) for each in outcomes if isinstance(each, Successor)]
+    if not start:
+        return 0
+    lane = lane_of(compiled)
+    rows = reached(lane, np.array(start, np.uint64), most)
+    rows = np.ascontiguousarray(np.resize(rows, (max(2 * TILE + 5, len(rows)), rows.shape[1])))
+    for _ in range(2):
+        one_by_one = expanded(lane, rows, 1)
+        assert expanded(lane, rows, len(rows)) == one_by_one
+        assert inspected(lane, rows, len(rows)) == inspected(lane, rows, 1)
+        lane.known[:] = np.array(one_by_one["decisive"], np.uint8)
+    return len(rows) // TILE
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("objects")
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@given(st.integers(0, 2**40), st.integers(2, 4))
+def test_random_kernels(folder: Path, seed: int, depth: int) -> None:
+    try:
+        compare(random_kernel(Random(seed), depth), folder, 200)
+    except UnsupportedError:
+        return
+
+
+@pytest.mark.parametrize(
+    ("spec", "model"),
+    [("kafka/replication/kip320", "r3l2m2e2"), ("kafka/cluster", None), ("kafka/kraft/quorum", None), ("kafka/membership", None)],
+)  # fmt: skip
+def test_models_of_kafka(folder: Path, spec: str, model: str | None) -> None:
+    assert compare(load(spec, model, {}).kernel, folder, 3000) > 3000 // TILE - 2
