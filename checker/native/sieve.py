@@ -46,7 +46,7 @@ class _Steps(BitCode):
         return super().scalar(bits, literals)
 
     def label(self, name: str) -> None:
-        raise TooLongError("a loop where gates are wanted")
+        raise TooLongError(f"a loop ({name}) where gates are wanted")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from assay.checker.circuit.bits import owned_bits
 from assay.checker.circuit.gates import FALSE
 from assay.checker.evaluate.model import Model
 from assay.checker.liveness.events import split
@@ -16,7 +17,7 @@ from assay.checker.liveness.formula import Condition, Enabled, Literal, Occurs
 from assay.checker.liveness.plan import Plan
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.symbolic.ground import all_outcomes
-from assay.checker.symbolic.system import System, no_encoding, owned_bits
+from assay.checker.symbolic.system import System, no_encoding
 
 
 @dataclass(slots=True)

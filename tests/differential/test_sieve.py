@@ -45,7 +45,8 @@ def expanded(lane: Lane, rows: Rows, size: int) -> Told:
     place = 0
     while place < len(rows):
         lane.expand(Block(place, np.ascontiguousarray(rows[place : place + size])))
-        assert lane.done and not lane.overflow
+        assert lane.done
+        assert not lane.overflow
         found = lane.found_steps.copy()
         found[found != NEVER] += np.uint64(len(successors))
         steps, hits, decisive = np.minimum(steps, found), hits + lane.hits, decisive | lane.decisive

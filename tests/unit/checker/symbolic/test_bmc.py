@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from assay.checker.circuit import gates
 from assay.checker.options import SearchOptions
-from assay.checker.symbolic import bmc, gates
+from assay.checker.symbolic import bmc
 from assay.checker.verdict import Outcome
 from assay.grammar.load import load_text
 
