@@ -45,13 +45,20 @@ def places(sieve: Sieve) -> tuple[list[Told | None], int]:
 
 def sieve_functions(sieve: Sieve, words: int, guards: Mapping[str, int]) -> str:
     """The functions ``@sieve`` and, if the sieve tells of properties, ``@decided``; ``guards`` are positions of guards in the array of marks."""
-    parts = [_transpose(), _planes(words)]
+    parts = [_transpose(), _planes(words, _used(sieve))]
     told, groups = places(sieve)
     if groups:
         parts.append(_sieve(sieve, told, groups, words, guards))
     if sieve.decided is not None:
         parts.append(_decided(sieve, words))
     return "\n".join(parts)
+
+
+def _used(sieve: Sieve) -> list[int]:
+    """The words of a row that any gate reads a bit of."""
+    roots = [literal for literals in (*sieve.actions, sieve.decided) for literal in literals or ()]
+    positions = {literal >> 1: position for literal, position in zip(sieve.inputs, sieve.positions, strict=True)}
+    return sorted({positions[node] // WORD for node in sieve.gates.cone(roots) if node in positions})
 
 
 # ------------------------------------------------------------------------------------------------------------ gates
@@ -151,19 +158,19 @@ def _at(slot: Slot, name: str) -> str:
 # ---------------------------------------------------------------------------------------------------- transposition
 
 
-def _planes(words: int) -> str:
-    """The planes of 64 rows: a word for each bit of a row, in the order of the bits."""
+def _planes(words: int, used: Sequence[int]) -> str:
+    """The planes of 64 rows: a word for each bit of a row, in the order of the bits; those of words that are not used are not written."""
     copies = "\n".join(
         f"""  %from{at} = getelementptr i64, ptr %row, i64 {at}
   %w{at} = load i64, ptr %from{at}
   %place{at} = add i64 %i, {at * WORD}
   %to{at} = getelementptr i64, ptr %block, i64 %place{at}
   store i64 %w{at}, ptr %to{at}"""
-        for at in range(words)
+        for at in used
     )
     turns = "\n".join(
         f"  %part{at} = getelementptr i64, ptr %block, i64 {at * WORD}\n  call void @transpose(ptr %part{at})"
-        for at in range(words)
+        for at in used
     )
     return f"""define internal void @planes(ptr %rows, ptr %block) {{
 entry:

@@ -38,10 +38,11 @@ class _Steps(BitCode):
     def __init__(self, gates: Gates) -> None:
         super().__init__(gates)
         self.left_over = MOST_STEPS
+        self._most = len(gates) + MOST_GATES
 
     def scalar(self, bits: int, literals: Bits) -> Scalar:
         self.left_over -= 1
-        if self.left_over < 0 or len(self.gates) > MOST_GATES:
+        if self.left_over < 0 or len(self.gates) > self._most:
             raise TooLongError("conditions of many gates")
         return super().scalar(bits, literals)
 
@@ -84,6 +85,7 @@ class SieveWriter:
         self._positions = owned_bits(layout)
         self._inputs = self._gates.inputs(len(self._positions))
         self._code = _Steps(self._gates)
+        self._code.left_over += layout.words  # the words themselves are no steps
         row = input_row(self._code, layout, spread(layout, self._inputs))
         self._lowering = Lowering(self._code, State(row, layout, kernel.variables), strict=strict)
         self._marks: dict[str, int] = {}

@@ -18,7 +18,8 @@ from assay.checker.explicit.lanes import Arena, Block, Lane
 from assay.checker.explicit.machine import Compiled
 from assay.checker.explicit.table import Keys
 from assay.checker.layout.context import NEVER, Slot
-from assay.checker.layout.row import Rows
+from assay.checker.layout.row import Rows, row_layout
+from assay.checker.native import sieve
 from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.portfolio import compile_kernel
@@ -114,6 +115,16 @@ def test_random_kernels(folder: Path, seed: int, depth: int) -> None:
         compare(random_kernel(Random(seed), depth), folder, 200)
     except UnsupportedError:
         return
+
+
+@pytest.mark.parametrize("most", [30, 100, 300])
+def test_a_sieve_of_few_gates_lets_the_rest_through(folder: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(sieve, "MOST_GATES", most)
+    kernel = load("kafka/membership", None, {}).kernel
+    found = sieve.SieveWriter(kernel, row_layout(kernel.variables), frozenset()).sieve(kernel.properties[:1])
+    assert found.decided is None
+    assert 0 < sum(each is None for each in found.actions) <= len(kernel.next)
+    assert compare(kernel, folder, 500)
 
 
 @pytest.mark.parametrize(
