@@ -29,7 +29,7 @@ MOST_INSTANCES = 64
 MOST_STEPS = 60_000
 """Scalars that may be made for the gates of a kernel: about a tenth of a second."""
 MOST_GATES = 12_000
-"""Gates of a kernel: LLVM takes a third of a second for so many."""
+"""Gates of a kernel: LLVM takes half a second for so many."""
 
 
 class _Steps(BitCode):
