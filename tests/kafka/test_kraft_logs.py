@@ -197,11 +197,15 @@ def test_each_edit_changes_one_digit() -> None:
 # ------------------------------------------------------------------------------------------------------ the specs
 
 
+DEFAULTS = [
+    ("kafka/kraft/leadership", 32_808, 1_545_553, 10),
+    ("kafka/kraft/cluster", 7_291_296, 190_889_377, 22),
+]
+"""Distinct states, generated states and depth of the default models."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("spec", "distinct", "generated", "depth"),
-    [("kafka/kraft/leadership", 32_808, 1_545_553, 10), ("kafka/kraft/cluster", 7_291_296, 190_889_377, 22)],
-)
+@pytest.mark.parametrize(("spec", "distinct", "generated", "depth"), DEFAULTS)
 def test_what_a_check_without_a_model_searches_holds(spec: str, distinct: int, generated: int, depth: int) -> None:
     loaded = load(spec, None, {})
     report = portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
