@@ -212,8 +212,7 @@ def test_what_a_check_without_a_model_searches_holds(spec: str, distinct: int, g
     assert report.exit_code is ExitCode.OK
     statistics = report.statistics
     assert (statistics.distinct, statistics.generated, statistics.depth) == (distinct, generated, depth)
-    if spec == "kafka/kraft/leadership":
-        check_coverage(spec, loaded.kernel, report.coverage)
+    check_coverage(spec, loaded.kernel, report.coverage)
 
 
 def of_leadership(switched_off: str | None) -> dict[str, Outcome]:
