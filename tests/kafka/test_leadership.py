@@ -7,6 +7,7 @@ accepted executions are compared with; no test gives it to the validation.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from assay.traces.validate import validate
 from assay.traces.validation import SliceResult, TraceVerdict, Validation
 
 from .coverage import check_coverage
+from .ladder import LADDER, Rung
 from .recorded import archive, unpack
 from .test_specs import counterexamples, searched
 
@@ -137,10 +139,15 @@ def test_an_edited_digit_is_found_at_its_line_with_both_values(
         ("EpochPerElection", {"one_leader_per_epoch": 4}),
     ],
 )
-def test_each_safeguard_of_leadership_is_needed(safeguard: str, violated: dict[str, int]) -> None:
+def test_each_safeguard_of_leadership_is_needed(
+    safeguard: str, violated: dict[str, int], record_property: Callable[[str, object], None]
+) -> None:
     """The properties that are false without it, with the number of states of the shortest run that shows it."""
     report = searched("kafka/leadership", {safeguard: "false"}, "native")
     assert {name: len(trace) for name, trace in counterexamples(report).items()} == violated
+    seconds = report.statistics.seconds
+    for name, length in violated.items():
+        record_property(LADDER, Rung("kafka/leadership", safeguard, name, length, seconds).cells())
 
 
 JOINED = {"small": (11_272, 104_197, 25), "default": (904_760, 10_598_753, 27)}
