@@ -64,6 +64,29 @@ def test_tlc_finds_the_states_that_assay_finds(spec: str, distinct: int, depth: 
     assert (answer.distinct, answer.depth) == (sizes.distinct, sizes.depth) == (distinct, depth)
 
 
+@pytest.mark.parametrize(
+    ("spec", "model", "sizes", "distinct", "depth"),
+    [
+        ("kraft/pre_vote", "n3e2l1", {"Node": "{m1, m2}", "MaxEpoch": "3", "LogSize": "2"}, 4_588, 25),
+        pytest.param("kraft/pre_vote", "n3e2l1", {}, 56_833, 20, marks=pytest.mark.slow),
+        pytest.param("kraft/snapshots", "n3e3l2", {"MaxEpoch": "2"}, 23_023, 16, marks=pytest.mark.slow),
+    ],
+)
+def test_tlc_finds_the_states_of_smaller_models_of_what_takes_it_minutes(
+    spec: str, model: str, sizes: dict[str, str], distinct: int, depth: int, tmp_path: Path
+) -> None:
+    """Of three nodes each but the first, which alone has room for records: every action happens in one of the two."""
+    loaded = load_spec(CHECKOUT / f"spec/kafka/{spec}.assay", model=model, overrides=sizes)
+    exported = export(loaded.kernel)
+    write(exported, tmp_path)
+    answer = tlc(tmp_path, exported.name)
+    assert answer.is_complete, answer.output
+    report = portfolio.check(loaded.kernel).report
+    assert Outcome.VIOLATED not in {each.outcome for each in report.properties}
+    assert (answer.distinct, answer.depth) == (distinct, depth)
+    assert (report.statistics.distinct, report.statistics.depth) == (distinct, depth)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "model", "distinct", "depth", "lost"),

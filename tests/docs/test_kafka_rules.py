@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.kafka.models import AREAS
 
 from assay.cli.bundled import SPECS
 
@@ -36,6 +37,19 @@ def declares(text: str, name: str) -> bool:
     return re.search(declared, text, re.MULTILINE) is not None
 
 
+def rows(page: str) -> list[str]:
+    return [line for line in page.splitlines() if line.startswith("| ") and not line.startswith(("| rule", "| ---"))]
+
+
 def test_every_row_names_a_spec(page: str) -> None:
-    rows = [line for line in page.splitlines() if line.startswith("| ") and not line.startswith(("| rule", "| ---"))]
-    assert [row for row in rows if not references(row)] == []
+    assert [row for row in rows(page) if not references(row)] == []
+
+
+def test_every_row_says_what_is_left_out(page: str) -> None:
+    assert [row for row in rows(page) if not row.split(" | ")[2:] or not row.split(" | ")[2].strip(" |")] == []
+
+
+@pytest.mark.parametrize("area", [*list(AREAS)[:-1]])
+def test_the_areas_are_those_of_the_models(page: str, area: str) -> None:
+    """Whole clusters are the rules of all areas together."""
+    assert f"\n## {area}\n" in page

@@ -11,7 +11,7 @@ from assay.grammar import kernel as k
 
 LESSONS = {
     "kafka/cluster": ("two_processes", 4),
-    "kafka/kraft/cluster": ("lessons", 7),
+    "kafka/kraft/cluster": ("lessons", 15),
     "kafka/kraft/leadership": ("lessons", 25),
     "kafka/kraft/partition": ("lessons", 18),
     "kafka/leadership": ("lessons", 11),
@@ -92,6 +92,18 @@ IDLE = {
     },
     "kafka/isr": {"acknowledge.leading", "produce.leading"},
     "kafka/isr_in_zookeeper": {"controller_removes.acting"},
+    "kafka/kraft/cluster": {
+        "create.distinct",
+        "leadership.reassign.other",
+        "leave.changes",
+        "leave.member",
+        "lose.was_eligible",
+        "voting.hear.one_leader",
+        "voting.stand.not_leading",
+        "win.elected",
+        "win.first",
+        "win.standing",
+    },
     "kafka/kraft/leadership": {
         "elect_last_leader.created",
         "elect_unclean.other",
@@ -155,6 +167,17 @@ ELSEWHERE = {
         "elect_unclean",
         "hand_over",
     },
+    "kafka/kraft/cluster": {
+        "alter_isr",
+        "begin_anew",
+        "come_back",
+        "elect_last_leader",
+        "elect_unclean",
+        "finish_move",
+        "prefer",
+        "voting.vote",
+        "voting.vote_late",
+    },
 }
 """Actions that do not happen in the default model: the search of the module that they come from has them, or a scenario."""
 
@@ -164,6 +187,9 @@ SWITCHED_OFF = {
     "kafka/log_start": {"raise_first": "CutBeforeRaising"},
 }
 """Actions that happen only with a safeguard off."""
+
+OFF_THERE_TOO = {"kafka/kraft/partition_refinement": {"fence_batch"}}
+"""Such actions in specs that join others: those are asked about their own lines only."""
 
 
 def never(coverage: Coverage) -> set[str]:
@@ -195,6 +221,22 @@ def check_coverage(spec: str, kernel: k.Kernel, coverage: Coverage) -> None:
     """What the search of a default model did not exercise is what stands here."""
     assert never(coverage) == set(SWITCHED_OFF.get(spec, {})) | ELSEWHERE.get(spec, set()) | observed(kernel)
     assert idle(kernel, coverage) == IDLE.get(spec, set())
+
+
+def check_coverage_of_own_lines(spec: str, kernel: k.Kernel, coverage: Coverage) -> None:
+    """What a spec that joins others adds to their actions: each of its actions happens, each of its guards decides in some action."""
+    file = f"{spec}.assay"
+    own = {name for name in kernel.next if kernel.action(name).span.file.endswith(file)}
+    assert never(coverage) & own == OFF_THERE_TOO.get(spec, set())
+    places = {
+        f"{name}.{each.label}": each.span
+        for name in kernel.next
+        for each in guards(kernel.action(name))
+        if each.span.file.endswith(file)
+    }
+    nowhere = idle(kernel, coverage)
+    decided = {place for name, place in places.items() if name not in nowhere}
+    assert {name for name, place in places.items() if place not in decided} == set()
 
 
 @cache

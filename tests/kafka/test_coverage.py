@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from tests.kafka import kraft, test_kraft_logs, test_refinement, test_replication, test_specs
 from tests.kafka.coverage import ELSEWHERE, IDLE, LESSONS, SWITCHED_OFF, kernels
 
 from assay.checker import portfolio
@@ -14,6 +15,7 @@ from assay.checker.evaluate.model import Model
 from assay.checker.options import SearchOptions
 from assay.checker.reference.scenario import check_scenario
 from assay.checker.verdict import Outcome
+from assay.cli.bundled import bundled_specs
 from assay.cli.settings import load
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import Span
@@ -107,9 +109,7 @@ def test_an_action_that_no_state_allows_is_done_in_a_scenario_or_in_the_search_o
     spec: str, action: str
 ) -> None:
     used = of_another_module(loaded(spec).kernel.action(action).span, spec)
-    assert action in performed(spec) or (
-        used is not None and action.removeprefix("controller.") in kernels(used)[0].next
-    )
+    assert action in performed(spec) or (used is not None and action.rpartition(".")[2] in kernels(used)[0].next)
 
 
 @pytest.mark.parametrize(
@@ -120,3 +120,18 @@ def test_an_action_that_never_happens_does_with_a_safeguard_off(spec: str, actio
     report = portfolio.check(without.kernel, SearchOptions(), without.sources, "native").report
     (taken,) = [each.taken for each in report.coverage.actions if each.action == action]
     assert taken > 0
+
+
+def test_every_spec_is_asked_whether_all_of_it_is_exercised() -> None:
+    """By the tests that pin its states; what the versions of replication share is asked about in each of them."""
+    versions = (*(spec for spec, _ in test_replication.COVERED), test_replication.ONE_LOG.spec)
+    asked = {
+        *(each.spec for each in test_specs.SIZES),
+        *kraft.SPECS,
+        *(spec for spec, *_ in test_kraft_logs.DEFAULTS),
+        *(each.spec for each in (*test_refinement.QUICK, *test_refinement.LONG)),
+        *(f"kafka/replication/{version}" for version in versions),
+        "kafka/cluster",
+    }
+    shared = {f"kafka/replication/{name}" for name in test_replication.SHARED}
+    assert {spec for spec in bundled_specs() if spec not in shared} == asked

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import lzma
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from assay.traces.validation import SliceResult, TraceVerdict, Validation
 
 from .coverage import check_coverage
 from .kraft_edits import EDITS, Edit
+from .ladder import LADDER, Rung
 from .recorded import archive, unpack
 
 WRITES = Path(__file__).resolve().parents[1] / "corpus" / "kraft_writes.tsv"
@@ -197,35 +198,49 @@ def test_each_edit_changes_one_digit() -> None:
 # ------------------------------------------------------------------------------------------------------ the specs
 
 
+DEFAULTS = [
+    ("kafka/kraft/leadership", 32_808, 1_545_553, 10),
+    ("kafka/kraft/cluster", 7_291_296, 190_889_377, 22),
+]
+"""Distinct states, generated states and depth of the default models."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("spec", "distinct", "generated", "depth"),
-    [("kafka/kraft/leadership", 32_808, 1_545_553, 10), ("kafka/kraft/cluster", 7_291_296, 190_889_377, 22)],
-)
+@pytest.mark.parametrize(("spec", "distinct", "generated", "depth"), DEFAULTS)
 def test_what_a_check_without_a_model_searches_holds(spec: str, distinct: int, generated: int, depth: int) -> None:
     loaded = load(spec, None, {})
     report = portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
     assert report.exit_code is ExitCode.OK
     statistics = report.statistics
     assert (statistics.distinct, statistics.generated, statistics.depth) == (distinct, generated, depth)
-    if spec == "kafka/kraft/leadership":
-        check_coverage(spec, loaded.kernel, report.coverage)
+    check_coverage(spec, loaded.kernel, report.coverage)
 
 
-def of_leadership(switched_off: str | None) -> dict[str, Outcome]:
-    """The answers about its properties in the runs of up to five states."""
+def violated_in_leadership(switched_off: str | None) -> tuple[dict[str, int], float]:
+    """The properties that are false in the runs of up to five states, with the lengths of theirs, and the seconds of the search."""
     loaded = load("kafka/kraft/leadership", None, {} if switched_off is None else {switched_off: "false"})
     report = portfolio.check(loaded.kernel, SearchOptions(max_depth=4), loaded.sources, "native").report
-    return {each.name: each.outcome for each in report.properties if each.kind in {"invariant", "transition"}}
+    found = [each for each in report.properties if each.kind in {"invariant", "transition"}]
+    traces = {each.name: each.trace for each in found if each.outcome is Outcome.VIOLATED}
+    return {name: len(trace) for name, trace in traces.items() if trace is not None}, report.statistics.seconds
+
+
+@pytest.mark.slow
+def test_leadership_holds_in_its_short_runs() -> None:
+    assert violated_in_leadership(None)[0] == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("safeguard", "violated"), [("EpochPerLeader", "one_leader_per_epoch"), ("PreferInSync", "unclean_only_in_need")]
+    ("safeguard", "violated", "length"),
+    [("EpochPerLeader", "one_leader_per_epoch", 3), ("PreferInSync", "unclean_only_in_need", 4)],
 )
-def test_each_safeguard_of_leadership_is_needed(safeguard: str, violated: str) -> None:
-    assert Outcome.VIOLATED not in of_leadership(None).values()
-    assert {name for name, outcome in of_leadership(safeguard).items() if outcome is Outcome.VIOLATED} == {violated}
+def test_each_safeguard_of_leadership_is_needed(
+    safeguard: str, violated: str, length: int, record_property: Callable[[str, object], None]
+) -> None:
+    found, seconds = violated_in_leadership(safeguard)
+    assert found == {violated: length}
+    record_property(LADDER, Rung("kafka/kraft/leadership", safeguard, violated, length, seconds).cells())
 
 
 # ------------------------------------------------------------------------------------------------------ the metadata log

@@ -7,6 +7,7 @@ accepted executions are compared with; no test gives it to the validation.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from assay.traces.validate import validate
 from assay.traces.validation import SliceResult, TraceVerdict, Validation
 
 from .coverage import check_coverage
+from .ladder import LADDER, Rung
 from .recorded import archive, unpack
 from .test_specs import counterexamples, searched
 
@@ -137,26 +139,35 @@ def test_an_edited_digit_is_found_at_its_line_with_both_values(
         ("EpochPerElection", {"one_leader_per_epoch": 4}),
     ],
 )
-def test_each_safeguard_of_leadership_is_needed(safeguard: str, violated: dict[str, int]) -> None:
+def test_each_safeguard_of_leadership_is_needed(
+    safeguard: str, violated: dict[str, int], record_property: Callable[[str, object], None]
+) -> None:
     """The properties that are false without it, with the number of states of the shortest run that shows it."""
     report = searched("kafka/leadership", {safeguard: "false"}, "native")
     assert {name: len(trace) for name, trace in counterexamples(report).items()} == violated
+    seconds = report.statistics.seconds
+    for name, length in violated.items():
+        record_property(LADDER, Rung("kafka/leadership", safeguard, name, length, seconds).cells())
 
 
-def check_joined(model: str, distinct: int, generated: int, depth: int) -> Report:
+JOINED = {"small": (11_272, 104_197, 25), "default": (904_760, 10_598_753, 27)}
+"""Distinct states, generated states and depth of the models of `kafka/cluster` that are searched."""
+
+
+def check_joined(model: str) -> Report:
     loaded = load("kafka/cluster", model, {})
     report = portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
     assert (report.outcome, report.exit_code) == (Outcome.HOLDS, ExitCode.OK)
     sizes = report.statistics
-    assert (sizes.distinct, sizes.generated, sizes.depth) == (distinct, generated, depth)
+    assert (sizes.distinct, sizes.generated, sizes.depth) == JOINED[model]
     return report
 
 
 def test_the_joined_model_holds_where_it_is_small() -> None:
-    check_joined("small", 11_272, 104_197, 25)
+    check_joined("small")
 
 
 @pytest.mark.slow
 def test_the_joined_model_holds_with_two_brokers() -> None:
-    report = check_joined("default", 904_760, 10_598_753, 27)
+    report = check_joined("default")
     check_coverage("kafka/cluster", load("kafka/cluster", None, {}).kernel, report.coverage)

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from assay.checker.mutation.judge import Fate
+from assay.checker.mutation.mutant import mutants
 from assay.checker.options import SearchOptions
 from assay.checker.verdict import ExitCode
+from assay.cli.bundled import bundled_specs
 from assay.cli.mutate import run
 from assay.cli.settings import load
 
@@ -64,10 +66,14 @@ LONG = [
     Strength("kafka/cluster", 19, 18, 1, 0, model="small", scenarios="two_processes"),
     Strength("kafka/client_metadata", 40, 35, 3, 2),
     Strength("kafka/isr_in_zookeeper", 29, 26, 3, 0),
+    Strength("kafka/kraft/partition_refinement", 4, 4, 0, 0, model="r2e3"),
+    Strength("kafka/kraft/quorum_refinement", 1, 1, 0, 0, model="n3e2l2"),
     Strength("kafka/kraft/voting", 51, 48, 3, 0),
     Strength("kafka/replication/async_isr", 42, 40, 1, 1),
+    Strength("kafka/replication/kip101", 7, 7, 0, 0, model="r2l2m2e1", scenarios="r3l2m2e2"),
+    Strength("kafka/replication/kip320_refinement", 2, 2, 0, 0, model="r2l2m2e2"),
 ]
-"""From ten seconds to half a minute each."""
+"""From a few seconds to half a minute each."""
 MINUTES = [
     Strength("kafka/kraft/pre_vote", 46, 44, 0, 2, model="n3e2l1", scenarios="default"),
     Strength("kafka/kraft/registration", 62, 62, 0, 0),
@@ -77,15 +83,20 @@ MINUTES = [
     Strength("kafka/requests", 118, 106, 5, 7),
     Strength("kafka/isr", 115, 101, 10, 4, model="r2v4", scenarios="default"),
     Strength("kafka/leadership", 124, 120, 3, 1, scenarios="lessons"),
-    Strength("kafka/replication/kip320", 81, 66, 15, 0, model="r3l2m2e1", used=True),
+    Strength("kafka/replication/kip279", 74, 67, 7, 0, model="r2l2m2e2", scenarios="r3l2m2e2", used=True),
+    Strength("kafka/replication/kip320", 84, 68, 16, 0, model="r2l2m2e1", scenarios="r3l2m2e2", used=True),
+    Strength("kafka/replication/kip320_first_try", 86, 76, 10, 0, model="r2l2m2e2", scenarios="r3l2m2e2", used=True),
     Strength("kafka/kraft/quorum", 81, 75, 3, 3, model="n3e2l2"),
     Strength("kafka/kraft/voters", 74, 69, 4, 1),
     Strength("kafka/kraft/snapshots", 104, 91, 4, 9, model="n3e3l2", scenarios="default"),
-    Strength("kafka/kraft/cluster", 42, 42, 0, 0, scenarios="lessons"),
+    Strength("kafka/kraft/cluster", 60, 59, 1, 0, scenarios="lessons"),
     Strength("kafka/kraft/leadership", 177, 173, 3, 1, scenarios="lessons"),
     Strength("kafka/kraft/partition", 139, 123, 13, 3, model="r2e3", scenarios="lessons"),
 ]
 """Judged by hand: from half a minute to several minutes each."""
+
+NOTHING_OF_THEIR_OWN = ("kafka/cluster_refinement", "kafka/replication/truncate_to_hw")
+"""They join actions of other modules, and add no line to them."""
 
 
 def check_strength(strength: Strength) -> None:
@@ -112,7 +123,27 @@ def test_a_spec_notices_every_mistake_or_says_why_not(strength: Strength) -> Non
     check_strength(strength)
 
 
+@pytest.mark.parametrize("strength", MINUTES, ids=str)
+def test_what_is_judged_by_hand_has_the_mutants_that_were_judged(strength: Strength) -> None:
+    """A line that was added or taken away since has to be judged."""
+    loaded = load(strength.spec, strength.model, {})
+    files = frozenset(loaded.sources) if strength.used else frozenset((loaded.tree.top.file,))
+    assert len(mutants(loaded.kernel, loaded.sources, files)) == strength.mutants
+
+
 def test_the_page_shows_how_strong_the_specs_are(checkout: Path) -> None:
     lines = (checkout / "docs" / "kafka-mutation.md").read_text(encoding="utf-8").splitlines()
     for strength in (*QUICK, *LONG, *MINUTES):
         assert strength.row in lines
+
+
+def test_every_line_of_every_spec_is_judged() -> None:
+    """By a row of its own, or as a line of a module that a judged spec uses."""
+    judged = {strength.spec for strength in (*QUICK, *LONG, *MINUTES)}
+    used = {file for each in (*QUICK, *LONG, *MINUTES) if each.used for file in load(each.spec, None, {}).sources}
+    others = [each for each in bundled_specs() if each.startswith("kafka/") and each not in judged]
+    left = [each for each in others if not any(file.endswith(f"{each}.assay") for file in used)]
+    assert left == list(NOTHING_OF_THEIR_OWN)
+    for spec in NOTHING_OF_THEIR_OWN:
+        loaded = load(spec, None, {})
+        assert mutants(loaded.kernel, loaded.sources, frozenset((loaded.tree.top.file,))) == []

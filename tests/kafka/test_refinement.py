@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from tests.kafka.coverage import check_coverage_of_own_lines
 
 from assay.checker import portfolio
 from assay.checker.options import SearchOptions
@@ -98,6 +99,7 @@ def check_refines(case: Refines) -> None:
         (name, Outcome.HOLDS) for name in case.properties
     ]
     assert (report.statistics.distinct, report.statistics.depth) == (case.distinct, case.depth)
+    check_coverage_of_own_lines(case.spec, load(case.spec, case.model, {}).kernel, report.coverage)
 
 
 @pytest.mark.parametrize("case", QUICK, ids=str)

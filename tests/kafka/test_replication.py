@@ -30,10 +30,10 @@ REFINING = ("abstract_log", "kip320_refinement")
 
 @dataclass(frozen=True)
 class Holds:
-    """A model of which every property holds."""
+    """A model of which every property holds; None is the default model."""
 
     spec: str
-    model: str
+    model: str | None
     distinct: int
     depth: int
 
@@ -65,6 +65,8 @@ HOLDS = [
     Holds("kip320", "r3l2m2e2", 737_794, 26),
     Holds("async_isr", "r3o1v3", 8_020, 18),
 ]
+LARGEST = Holds("kip320", "r3l3m3e2", 4_093_531, 31)
+ONE_LOG = Holds("abstract_log", None, 161, 5)
 LOSES = [
     Loses("truncate_to_hw", "r2l2m2e2", 10, "become_follower", 10_131, 20),
     Loses("truncate_to_hw", "r3l2m2e2", 9, "become_follower", 1_988_158, 28),
@@ -73,6 +75,7 @@ LOSES = [
     Loses("kip279", "r3l2m2e2", 11, "become_follower", 1_616_461, 26),
     Loses("kip320_first_try", "r3l2m2e2", 13, "follower_truncate", 1_437_076, 28),
 ]
+IN_THREE_REPLICAS = [row for row in LOSES if row.distinct >= 100_000]
 
 
 @dataclass(frozen=True)
@@ -151,10 +154,18 @@ def test_a_version_holds_with_the_published_number_of_states_and_depth(row: Hold
     check_outcomes(name, load(name, row.model, {}).kernel, report)
 
 
+def test_the_log_that_only_grows_holds_and_all_of_it_is_exercised() -> None:
+    report = searched(ONE_LOG.spec, ONE_LOG.model)
+    assert size(report) == (ONE_LOG.distinct, ONE_LOG.depth)
+    assert report.exit_code is ExitCode.OK
+    name = f"kafka/replication/{ONE_LOG.spec}"
+    check_coverage(name, load(name, ONE_LOG.model, {}).kernel, report.coverage)
+
+
 @pytest.mark.slow
 def test_kip320_holds_with_logs_of_three_records_in_the_published_number_of_states() -> None:
-    report = searched("kip320", "r3l3m3e2")
-    assert size(report) == (4_093_531, 31)
+    report = searched(LARGEST.spec, LARGEST.model)
+    assert size(report) == (LARGEST.distinct, LARGEST.depth)
     assert report.exit_code is ExitCode.OK
 
 
@@ -178,7 +189,7 @@ def test_a_version_that_loses_records_has_all_states_of_its_module(row: Loses) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("row", [row for row in LOSES if row.distinct >= 100_000], ids=str)
+@pytest.mark.parametrize("row", IN_THREE_REPLICAS, ids=str)
 def test_every_scenario_and_state_of_a_version_with_three_replicas_is_found(row: Loses) -> None:
     report = whole(row.spec, row.model)
     assert size(report) == (row.distinct, row.depth)
@@ -236,14 +247,12 @@ def test_only_a_partition_without_any_member_in_sync_stops_for_good() -> None:
     assert deadlock.outcome is Outcome.HOLDS
 
 
-COVERED = [
-    ("kip320", "r3l2m2e1"),
-    ("async_isr", "r3o1v3"),
-    *(pytest.param(row.spec, row.model, marks=pytest.mark.slow) for row in LOSES if row.distinct >= 100_000),
-]
+COVERED = [("kip320", "r3l2m2e1"), ("async_isr", "r3o1v3"), *((row.spec, row.model) for row in IN_THREE_REPLICAS)]
 
 
-@pytest.mark.parametrize(("spec", "model"), COVERED)
+@pytest.mark.parametrize(
+    ("spec", "model"), [*COVERED[:2], *(pytest.param(*each, marks=pytest.mark.slow) for each in COVERED[2:])]
+)
 def test_every_action_happens_and_every_guard_decides_somewhere_or_is_explained(spec: str, model: str) -> None:
     name = f"kafka/replication/{spec}"
     check_coverage(name, load(name, model, {}).kernel, whole(spec, model).coverage)
