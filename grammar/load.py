@@ -175,7 +175,7 @@ def _configuration(
 
 
 def _raise_errors(diagnostics: Diagnostics, tree: ModuleTree, sources: Mapping[str, str]) -> None:
-    """Raise what was found. What is unknown only because its declaration could not be parsed is not reported a second time."""
+    """Raise what was found. What lacks something only because a declaration could not be parsed is not reported a second time."""
     found = [d for d in diagnostics if not _follows_from_syntax(d, tree)]
     if any(d.severity is Severity.ERROR for d in found):
         raise UnusableSpecError(found, sources)
@@ -183,7 +183,7 @@ def _raise_errors(diagnostics: Diagnostics, tree: ModuleTree, sources: Mapping[s
 
 def _follows_from_syntax(diagnostic: Diagnostic, tree: ModuleTree) -> bool:
     words = frozenset().union(*tree.broken.values())
-    if diagnostic.code != "E101" or not words:
+    if diagnostic.code not in ("E101", "E411") or not words:
         return False
     span = diagnostic.span
     line = tree.sources.get(span.file, "").split("\n")[span.line - 1 : span.line]

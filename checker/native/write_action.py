@@ -79,7 +79,7 @@ class ActionWriter:
         self.hits, self.guards = counted
         self._told = told
         self.unrolling = writing.unrolling
-        self.code = Code(writing.limit)
+        self.code = writing.code()
         self.runtime = Runtime(self.code)
         self._variables = {v.name: v for v in kernel.variables}
         self._types = {v.name: v.type for v in kernel.variables}
