@@ -6,7 +6,7 @@ of any width. No operation written here yields poison: callers keep shift amount
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -67,10 +67,16 @@ _FOLD: dict[str, Callable[[int, int], int]] = {
 
 
 class Code:
-    """The text of a function body, written from top to bottom; raises ``TooLongError`` beyond ``limit`` instructions, or ``visits`` expressions."""
+    """The text of a function body, written from top to bottom; raises ``TooLongError`` beyond ``limit`` instructions, or ``visits`` expressions.
 
-    def __init__(self, limit: int = LINES, visits: int = VISITS) -> None:
+    ``unrolled`` says of each kind of domain how large the largest was for whose elements code was written out.
+    """
+
+    def __init__(
+        self, limit: int = LINES, visits: int = VISITS, unrolled: MutableMapping[str, int] | None = None
+    ) -> None:
         self.limit = limit
+        self.unrolled: MutableMapping[str, int] = {} if unrolled is None else unrolled
         self._visits = visits
         self.lines: list[str] = []
         self._next = 0
