@@ -18,7 +18,7 @@ class Span:
     end_column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
     def to(self, other: Span) -> Span:
         """The stretch from the start of this one to the end of the other."""

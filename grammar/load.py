@@ -175,15 +175,19 @@ def _configuration(
 
 
 def _raise_errors(diagnostics: Diagnostics, tree: ModuleTree, sources: Mapping[str, str]) -> None:
-    """Raise what was found. What is unknown only because its declaration could not be parsed is not reported a second time."""
-    found = [d for d in diagnostics if not _follows_from_syntax(d, tree)]
+    """Raise what was found; what follows from another finding is left out."""
+    codes = frozenset(d.code for d in diagnostics)
+    found = [d for d in diagnostics if not _follows(d, tree, codes)]
     if any(d.severity is Severity.ERROR for d in found):
         raise UnusableSpecError(found, sources)
 
 
-def _follows_from_syntax(diagnostic: Diagnostic, tree: ModuleTree) -> bool:
+def _follows(diagnostic: Diagnostic, tree: ModuleTree, codes: frozenset[str]) -> bool:
+    """Whether a finding follows from another one: nothing is bound by a model that is not there, nothing declared by what cannot be parsed."""
+    if diagnostic.code == "E313" and "E308" in codes:
+        return True
     words = frozenset().union(*tree.broken.values())
-    if diagnostic.code != "E101" or not words:
+    if diagnostic.code not in ("E101", "E411") or not words:
         return False
     span = diagnostic.span
     line = tree.sources.get(span.file, "").split("\n")[span.line - 1 : span.line]

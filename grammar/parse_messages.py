@@ -188,6 +188,19 @@ def _reserved(fault: Fault) -> Finding | None:
         return None
     if word in _CONNECTIVES or (fault.accepted & {"INT", "_NL"} and word in ("not", "for", "with")):
         return None
+    if "INT" in fault.accepted:
+        return _no_operand(word, fault)
+    return Finding("E013", fault.place, f"`{word}` is a keyword and cannot be a name")
+
+
+def _no_operand(word: str, fault: Fault) -> Finding | None:
+    """A word with which an expression or a type may begin, where it may not stand bare."""
+    if word in ("set", "map", "seq"):
+        note = f"give the type a name, as in `type T = {word}[…]`; that name is the set of its values"
+        return Finding("E001", fault.place, f"`{word}` begins a type, where an expression is expected", (note,))
+    if word in ("if", "forall", "exists", "let", "not", "always", "eventually"):
+        note = f"put parentheses around it: `({word} …)`"
+        return Finding("E001", fault.place, f"an expression that begins with `{word}` cannot stand bare here", (note,))
     return Finding("E013", fault.place, f"`{word}` is a keyword and cannot be a name")
 
 

@@ -27,6 +27,9 @@ class BitCode(Code):
         self._bits: dict[str, Bits] = {}
         self._named: dict[tuple[int, Bits], Scalar] = {}
 
+    def visit(self) -> None:
+        """Gates have no limit."""
+
     # ------------------------------------------------------------------------------------------ translation
 
     def scalar(self, bits: int, literals: Bits) -> Scalar:

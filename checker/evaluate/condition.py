@@ -7,6 +7,7 @@ from typing import Any, assert_never
 from assay.checker.evaluate.families import Condition
 from assay.checker.evaluate.listing import listing
 from assay.checker.evaluate.mentions import mentions
+from assay.checker.evaluate.patience import EVERY, heed
 from assay.checker.evaluate.scope import Frame, Meaning, Scope
 from assay.grammar import kernel as k
 from assay.grammar.kernel_types import AtomType, BagType
@@ -100,9 +101,15 @@ def _quantified(node: k.Quantified, scope: Scope) -> Meaning:
     go_on = not stop
     evaluated, nonempty, identity = scope.evaluated, scope.nonempty, id(node)
     strict = mentions(node.binder.type, scope.strict)
+    looked_at = 0
 
     def quantified(frame: Frame) -> bool:
+        nonlocal looked_at
         values = elements(frame)
+        looked_at += len(values)
+        if looked_at > EVERY:
+            looked_at = 0
+            heed()
         if evaluated is not None and nonempty is not None:
             evaluated.add(identity)
             if values:

@@ -6,7 +6,7 @@ of any width. No operation written here yields poison: callers keep shift amount
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -14,6 +14,11 @@ from assay.checker.native.unsupported import TooLongError
 
 LINES = 40_000
 """The most instructions of one function: LLVM takes a few seconds for so many."""
+VISITS = 1_000_000
+"""The most expressions that are translated for one function, each for every element that it is written out for.
+
+Little of it may be new: of ``exists p, q, r, s in K: x[p] + x[q] + x[r] + x[s] == 3`` most sums are known already when they are met.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +67,17 @@ _FOLD: dict[str, Callable[[int, int], int]] = {
 
 
 class Code:
-    """The text of a function body, written from top to bottom; raises ``TooLongError`` beyond ``limit`` instructions."""
+    """The text of a function body, written from top to bottom; raises ``TooLongError`` beyond ``limit`` instructions, or ``visits`` expressions.
 
-    def __init__(self, limit: int = LINES) -> None:
+    ``unrolled`` says of each kind of domain how large the largest was for whose elements code was written out.
+    """
+
+    def __init__(
+        self, limit: int = LINES, visits: int = VISITS, unrolled: MutableMapping[str, int] | None = None
+    ) -> None:
         self.limit = limit
+        self.unrolled: MutableMapping[str, int] = {} if unrolled is None else unrolled
+        self._visits = visits
         self.lines: list[str] = []
         self._next = 0
         self._scopes: list[dict[str, Scalar]] = [{}]
@@ -105,6 +117,12 @@ class Code:
             yield
         finally:
             self._scopes.pop()
+
+    def visit(self) -> None:
+        """Count an expression whose code is about to be written."""
+        self._visits -= 1
+        if self._visits < 0:
+            raise TooLongError("an expression or action that takes too long to translate")
 
     def fresh(self, bits: int, text: str) -> Scalar:
         """The result of an instruction that is written now, whatever was written before (a load, a phi, a call)."""

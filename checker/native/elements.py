@@ -11,7 +11,7 @@ from assay.checker.evaluate.undefined import ENUMERATION_LIMIT
 from assay.checker.layout.universe import universe
 from assay.checker.native import number as n
 from assay.checker.native.code import TRUE, Code, Scalar, constant
-from assay.checker.native.loops import UNROLLED, Over, Submasks
+from assay.checker.native.loops import LEVELS, UNROLLED, Over, Submasks, Unrolling, is_looped
 from assay.checker.native.merge import aligned, bunch, distinct, element, single
 from assay.checker.native.rank import MASK_LIMIT, from_rank, has_ranks, is_small, literal, rank
 from assay.checker.native.symbol import Bunch, Mask, Number, Sequence, Symbol
@@ -86,16 +86,16 @@ class Powerset:
 Choices = Mask | Bunch | Whole | Powerset
 
 
-def choices_of(domain: k.Expr, lowering: Lowering, subsets_of: int = SUBSET_LIMIT) -> Choices:
+def choices_of(domain: k.Expr, lowering: Lowering, unrolling: Unrolling = LEVELS[0]) -> Choices:
     """What a parameter, a pick or a quantifier ranges over, which may be more than is ever listed.
 
-    Subsets of more than ``subsets_of`` elements are not listed: they are made one after another, in another order.
+    Subsets of sets that are too large for the ``unrolling`` are not listed: they are made one after another, in another order.
     """
     if lowering.unrolling is UNROLLED:
         return domain_of(domain, lowering)
     if isinstance(domain, k.Subsets):
         whole = _small(domain.operand, lowering)
-        if isinstance(whole, Mask) and whole.bits.bits > subsets_of:
+        if isinstance(whole, Mask) and is_looped(lowering.code, unrolling, "subsets", whole.bits.bits):
             return Powerset(whole)
         return subsets(lowering.code, whole)
     if isinstance(domain, k.TypeDomain) and not is_small(domain.of) and has_ranks(domain.of, stored=True):

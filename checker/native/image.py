@@ -19,7 +19,7 @@ def image_function(
     kernel: k.Kernel, layout: RowLayout, refinement: k.Refinement, into: ImageLayout, number: int, writing: Writing
 ) -> str:
     """The function ``@image_<number>``: from a row to the words of its image, and flags where it has none."""
-    code = Code(writing.limit)
+    code = writing.code()
     state = State(Runtime(code).load_row(layout.words), layout, kernel.variables)
     for variable in kernel.variables:
         state.read(variable.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Literal, assert_never
 
 from assay.checker.native.code import FALSE, Code, Scalar, constant
 
@@ -20,6 +20,9 @@ Over = Scalar | int | Submasks
 """The set bits of a mask, from the lowest; the numbers from 0 to below that; or masks."""
 
 
+Kind = Literal["instances", "picks", "elements", "subsets"]
+
+
 @dataclass(frozen=True, slots=True)
 class Unrolling:
     """How much code is written out instead of looped over.
@@ -32,6 +35,19 @@ class Unrolling:
     picks: int
     elements: int
     subsets: int
+
+    def most(self, kind: Kind) -> int:
+        """The most elements of a domain of the kind for which code is written out."""
+        found: int = getattr(self, kind)
+        return found
+
+
+def is_looped(code: Code, unrolling: Unrolling, kind: Kind, size: int) -> bool:
+    """Whether a domain of that size is gone through in a loop; the code remembers the largest that is not."""
+    if size > unrolling.most(kind):
+        return True
+    code.unrolled[kind] = max(size, code.unrolled.get(kind, 0))
+    return False
 
 
 UNROLLED = Unrolling(1 << 62, 1 << 62, 1 << 62, 1 << 62)

@@ -8,7 +8,7 @@ from assay.checker.evaluate.families import Collecting
 from assay.checker.native import number as n
 from assay.checker.native.code import TRUE, Code, Scalar
 from assay.checker.native.elements import domain_of, elements, listed, position_symbol, set_of, two_masks
-from assay.checker.native.loops import gather
+from assay.checker.native.loops import gather, is_looped
 from assay.checker.native.make_map import map_of
 from assay.checker.native.merge import add_bags, bunch, choose, holds, joined, occurrences, pairs
 from assay.checker.native.symbol import Bag, Bunch, Mask, Number, Sequence, Symbol, Table
@@ -55,7 +55,7 @@ def collection(node: Collecting, lowering: Lowering) -> Symbol:
 def _filter(node: k.Filter, lowering: Lowering) -> Symbol:
     code = lowering.code
     domain = domain_of(node.domain, lowering)
-    if isinstance(domain, Mask) and elements(domain) > lowering.unrolling.elements:
+    if isinstance(domain, Mask) and is_looped(lowering.code, lowering.unrolling, "elements", elements(domain)):
         return _filter_mask(node, domain, lowering)
     items, kept = bunch(code, domain), []
     for there, item in items.items:

@@ -9,7 +9,7 @@ from assay.checker.evaluate.mentions import mentions
 from assay.checker.native import number as n
 from assay.checker.native.code import FALSE, TRUE, Code, Scalar
 from assay.checker.native.elements import Powerset, Whole, choice, choices_of, elements, positions, two_masks
-from assay.checker.native.loops import search
+from assay.checker.native.loops import is_looped, search
 from assay.checker.native.merge import bag_within, bunch, holds, occurrences, pairs, same, within
 from assay.checker.native.order import precedes
 from assay.checker.native.symbol import Bag, Bunch, Mask, Maybe, Number, Pairs, Sequence, Symbol, Table, Variant
@@ -117,7 +117,7 @@ def _quantified(node: k.Quantified, lowering: Lowering) -> Scalar:
     code, stop = lowering.code, node.kind == "exists"
     domain = choices_of(node.domain, lowering)
     if isinstance(domain, Whole | Powerset) or (
-        isinstance(domain, Mask) and elements(domain) > lowering.unrolling.elements
+        isinstance(domain, Mask) and is_looped(code, lowering.unrolling, "elements", elements(domain))
     ):
         looped = _looped_strict if mentions(node.binder.type, lowering.strict) else _looped
         return looped(node, domain, lowering, stop=stop)

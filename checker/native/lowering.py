@@ -113,6 +113,7 @@ class Lowering:
 
     def lower(self, expr: k.Expr) -> Symbol:
         """The symbol of an expression; raises ``UnsupportedError`` with its place for what cannot be compiled."""
+        self.code.visit()
         try:
             return self._lower(expression(expr))
         except UnsupportedError as error:

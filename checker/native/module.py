@@ -275,7 +275,7 @@ def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: Slot, at
 
 
 def _steps(kernel: k.Kernel, layout: RowLayout, steps: tuple[k.Property, ...], writing: Writing) -> str:
-    code = Code(writing.limit)
+    code = writing.code()
     runtime = Runtime(code)
     before = State(runtime.load_row(layout.words), layout, kernel.variables)
     now = State(runtime.load_row(layout.words, "%new"), layout, kernel.variables)
@@ -294,7 +294,7 @@ def _read_all(kernel: k.Kernel, *states: State) -> None:
 
 
 def _states(kernel: k.Kernel, layout: RowLayout, states: tuple[k.Property, ...], writing: Writing) -> str:
-    code = Code(writing.limit)
+    code = writing.code()
     runtime = Runtime(code)
     state = State(runtime.load_row(layout.words), layout, kernel.variables)
     _read_all(kernel, state)
@@ -307,7 +307,7 @@ def _states(kernel: k.Kernel, layout: RowLayout, states: tuple[k.Property, ...],
 
 def _conditions(kernel: k.Kernel, layout: RowLayout, conditions: Sequence[k.Expr], writing: Writing) -> str:
     """The values of conditions in a row: a byte for each, then a byte for each that says whether it has none."""
-    code = Code(writing.limit)
+    code = writing.code()
     state = State(Runtime(code).load_row(layout.words), layout, kernel.variables)
     _read_all(kernel, state)
     lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
@@ -322,7 +322,7 @@ def _conditions(kernel: k.Kernel, layout: RowLayout, conditions: Sequence[k.Expr
 
 def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bool) -> str:
     """What to note of a row without a way on."""
-    code = Code(writing.limit)
+    code = writing.code()
     runtime = Runtime(code)
     if deadlock:
         state = State(runtime.load_row(layout.words), layout, kernel.variables)

@@ -28,7 +28,7 @@ from assay.checker.native.elements import (
     positions,
 )
 from assay.checker.native.image import argument_word
-from assay.checker.native.loops import each, search
+from assay.checker.native.loops import each, is_looped, search
 from assay.checker.native.lowering import Lowering, State
 from assay.checker.native.rows import Packer
 from assay.checker.native.runtime import Runtime
@@ -89,7 +89,7 @@ class ActionWriter:
         self.hits, self.guards = counted
         self._told = told
         self.unrolling = writing.unrolling
-        self.code = Code(writing.limit)
+        self.code = writing.code()
         self.runtime = Runtime(self.code)
         self._variables = {v.name: v for v in kernel.variables}
         self._types = {v.name: v.type for v in kernel.variables}
@@ -119,7 +119,7 @@ class ActionWriter:
         instances, looped = prod(max(1, _size(domain)) for _, domain in named), set[str]()
         for name, domain in named:
             if isinstance(domain, Whole | Powerset) or (
-                isinstance(domain, Mask) and instances > self.unrolling.instances
+                isinstance(domain, Mask) and is_looped(self.code, self.unrolling, "instances", instances)
             ):
                 instances //= max(1, _size(domain))
                 looped.add(name)
@@ -247,7 +247,7 @@ class ActionWriter:
             self._hand_on(self._told.cuts_as, self.state.row.words)
 
     def _pick(self, number: int, pick: k.Pick, at: int, cut: Cut | None, end: str) -> None:
-        domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering, self.unrolling.subsets))
+        domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering, self.unrolling))
         self._give_up(undefined, cut, at, end)
         name = pick.binder.name
 
@@ -272,7 +272,7 @@ class ActionWriter:
 
     def _is_looped(self, domain: Choices) -> bool:
         return isinstance(domain, Whole | Powerset) or (
-            isinstance(domain, Mask) and elements(domain) > self.unrolling.picks
+            isinstance(domain, Mask) and is_looped(self.code, self.unrolling, "picks", elements(domain))
         )
 
     def _pick_looped(self, domain: Choices, chosen: Callable[[Symbol, str], None]) -> None:
@@ -329,9 +329,7 @@ class ActionWriter:
     def _some_pick(self, pick: k.Pick, at: int, without: Scalar, lost: Mapping[str, Scalar]) -> Scalar:
         name, found = pick.binder.name, FALSE
         if without.known != 1:
-            domain, undefined = self.lowering.apart(
-                lambda: choices_of(pick.domain, self.lowering, self.unrolling.subsets)
-            )
+            domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering, self.unrolling))
             without = self.code.either(without, undefined)
             found = self._some_item(name, domain, at, lost)
         if without.known == 0:

@@ -90,7 +90,7 @@ class _InitialWriter:
 
     def _begin(self) -> tuple[Row, Runtime, Lowering]:
         """The beginning of a function: it may have to pause, and reads what was picked."""
-        code = Code(self._writing.limit)
+        code = self._writing.code()
         runtime = Runtime(code)
         heed(code)
         left, spent, on = runtime.get(Slot.BUDGET), code.name("spent"), code.name("on")

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from assay.checker.evaluate.action import ActionMeaning, Arguments
 from assay.checker.evaluate.model import Model, outcomes
 from assay.checker.evaluate.outcome import Cut, Stuck, Successor
+from assay.checker.evaluate.patience import heeding
 from assay.checker.evaluate.scope import Frame
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.instance import show_instance
@@ -96,7 +97,8 @@ class Search:
     def _find_initial(self) -> None:
         for action in self.model.steps:
             _ = action.instances
-        self._list_initial()
+        with heeding(self._heed_limits):
+            self._list_initial()
         self.initial = len(self.store)
         self.depth = 1 if self.initial else 0
 
@@ -131,7 +133,8 @@ class Search:
             for number in range(first, end):
                 self._frontier = end - number
                 self._heed_limits()
-                self._expand(number)
+                with heeding(self._heed_limits):
+                    self._expand(number)
             first, end = end, len(self.store)
             if first < end:
                 self.depth += 1

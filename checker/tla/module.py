@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -22,9 +23,11 @@ from assay.checker.tla.temporal import NO_COUNTERPART, NoCounterpartError, call,
 from assay.checker.tla.testers import Watched, watched
 from assay.checker.tla.types import definition
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import Diagnostic, Severity, SpecError
-from assay.grammar.kernel_types import Sort
+from assay.grammar.diagnostics import NOWHERE, Diagnostic, Severity, SpecError
+from assay.grammar.elaborate.type_relations import parts as parts_of
+from assay.grammar.kernel_types import RangeType, Sort, Type
 
+TLC_LARGEST = 2**31 - 1
 STAY = "No deadlock: the system may stop here, or only a bound or a capacity keeps an action from happening."
 
 
@@ -72,6 +75,7 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
     text = "\n".join(
         [*_head(kernel, called, page), *page.actions, *page.system, "", *page.properties, "=" * LENGTH, ""]
     )
+    page.warnings += _too_wide(kernel, text)
     constants = tuple(_constants(kernel, page.parts))
     files = {f"{called}.tla": text, f"{called}.cfg": _configuration(page, constants)}
     fair = any(kernel.action(each).fairness is not None for each in kernel.next)
@@ -197,6 +201,22 @@ def _left_out(kernel: k.Kernel) -> Iterable[Diagnostic]:
     for trace in kernel.traces:
         what = f"the trace clause `{trace.name}` is not exported: it speaks of logs, not of the model"
         yield Diagnostic(NO_COUNTERPART, trace.span, what, severity=Severity.WARNING)
+
+
+def _too_wide(kernel: k.Kernel, text: str) -> Iterable[Diagnostic]:
+    """TLC has 32 bits for an integer: it does not read a module with a number that takes more."""
+    code = "\n".join(line for line in text.split("\n") if not line.startswith("\\*"))
+    largest = max((int(number) for number in re.findall(r"\b\d+\b", code)), default=0)
+    if largest > TLC_LARGEST:
+        place = next((each.span for each in kernel.variables if _is_wide(each.type)), NOWHERE)
+        what = f"TLC computes with 32 bits and does not read a module with the number {largest}; choose smaller ranges"
+        yield Diagnostic(NO_COUNTERPART, place, what, severity=Severity.WARNING)
+
+
+def _is_wide(of: Type) -> bool:
+    if isinstance(of, RangeType):
+        return max(abs(of.low), abs(of.high)) > TLC_LARGEST
+    return any(_is_wide(part) for part in parts_of(of))
 
 
 def _head(kernel: k.Kernel, name: str, page: Page) -> list[str]:

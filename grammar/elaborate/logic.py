@@ -1,8 +1,9 @@
 """Conditions: boolean structure with what each part makes certain for what follows it.
 
 A condition that holds may make a match or a presence certain. ``when_true`` is the scope in which its pattern variables are visible and
-its tested optional values have their plain type; it reaches the right side of ``and`` and ``implies`` and the branches of ``if``.
-Nothing is certain after an ``or``, and a pattern variable never leaves a ``not``.
+its tested optional values have their plain type; it reaches the right side of ``and`` and ``implies`` and the branches of ``if``. A condition
+that does not hold makes certain what reaches the right side of ``or`` and the ``else`` part: ``x == none or x.f``. Nothing is certain
+where an ``or`` holds, and a pattern variable never leaves a ``not``.
 """
 
 from __future__ import annotations
@@ -34,14 +35,15 @@ def condition(expr: syntax.Expr, cx: Context) -> Condition:
         case syntax.Junction("and", parts):
             return _conjunction(expr, parts, cx)
         case syntax.Junction("or", parts):
-            return Condition(logic("or", expr, *(condition(part, cx).expr for part in parts)), cx.scope, cx.scope)
+            return _disjunction(expr, parts, cx)
         case syntax.Binary("implies", left, right):
             first = condition(left, cx)
             second = condition(right, cx.within(first.when_true))
             return Condition(logic("implies", expr, first.expr, second.expr), cx.scope, cx.scope)
         case syntax.Unary("not", operand):
             inner = condition(operand, cx)
-            return Condition(_negated(inner.expr, expr), narrowings_only(inner.when_false, cx.scope), cx.scope)
+            true, false = (narrowings_only(scope, cx.scope) for scope in (inner.when_false, inner.when_true))
+            return Condition(_negated(inner.expr, expr), true, false)
         case syntax.Is():
             return _match(expr, cx)
         case _:
@@ -57,6 +59,16 @@ def _conjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context)
         found.append(each.expr)
         scope = each.when_true
     return Condition(logic("and", expr, *found), scope, cx.scope)
+
+
+def _disjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context) -> Condition:
+    """Each part is evaluated only where those before it are false, and sees what that makes certain."""
+    found, scope = [], cx.scope
+    for part in parts:
+        each = condition(part, cx.within(scope))
+        found.append(each.expr)
+        scope = each.when_false
+    return Condition(logic("or", expr, *found), cx.scope, scope)
 
 
 def logic(op: Literal["and", "or", "implies"], place: syntax.Expr, *parts: kernel.Expr) -> kernel.Expr:

@@ -12,7 +12,7 @@ from assay.grammar.elaborate.context import Context, erroneous, failed
 from assay.grammar.elaborate.conversion import convert
 from assay.grammar.elaborate.type_relations import is_sized, type_text, without_option
 from assay.grammar.elaborate.walk import with_fresh_binders
-from assay.grammar.kernel_types import EnumType, RecordType, SetType, Type, VariantType
+from assay.grammar.kernel_types import BOOL, EnumType, RecordType, SetType, Type, VariantType
 from assay.grammar.scope import (
     ActionEntity,
     ArrayEntity,
@@ -35,6 +35,8 @@ def find(name: syntax.Name, cx: Context) -> Entity | None:
     found = distinct(cx.scope.find(name.text))
     if len(found) == 1:
         return found[0]
+    if not found and name.text == "bool":
+        return TypeEntity(BOOL, name.span)
     if not found:
         unknown(name, cx.scope.names(), cx)
         return None

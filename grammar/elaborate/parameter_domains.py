@@ -31,8 +31,8 @@ def parameter_domain(parameter: syntax.ActionParameter, unit: Unit, diagnostics:
     if isinstance(parameter.domain, syntax.TypeExpr):
         return _of_type(parameter.domain, unit, diagnostics)
     place = parameter.domain.span
-    expr, item = elaborate_domain(parameter.domain, unit.scope.allowing(state=False), diagnostics, Fresh())
-    if failed(expr):
+    expr, item = elaborate_domain(parameter.domain, unit.scope, diagnostics, Fresh())
+    if failed(expr) or _reads_state(expr, parameter, diagnostics):
         return whole_domain(ERROR, place)
     if not free_locals(expr):
         return ParameterDomain(item, expr)
@@ -41,6 +41,17 @@ def parameter_domain(parameter: syntax.ActionParameter, unit: Unit, diagnostics:
         diagnostics.error("E402", place, what)
         return whole_domain(ERROR, place)
     return ParameterDomain(item, whole_domain(item, place).domain, expr)
+
+
+def _reads_state(expr: kernel.Expr, parameter: syntax.ActionParameter, diagnostics: Diagnostics) -> bool:
+    """Whether a set differs from state to state; reports it, for what differs is chosen in the action."""
+    read = next((node.name for node in nodes(expr) if isinstance(node, kernel.StateVar)), None)
+    if read is None:
+        return False
+    name = parameter.name.text
+    message = f"a parameter ranges over the same set in every state, and this set reads the state variable `{read}`"
+    diagnostics.error("E108", parameter.domain.span, message, f"choose in the action instead: `pick {name} in …`")
+    return True
 
 
 def _of_type(expr: syntax.TypeExpr, unit: Unit, diagnostics: Diagnostics) -> ParameterDomain:

@@ -384,3 +384,11 @@ def test_every_kind_of_name_and_value_goes_through(tmp_path: Path) -> None:
     assert answer.is_complete, answer.output
     assert (answer.distinct, answer.depth) == (report.statistics.distinct, report.statistics.depth)
     assert report.statistics.distinct > 500
+
+
+def test_a_number_that_tlc_cannot_read_is_told() -> None:
+    text = "module m\nstate:\n    n: 0 .. 9 = 0\n    far: -{0} .. {0} = 0\naction step:\n    far := n\n"
+    assert export(load_text(text.format(2**31 - 1)).kernel).warnings == ()
+    (warning,) = export(load_text(text.format(2**31)).kernel).warnings
+    assert (warning.code, warning.span.line) == ("E808", 4)
+    assert "32 bits" in warning.message

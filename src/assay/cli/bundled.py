@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, Span, SpecError
+from assay.grammar.suggest import did_you_mean
 
 SPECS = Path(__file__).resolve().parent.parent / "spec"
 
@@ -26,11 +27,13 @@ def locate_spec(argument: str) -> Path:
     if name in bundled_specs():
         return SPECS / f"{name}.assay"
     if path.suffix == ".assay":
-        raise SpecError([Diagnostic("E601", Span(argument, 0, 0, 0, 0), "no such file", _advice())])
-    raise SpecError(
-        [Diagnostic("E903", NOWHERE, f"`{argument}` is neither a file nor the name of a bundled spec", _advice())]
-    )
+        raise SpecError([Diagnostic("E601", Span(argument, 0, 0, 0, 0), "no such file", _advice(path, name))])
+    what = f"`{argument}` is neither a file nor the name of a bundled spec"
+    raise SpecError([Diagnostic("E903", NOWHERE, what, _advice(path, name))])
 
 
-def _advice() -> tuple[Note, ...]:
-    return (Note(f"bundled specs: {', '.join(bundled_specs())}"),)
+def _advice(path: Path, name: str) -> tuple[Note, ...]:
+    """What was probably meant: a file beside it or a bundled spec; else all bundled specs."""
+    beside = [str(each) for each in path.parent.glob("*.assay")]
+    meant = did_you_mean(str(path), beside) or did_you_mean(name, bundled_specs())
+    return (Note(f"did you mean `{meant}`?" if meant else f"bundled specs: {', '.join(bundled_specs())}"),)

@@ -14,6 +14,7 @@ from assay.checker.verdict import ExitCode
 from assay.cli.output import complain, complain_about, say_json
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 from assay.grammar.load import UnusableSpecError
+from assay.grammar.suggest import did_you_mean
 from assay.report.diagnostics import error_object
 from assay.report.lines import Line, Tone
 
@@ -47,6 +48,16 @@ class Commands(click.Group):
             self.add_command(getattr(import_module(f"assay.cli.{cmd_name}"), cmd_name))
         return super().get_command(ctx, cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names; one that resembles it is suggested where there is none."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            meant = did_you_mean(args[0], COMMANDS)
+            advice = f"Did you mean '{meant}'?" if meant else f"The commands are: {', '.join(COMMANDS)}"
+            raise click.UsageError(f"No such command '{args[0]}'. ({advice})")
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="assay")
@@ -60,6 +71,9 @@ def cli() -> None:
 def invoke(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code. Nothing that goes wrong ends in a traceback, except with ASSAY_DEBUG=1."""
     as_json = "--json" in arguments
+    if not arguments:
+        complain(Line(line) for line in _help().splitlines())
+        return ExitCode.BAD_INPUT
     try:
         return int(cli.main(args=list(arguments), prog_name="assay", standalone_mode=False) or 0)
     except UnusableSpecError as error:
@@ -72,6 +86,11 @@ def invoke(arguments: Sequence[str]) -> int:
         return _interrupted(as_json)
     except Exception as error:  # noqa: BLE001 - the last resort: a person is told what to do, not shown a traceback
         return _internal(error, as_json)
+
+
+def _help() -> str:
+    with cli.make_context("assay", [], resilient_parsing=True) as context:
+        return cli.get_help(context)
 
 
 def report_errors(diagnostics: Sequence[Diagnostic], as_json: bool, sources: Mapping[str, str] | None = None) -> int:

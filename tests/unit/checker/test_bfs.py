@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
 
-from assay.checker.options import Progress
+from assay.checker import portfolio
+from assay.checker.options import Progress, SearchOptions
+from assay.checker.portfolio import Engine
 from assay.checker.verdict import ExitCode, Outcome
+from assay.grammar.load import load_text
 
 Run = Callable[..., Any]
 
@@ -305,3 +310,23 @@ def test_answers_are_the_same_in_every_run(run: Run) -> None:
     first, second = run(PETERSON), run(PETERSON)
     assert first.report.properties == second.report.properties
     assert first.report.coverage == second.report.coverage
+
+
+@pytest.mark.parametrize(
+    ("engine", "condition"), [("reference", "x < 0"), ("reference", "x == 0"), ("native", "x < 0")]
+)
+def test_a_quantifier_over_much_heeds_an_interruption(engine: Engine, condition: str, tmp_path: Path) -> None:
+    """Over 10^9 triples, in the first state or in the second: without heed, the reference evaluator would be busy for minutes."""
+    text = f"""
+        type K = 0 .. 999
+        state:
+            x: 0 .. 1 = 0
+        action up:
+            x := 1
+        invariant slow: {condition} or (forall a, b, c in K: a + b + c + x >= 0)
+    """
+    asked = iter(range(10**9))
+    options = SearchOptions(interrupted=lambda: next(asked) > 5)
+    report = portfolio.check(load_text(dedent(text)).kernel, options, engine=engine, cache=tmp_path).report
+    assert report.interrupted
+    assert report.exit_code is ExitCode.INTERRUPTED

@@ -156,6 +156,34 @@ def test_a_misspelt_name_is_answered_with_the_right_one(assay: Any) -> None:
     assert "did you mean `double`" in assay("check", "counter.assay", "--model", "dubble").err
 
 
+def test_a_model_that_is_not_there_leaves_no_parameter_to_complain_about(assay: Any, tmp_path: Path) -> None:
+    (tmp_path / "open.assay").write_text("module open\nparam N: set\nmodel small: N = 2\n")
+
+    def codes(*arguments: str) -> list[str]:
+        ran = assay("check", "open.assay", *arguments, "--json")
+        return [each["code"] for each in ran.json["diagnostics"]]
+
+    assert codes("--model", "smal") == ["E308"]
+    assert codes() == ["E313"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("chekc", "counter.assay"), "'check'"),
+        (("check", "kafka/contoller"), "`kafka/controller`"),
+        (("check", "countr.assay"), "`counter.assay`"),
+    ],
+)
+def test_a_misspelt_command_or_file_is_answered_with_the_right_one(
+    assay: Any, arguments: tuple[str, ...], meant: str
+) -> None:
+    ran = assay(*arguments)
+    assert ran.code == 2
+    assert f"id you mean {meant}?" in ran.err
+    assert ":0:0" not in ran.err
+
+
 @pytest.mark.parametrize("command", ["validate", "fmt", "replay"])
 def test_other_commands_refuse_a_missing_file_alike(assay: Any, command: str) -> None:
     ran = assay(command, "missing", "--json")

@@ -11,7 +11,9 @@ import pytest
 from assay.checker.check import check as reference
 from assay.checker.explicit.seen import Seen
 from assay.checker.native.build import cache_key, object_code
+from assay.checker.native.code import Code
 from assay.checker.native.module import program
+from assay.checker.native.writing import SOFT_VISITS
 from assay.checker.options import SearchOptions
 from assay.checker.portfolio import check
 from assay.checker.verdict import ExitCode, Outcome, Report
@@ -250,3 +252,32 @@ def test_subsets_of_a_set_made_on_the_way_are_those_of_few_elements(tmp_path: Pa
         invariant few: forall t in subsets(chosen + {a}): t <= N
     """
     assert outcome(same_as_the_reference(text, tmp_path), "few") is Outcome.HOLDS
+
+
+def test_quantifiers_within_quantifiers_are_not_written_out_for_long(tmp_path: Path) -> None:
+    """Their sums are few and soon known, so that little code is written however long it takes."""
+    names = [f"q{at}" for at in range(8)]
+    total = " + ".join(f"x[{name}]" for name in names)
+    text = f"""
+        type K = 0 .. 3
+        state:
+            x: map[K, 0 .. 1] = [k -> 0]
+        action up(k: K):
+            when some: exists {", ".join(names)} in K: {total} == 0
+            x[k] := 1
+        invariant few: exists {", ".join(names)} in K: {total} < 9
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        visits = 0
+        visit = Code.visit
+
+        def counted(code: Code) -> None:
+            nonlocal visits
+            visits += 1
+            visit(code)
+
+        patch.setattr(Code, "visit", counted)
+        report = native(text, cache=tmp_path)
+    assert visits < 6 * SOFT_VISITS
+    assert (report.statistics.distinct, report.statistics.depth) == (16, 5)
+    assert outcome(report, "deadlock") is Outcome.VIOLATED

@@ -9,6 +9,7 @@ import pytest
 from assay.checker.reference.bfs import Search
 from assay.grammar import kernel
 from assay.grammar.kernel_types import RangeType, SetType
+from assay.grammar.load import UnusableSpecError, load_text
 
 KernelOf = Callable[..., kernel.Kernel]
 ErrorsOf = Callable[..., list[str]]
@@ -167,13 +168,22 @@ def test_parameters_range_over_types_and_constant_sets(kernel_of: KernelOf) -> N
     [
         ("n: int", "E401"),
         ("n in up", "E108"),
-        ("n in x", "E108"),
+        ("n in x", "E212"),
         ("n: 0 .. 100000000", "E210"),
         ("n: Nothing", "E101"),
     ],
 )
 def test_parameters_range_over_nothing_else(codes_of: CodesOf, parameter: str, code: str) -> None:
     assert code in codes_of(STATE + f"action a({parameter}):\n    x := 1\n")
+
+
+def test_a_parameter_over_state_is_told_to_be_picked() -> None:
+    text = STATE + "action a(m in {b in up if b in up}):\n    x := 1\n"
+    with pytest.raises(UnusableSpecError) as error:
+        load_text(text)
+    found = next(each for each in error.value.diagnostics if each.code == "E108")
+    assert "reads the state variable `up`" in found.message
+    assert [note.message for note in found.notes] == ["choose in the action instead: `pick m in …`"]
 
 
 def test_size_parameters_occur_in_bounds_and_nowhere_else_in_an_action(codes_of: CodesOf) -> None:

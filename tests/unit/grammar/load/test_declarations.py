@@ -89,6 +89,12 @@ def test_a_start_reads_no_state(codes_of: CodesOf) -> None:
     assert codes_of("module top\nstate:\n    x: bool = true\n    y: bool = x\n") == ["E108"]
 
 
+def test_what_an_unreadable_init_might_assign_is_not_said_to_lack_a_value(codes_of: CodesOf) -> None:
+    text = "module top\nstate:\n    x: 0 .. 1\n    y: 0 .. 1\ninit:\n    pick x_ in if\n    x := x_\n"
+    assert codes_of(text) == ["E411", "E001"]
+    assert codes_of(text.replace("x := x_", "x := x_\n    y := 0")) == ["E001"]
+
+
 def test_an_element_choice_fits_an_optional_variable(kernel_of: KernelOf, search: SearchOf) -> None:
     kernel = kernel_of("module top\nparam B: set = 3\nstate:\n    x: B? in B\n")
     assert search(kernel).initial == 3
