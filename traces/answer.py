@@ -6,7 +6,7 @@ Like validation itself it has three parts: of all that slices share, of each sli
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import shorten
 from time import perf_counter
@@ -22,7 +22,7 @@ from assay.traces.join import SliceAnswer
 from assay.traces.overview import configured, protocol_versions
 from assay.traces.read import LogReading, UnmappedLines
 from assay.traces.validate import SharedAnswer, answer_slices, conclusion, validate_shared
-from assay.traces.validation import Validation
+from assay.traces.validation import Remark, Validation
 
 LONGEST_EXAMPLE = 100
 UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
@@ -108,13 +108,23 @@ def answer(
     meter: Meter | None,
 ) -> Validation:
     """The answer about the whole, of those about its parts."""
-    whole = replace(conclusion(shared, slices, seconds), notices=beside.notices)
+    whole = replace(conclusion(shared, slices, seconds), notices=beside.notices, remarks=tuple(_remarks(shared)))
     found = with_gaps(_with_unread(whole, beside.unmapped), list(beside.missing))
     found = window.since(found, scope.since) if scope.since is not None else found
     found = window.without_known(found, scope.known) if scope.known is not None else found
     if beside.missing:
         found = replace(found, notices=(*found.notices, UNMEASURED))
     return found if meter is None else with_impact(found, meter, slices, scope.since)
+
+
+def _remarks(shared: SharedAnswer) -> Iterator[Remark]:
+    """The occurrences, in what all slices share, of actions that the clause reports."""
+    if shared.joint is None or shared.execution is None:
+        return
+    told = {each.action: each for each in shared.joint.plan.reported}
+    for step in shared.execution.steps:
+        if step.event is not None and step.action in told:
+            yield Remark(told[step.action].severity, told[step.action].text, step.event)
 
 
 def _in_scope(events: list[Event], scope: Scope) -> tuple[list[Event], list[Notice]]:

@@ -231,3 +231,5 @@ class Validation:
     relaxed: tuple[tuple[str, str], ...] = ()
     """Guards, as action and label, that were left out because they read across slices."""
     impact: tuple[Impact, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    """What is worth saying of what all slices share; a slice has its own."""

@@ -26,6 +26,7 @@ BUILT_IN = (
     "kraft_partitions.toml",
     "leadership.toml",
     "partitions.toml",
+    "steps.toml",
     "zookeeper.toml",
 )
 """The shape files that come with the product."""

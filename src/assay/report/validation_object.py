@@ -59,7 +59,10 @@ def validation_object(validation: Validation, input_: Overview | None = None) ->
         "unmapped": [_unread(each) for each in validation.unmapped],
         "violations": [_violation(each, _slice_of(validation, each)) for each in validation.violations],
         "properties": [_broken(each) for each in validation.properties],
-        "remarks": [_remark(each, result.name) for result in validation.slices for each in result.remarks],
+        "remarks": [
+            *(_remark(each, None) for each in validation.remarks),
+            *(_remark(each, result.name) for result in validation.slices for each in result.remarks),
+        ],
         "impact": [impact_object(each) for each in validation.impact],
         "undecided": [_undecided(result) for result in validation.slices if result.reason is not None],
         "relaxed": [{"action": action, "guard": label} for action, label in validation.relaxed],
@@ -136,7 +139,7 @@ def _slice_of(validation: Validation, violation: Violation) -> str | None:
     return next((each.name for each in validation.slices if violation in each.violations), None)
 
 
-def _remark(remark: Remark, name: str) -> dict[str, Any]:
+def _remark(remark: Remark, name: str | None) -> dict[str, Any]:
     return {**_event_place(remark.event), "slice": name, "severity": remark.severity, "text": remark.text}
 
 

@@ -121,18 +121,20 @@ def _broken(broken: BrokenProperty) -> Iterator[Line]:
 def _remarks(validation: Validation) -> Iterator[Line]:
     """What happened by the rules, or is known of a version, and is worth saying: each kind with its slices, and its first lines."""
     told: dict[tuple[str, str], list[tuple[Remark, str]]] = {}
+    for remark in validation.remarks:
+        told.setdefault((remark.severity, remark.text), []).append((remark, ""))
     for result in validation.slices:
         for remark in result.remarks:
             told.setdefault((remark.severity, remark.text), []).append((remark, result.name))
     if told:
         yield Line("")
     for (severity, text), group in sorted(told.items(), key=lambda each: list(SEVERITIES).index(each[0][0])):
-        names = list(dict.fromkeys(clean(name) for _, name in group))
+        names = list(dict.fromkeys(clean(name) for _, name in group if name))
         shown = ", ".join(names[:NAMES_SHOWN]) + (
             f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
         )
         times = f" ({len(group):,} times)" if len(group) > 1 else ""
-        yield Line(f"{SEVERITIES[severity]}: {shown}, {text}{times}", Tone.WARN)
+        yield Line(f"{SEVERITIES[severity]}: {shown}{', ' if shown else ''}{text}{times}", Tone.WARN)
         for remark, _ in group[:MOST_BLAMED]:
             message = clean(remark.event.record.message.splitlines()[0])
             yield Line(f"   {clean(str(remark.event.record.place))}: {message}", Tone.FAINT)
