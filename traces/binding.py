@@ -190,6 +190,15 @@ class Binder:
                 unmapped.add(event, NO_RULE)
         return Bound(tuple(observations), tuple(misfits), ignored.result(), unmapped.result())
 
+    def misfits(self, events: Iterable[Event]) -> list[Misfit]:
+        """The values of these events that the model does not have, of each event the first, whatever else of it fits."""
+        found: list[Misfit] = []
+        for event in events:
+            views = self._views(event, self._rules.get(event.kind, ()))
+            seen = (_seen(event, rule, stated) for rule, stated in views)
+            found += [each for each in seen if isinstance(each, Misfit)][:1]
+        return found
+
     def _views(self, event: Event, rules: Sequence[TraceRule]) -> tuple[_View, ...]:
         """What the rules see that speak of an event."""
         key = self._keys.of(event)

@@ -163,11 +163,11 @@ class Joiner:
         """What is found of a slice, with the history that it is told in; where equal lines are left out first, all of them if anything is wrong."""
         few = without_equals(observations)
         if len(few) < len(observations):
-            history, lines = self._history(), [_item(number, observations[number]) for number in few]
+            history, lines = self._history(), [slice_item(number, observations[number]) for number in few]
             found = SliceCheck(history, self.blamer, lines, started=started, one_is_enough=True, explained=False).run()
             if not found.violations:
                 return history, found
-        history, lines = self._history(), [_item(number, seen) for number, seen in enumerate(observations)]
+        history, lines = self._history(), [slice_item(number, seen) for number, seen in enumerate(observations)]
         check = partial(SliceCheck, history, self.blamer, started=started, one_is_enough=one_is_enough)
         return history, check_slice(check, lines)
 
@@ -198,7 +198,8 @@ class Joiner:
                     yield Remark(told[taken.action].severity, told[taken.action].text, line.observation.event)
 
 
-def _item(number: int, seen: Observation) -> Item:
+def slice_item(number: int, seen: Observation) -> Item:
+    """An observation of a slice as an item, by its place among the slice's lines."""
     record = seen.event.record
     time = float(record.time or 0)
     return Item(number, seen, 0, number, time, time, time + record.resolution - 1)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.traces.atoms import Writer
-from assay.traces.binding import Binder, Bound
+from assay.traces.binding import Binder, Bound, Misfit
 from assay.traces.conduct import Accepted, Conclusion, Options, Rejected, Undecided, conclude
 from assay.traces.events import Event
 from assay.traces.join import Joiner, Joint, joint
@@ -63,6 +63,8 @@ class Retrial:
 
     def judge(self, change: Change, *, explained: bool = False) -> Judgement:
         """The answer about the log with a change; where ``explained``, with the blame for what is shared."""
+        if beyond := self._beyond(change):
+            return Judgement(TraceVerdict.INCONSISTENT, tuple(map(violation_of, beyond)))
         shared = {key: new for key, new in change.items() if key not in self._owner}
         touched = dict.fromkeys(name for key in change if (name := self._owner.get(key)) is not None)
         joiner = self.joiner
@@ -81,6 +83,12 @@ class Retrial:
         names = list(touched) if joiner is self.joiner else list(self.parts.slices)
         found = self._of_slices(joiner, names, change)
         return replace(found, properties=(*broken, *found.properties))
+
+    def _beyond(self, change: Change) -> list[Misfit]:
+        """The values of changed events that nothing in the log as it is has: of brokers that it never names, of numbers that it never reached."""
+        news = [event for new in change.values() for event in new]
+        binders = [self._binder] if self.joiner is None else [self._binder, self.joiner.binder]
+        return [misfit for binder in binders for misfit in binder.misfits(news)][:1] if news else []
 
     def _concluded(self, search: Search) -> Conclusion:
         """Whether there is an execution: from the last cut before the change, and from the beginning only where that leaves it open."""

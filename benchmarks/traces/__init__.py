@@ -1,6 +1,6 @@
 """`python -m benchmarks traces [PART…] [COUNT] [keep=FOLDER]`: how good verdicts about logs are, measured on the recorded runs.
 
-Parts are ``healthy``, ``kraft``, ``protocol``, ``fields``, ``coherent``, ``control``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
+Parts are ``healthy``, ``kraft``, ``protocol``, ``fields``, ``coherent``, ``control``, ``ablation``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
 one field (1,000 if none is given); there are three tenths as many coherent ones, and as many changes of whole lines. One line of JSON for each
 measurement, then one for each row of the table, with the target. All of it takes hours on a busy machine; with ``keep`` each part's lines are written to the folder when the
 part is done, and a part whose lines are there is not measured again.
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .coherent import blames_the_rule, coherent_mutants
-from .control import EVERY, accepted_without, exercised, wrong_specs
+from .control import EVERY, Outcome, Rule, exercised, needed_guards, outcome_without, wrong_specs
 from .fields import field_mutants, summary
 from .healthy import STATING, healthy_run
 from .order import is_accepted, misordered, needed_shift
@@ -123,23 +123,36 @@ def coherent(count: int) -> Iterator[Line]:
 
 
 def control(count: int) -> Iterator[Line]:
-    """The same against the spec without guards, and without guards and invariants; and what each guard alone rejects."""
-    rules: dict[tuple[str, str], str] = {}
+    """The same against the spec without guards, and without guards and invariants: what the model contributes."""
     mutants = coherent_mutants(RUNS, 3 * count // 10, SEED)
-    unguarded = sum(not accepted_without(mutant, EVERY) for mutant in mutants)
-    bare = sum(not accepted_without(mutant, EVERY, invariants=False) for mutant in mutants)
-    for mutant in mutants:
-        judgement = retrial(mutant.run).judge(mutant.change)
-        first = judgement.violations[0].blame[0] if judgement.violations else None
-        guards = frozenset((first.action, p.label) for p in first.parts if p.kind == "guard") if first else frozenset()
-        for rule in guards - rules.keys():
-            if accepted_without(mutant, frozenset({rule})):
-                rules[rule] = f"{mutant.run} {mutant.partition} version {mutant.version}: {mutant.kind}, {mutant.text}"
-    yield from ({"guard": " ".join(rule), "witness": witness} for rule, witness in sorted(rules.items()))
+    whole = sum(retrial(mutant.run).judge(mutant.change).rejected for mutant in mutants)
+    found = Counter((mutant.kind, outcome_without(mutant, EVERY)) for mutant in mutants)
+    yield from ({"control": kind, "without_guards": o.value, "mutants": n} for (kind, o), n in found.items())
+    sums = {outcome: sum(n for (_, each), n in found.items() if each is outcome) for outcome in Outcome}
+    bare = sums[Outcome.REJECTED]
+    yield _row("control: rejected by the whole spec", _share(whole, len(mutants)), "beside")
+    unguarded = bare + sums[Outcome.BY_INVARIANT]
     yield _row("control: rejected without guards", _share(unguarded, len(mutants)), "beside")
     yield _row("control: rejected without guards and invariants", _share(bare, len(mutants)), "beside")
+    undecided = Outcome.UNDECIDED
+    yield _row(f"control: {undecided.value} without guards", _share(sums[undecided], len(mutants)), "beside")
+
+
+def ablation(count: int) -> Iterator[Line]:
+    """Each guard that logs exercise: a log that is rejected with it and accepted without it."""
+    rules: dict[Rule, str] = {}
+    open_: set[Rule] = set()
+    for mutant in coherent_mutants(RUNS, 3 * count // 10, SEED):
+        for rule in needed_guards(mutant, rules.keys()):
+            outcome = outcome_without(mutant, frozenset({rule}))
+            if outcome is Outcome.ACCEPTED:
+                rules[rule] = f"{mutant.run} {mutant.partition} version {mutant.version}: {mutant.kind}, {mutant.text}"
+            elif outcome is Outcome.UNDECIDED:
+                open_.add(rule)
+    yield from ({"guard": " ".join(rule), "witness": witness} for rule, witness in sorted(rules.items()))
     own = exercised(RUNS)
     yield {"guards_without_such_a_log": sorted(" ".join(rule) for rule in own - rules.keys())}
+    yield {"of_these_not_decided": sorted(" ".join(rule) for rule in open_ - rules.keys())}
     yield _row(
         "guards with a log that they alone reject", _share(len(own & rules.keys()), len(own)), "each that logs exercise"
     )
@@ -181,6 +194,7 @@ PARTS: dict[str, Callable[[int], Iterator[Line]]] = {
     "fields": fields,
     "coherent": coherent,
     "control": control,
+    "ablation": ablation,
     "wrong": wrong,
     "lines": whole_lines,
     "skew": skew,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,14 +13,23 @@ from typing import Any
 
 from assay.cli.settings import load
 from assay.grammar import kernel as k
+from assay.traces.binding import Observation
 from assay.traces.coverage import guard_labels
-from assay.traces.join import Joiner
+from assay.traces.events import Event
+from assay.traces.history import History, Own, without_equals
+from assay.traces.join import Joiner, Joint, slice_item
+from assay.traces.search.model import Model
+from assay.traces.slice_check import Findings, SliceCheck
 from assay.traces.slicing import Split
 from assay.traces.validate import validate
-from assay.traces.validation import SliceResult, TraceVerdict
+from assay.traces.validation import TraceVerdict
+from assay.traces.views import Views
 
 from .coherent import Coherent
 from .recorded import SPEC, events_of, of_version, retrial
+
+NODES = 20_000
+"""How many states of a slice are looked at where guards are left out: with all of them gone most things may follow from most."""
 
 Rule = tuple[str, str]
 """An action and the label of a guard of it."""
@@ -37,24 +47,81 @@ WRONG = {
 """Specs that are wrong in one place of ``leadership``: the text and what stands in its place."""
 
 
-def accepted_without(mutant: Coherent, dropped: frozenset[Rule], *, invariants: bool = True) -> bool:
-    """Whether the mutant's partition is accepted by a spec that lacks these guards, and its invariants where that is asked."""
-    result = _answer(mutant, dropped)
-    return result.verdict is not TraceVerdict.INCONSISTENT and not (invariants and result.properties)
+class Outcome(Enum):
+    """What a spec without some of its rules says of a mutant: undecided is what would take more than ``NODES`` states to say."""
+
+    REJECTED = "rejected"
+    BY_INVARIANT = "rejected by an invariant alone"
+    ACCEPTED = "accepted"
+    UNDECIDED = f"not decided within {NODES:,} states"
 
 
-def _answer(mutant: Coherent, dropped: frozenset[Rule]) -> SliceResult:
+class _OutOfNodesError(Exception):
+    """A slice was looked at in as many states as it may be."""
+
+
+class _Counted(History):
+    """The steps of a slice, as long as there are not too many of them: without guards their number has no bound that helps."""
+
+    def __init__(self, model: Model, split: Split, joint: Joint, views: Views, nodes: Iterator[int]) -> None:
+        super().__init__(model, split, joint.chain, views)
+        self._nodes = nodes
+
+    def number(self, own: Own, position: int) -> int:
+        self._count()
+        return super().number(own, position)
+
+    def own(self, state: int) -> Own:
+        self._count()
+        return super().own(state)
+
+    def _count(self) -> None:
+        if next(self._nodes, None) is None:
+            raise _OutOfNodesError
+
+
+class _Asked(Joiner):
+    """Slices asked for a verdict alone, within a budget: what is wrong with one is not explained."""
+
+    def __init__(self, joint: Joint) -> None:
+        super().__init__(joint)
+        self.nodes: Iterator[int] = iter(())
+
+    def outcome(self, name: str, events: Sequence[Event]) -> Outcome:
+        """What the spec says of a slice."""
+        self.nodes = iter(range(NODES))
+        observations = self.binder.bind(events).observations
+        try:
+            result = self._slice(name, observations, events, one_is_enough=True)
+        except _OutOfNodesError:
+            return Outcome.UNDECIDED
+        if result.verdict is TraceVerdict.INCONSISTENT:
+            return Outcome.REJECTED
+        return Outcome.BY_INVARIANT if result.properties else Outcome.ACCEPTED
+
+    def _found(
+        self, observations: Sequence[Observation], *, started: bool, one_is_enough: bool
+    ) -> tuple[History, Findings]:
+        joint = self.joint
+        history = _Counted(self.model, joint.split, joint, self._views, self.nodes)
+        lines = [slice_item(number, observations[number]) for number in without_equals(observations)]
+        check = SliceCheck(history, self.blamer, lines, started=started, one_is_enough=one_is_enough, explained=False)
+        return history, check.run()
+
+
+def outcome_without(mutant: Coherent, dropped: frozenset[Rule]) -> Outcome:
+    """What is said of the mutant's partition by a spec that lacks these guards."""
     events = retrial(mutant.run).parts.slices[mutant.partition]
     changed = [new for event in events for new in mutant.change.get(id(event), (event,))]
-    return _joiner(mutant.run, dropped).of_slice(mutant.partition, changed).result
+    return _joiner(mutant.run, dropped).outcome(mutant.partition, changed)
 
 
 @cache
-def _joiner(run: str, dropped: frozenset[Rule]) -> Joiner:
+def _joiner(run: str, dropped: frozenset[Rule]) -> _Asked:
     joiner = retrial(run).joiner
     if joiner is None:
         raise ValueError(f"{run} has no slices")
-    return Joiner(replace(joiner.joint, split=_without(joiner.joint.split, dropped)))
+    return _Asked(replace(joiner.joint, split=_without(joiner.joint.split, dropped)))
 
 
 def _without(split: Split, dropped: frozenset[Rule]) -> Split:
@@ -66,6 +133,18 @@ def _without(split: Split, dropped: frozenset[Rule]) -> Split:
         return guard.kind == "when" and (dropped == EVERY or (action, guard.label) in dropped)
 
     return replace(split, kernel=replace(split.kernel, actions=tuple(map(kept, split.kernel.actions))))
+
+
+def needed_guards(mutant: Coherent, but: Collection[Rule]) -> frozenset[Rule]:
+    """The guards that stand in the way of a mutant, as the whole spec blames them, but for some."""
+    violations = retrial(mutant.run).judge(mutant.change).violations
+    return frozenset(
+        (blame.action, part.label)
+        for violation in violations[:1]
+        for blame in violation.blame
+        for part in blame.parts
+        if part.kind == "guard" and (blame.action, part.label) not in but
+    )
 
 
 def exercised(runs: Iterable[str]) -> frozenset[Rule]:

@@ -10,11 +10,12 @@ from typing import Any
 
 from assay.grammar import kernel as k
 from assay.traces.events import Event, Field, Place
+from assay.traces.plan import trace_plan
 from assay.traces.retrial import Judgement, Retrial
 from assay.traces.validation import TraceVerdict
 
 from .edit import edited, printed
-from .recorded import reading, retrial, spec
+from .recorded import asked, events_of, reading, retrial
 
 EPOCHS = ("epoch", "controller_epoch", "leader_epoch", "current", "latest")
 BROKERS = ("leader", "broker", "controller", "winner", "removed", "target")
@@ -75,7 +76,8 @@ class FieldMutant:
 
 def field_sites(run: str) -> list[FieldSite]:
     """The facts in the lines that the trace clause reads, those of a line once for each field."""
-    spoken = {rule.event for plan in spec().kernel.traces for rule in plan.rules} - {k.GAP}
+    loaded, clause = asked(events_of(run))
+    spoken = {rule.event for rule in trace_plan(loaded.kernel, clause).rules} - {k.GAP}
     catalogue = reading(run).catalogue
     lines: dict[Place, list[Event]] = defaultdict(list)
     for event in retrial(run).parts.all:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from assay.cli.settings import load
 from assay.grammar.load import Loaded
 from assay.traces.choice import choose
-from assay.traces.conduct import DEFAULT_OPTIONS, Options
+from assay.traces.conduct import Options
 from assay.traces.events import Event
 from assay.traces.read import LogReading, read_logs
 from assay.traces.retrial import Retrial
@@ -71,12 +71,9 @@ def of_version(run: str) -> Options:
 @cache
 def retrial(run: str) -> Retrial:
     """A run that was validated, to be asked about with changes."""
-    return retrial_of(spec(), run, of_version(run))
-
-
-def retrial_of(loaded: Loaded, run: str, options: Options = DEFAULT_OPTIONS) -> Retrial:
-    """The same against another spec; raises ValueError where no execution explains what partitions share."""
-    found = check(loaded, events_of(run), options=options).retrial(options)
+    loaded, clause = asked(events_of(run))
+    options = of_version(run)
+    found = check(loaded, events_of(run), clause=clause, options=options).retrial(options)
     if found is None:
         raise ValueError(f"{run} has no execution under {loaded.kernel.name}: {options}")
     return found

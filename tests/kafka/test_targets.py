@@ -5,11 +5,12 @@ The slow ones take as many changes as it needs for a figure to mean something; t
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import pytest
 from benchmarks.traces.coherent import KINDS, blames_the_rule, coherent_mutants
-from benchmarks.traces.control import SPECS, WRONG, wrong_specs
+from benchmarks.traces.control import EVERY, SPECS, WRONG, Outcome, outcome_without, wrong_specs
 from benchmarks.traces.edit import edited
 from benchmarks.traces.fields import field_mutants, field_sites, summary
 from benchmarks.traces.healthy import healthy_run
@@ -36,6 +37,39 @@ def test_a_line_that_can_never_come_is_blamed_although_others_can_come_before_it
     assert change is not None
     judgement = retrial("A0").judge(change, explained=True)
     assert [violation.place for violation in judgement.violations] == [site.place]
+
+
+@pytest.mark.parametrize(
+    ("run", "place", "field", "new"),
+    [
+        ("A0", "A0/broker-3/controller.log:106", "broker", 1),
+        ("A0", "A0/broker-1/controller.log:20", "broker", 3),
+        ("A0", "A0/broker-3/server.log:637", "broker", 1),
+        ("A1", "elections/broker-1/controller.log:48", "broker", 3),
+        ("A1", "elections/broker-2/state-change.log:184", "controller_epoch", 3),
+        ("A1", "elections/broker-2/state-change.log:184", "removed", 2),
+        ("A0", "A0/broker-3/controller.log:106", "version", 999),
+    ],
+)
+def test_a_wrong_value_that_one_line_alone_states_is_rejected(run: str, place: str, field: str, new: int) -> None:
+    """Who writes the ISR, resigns, fetches, and sees the brokers change; what a removal is written under, and of whom; a number that nothing reached."""
+    site = next(s for s in field_sites(run) if str(s.place).endswith(place) and s.field == field)
+    change = edited(reading(run).catalogue, site.events, site.event, field, new)
+    assert change is not None
+    assert retrial(run).judge(change).rejected
+
+
+def test_without_guards_less_is_rejected_and_what_takes_too_long_is_a_class_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mutants = [
+        each for each in coherent_mutants(("A1",), 16, SEED) if each.kind == "not the first live in-sync replica"
+    ]
+    assert all(retrial("A1").judge(mutant.change).rejected for mutant in mutants)
+    assert Outcome.ACCEPTED in {outcome_without(mutant, EVERY) for mutant in mutants}
+    assert outcome_without(mutants[0], frozenset()) is Outcome.REJECTED
+    monkeypatch.setattr(sys.modules[Outcome.__module__], "NODES", 10)
+    assert outcome_without(mutants[0], EVERY) is Outcome.UNDECIDED
 
 
 @pytest.mark.slow
