@@ -26,8 +26,8 @@ from assay.grammar import kernel as k
 
 MOST_INSTANCES = 64
 """An action with more is not sieved: its instances have a bit each in one word."""
-MOST_STEPS = 60_000
-"""Scalars that may be made for the gates of a kernel: about a tenth of a second."""
+MOST_STEPS = 80_000
+"""Expressions translated and scalars made for the gates of a kernel, at most: two tenths of a second's work."""
 MOST_GATES = 12_000
 """Gates of a kernel: LLVM takes half a second for so many."""
 
@@ -40,11 +40,17 @@ class _Steps(BitCode):
         self.left_over = MOST_STEPS
         self._most = len(gates) + MOST_GATES
 
+    def visit(self) -> None:
+        self._step()
+
     def scalar(self, bits: int, literals: Bits) -> Scalar:
+        self._step()
+        return super().scalar(bits, literals)
+
+    def _step(self) -> None:
         self.left_over -= 1
         if self.left_over < 0 or len(self.gates) > self._most:
             raise TooLongError("conditions of many gates")
-        return super().scalar(bits, literals)
 
     def label(self, name: str) -> None:
         raise TooLongError(f"a loop ({name}) where gates are wanted")

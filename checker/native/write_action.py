@@ -15,7 +15,7 @@ from typing import assert_never
 from assay.checker.evaluate.traverse import locals_of
 from assay.checker.layout.context import Slot
 from assay.checker.layout.row import RowLayout
-from assay.checker.native.code import FALSE, TRUE, Code, Scalar, word
+from assay.checker.native.code import FALSE, TRUE, Scalar, word
 from assay.checker.native.elements import (
     LIST_LIMIT,
     Choices,
