@@ -33,9 +33,9 @@ TIGHT = 0.9
 GROWTH = 1.7
 """The factor by which a part grows: the smaller, the less room is empty, and the more often everything is moved."""
 LAST_GROWTH = 1.2
-FAST_GROWTH = 3.0
-SMALL = 8 << 20
-"""Tables of fewer bytes grow fast: moving costs more than room."""
+FAST_GROWTH = 6.0
+SMALL = 32 << 20
+"""Parts of tables of fewer bytes grow fast: moving costs more than room."""
 
 
 class Keys(Enum):
@@ -117,7 +117,7 @@ class Table:
         Where a part comes near to its share of the budget it gets all of it at once: small steps would move everything again and again.
         """
         wanted = self.counts + incoming
-        growth = FAST_GROWTH if self.bytes < SMALL else GROWTH
+        growth = np.where(self.caps < SMALL // (OWNERS * self.step * 8), FAST_GROWTH, GROWTH)
         larger = np.maximum(np.ceil(wanted / LOAD), np.ceil(self.caps * growth))
         larger = np.where(larger * LAST_GROWTH > self._most, self._most, larger).astype(np.int64)
         sizes: Counts = np.where(wanted > LOAD * self.caps, np.maximum(larger, self.caps), self.caps)
