@@ -194,8 +194,8 @@ PROPERTIES = (
     Code(
         "E513",
         "observed action that is no step",
-        "A warning: a trace clause lets an action happen that is not among the steps of the system. A log may show it, but no answer "
-        "of `assay check` accounts for it.",
+        "A warning: a trace clause lets an action happen that is not among the steps of the system, and does not `report` it. A log may show it, but "
+        "no answer of `assay check` accounts for it.",
     ),
     Code(
         "E514",

@@ -18,11 +18,12 @@ from assay.grammar.suggest import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What a step of a scenario or a trace clause may be: the kernel's actions, and which of them the system takes."""
+    """What a step of a scenario or a trace clause may be: the kernel's actions, which of them the system takes, and which a clause reports."""
 
     actions: Mapping[str, kernel.Action]
     next: tuple[str, ...]
     diagnostics: Diagnostics
+    reported: frozenset[str] = frozenset()
 
     def check(self, entity: ActionEntity, span: Span) -> None:
         """Report an action that is no step of the system: to let it happen would be another system's run."""
@@ -31,12 +32,15 @@ class Steps:
             self.diagnostics.error("E503", span, what, Note("it is declared here", entity.span), "add it to `next:`")
 
     def check_observed(self, entity: ActionEntity, span: Span) -> None:
-        """Warn of an observed action that is no step of the system: what was checked of the system says nothing of it."""
-        if entity.name not in self.next:
+        """Warn of an observed action that is no step of the system: what was checked of the system says nothing of it.
+
+        One that is reported where it occurs is beyond the system knowingly.
+        """
+        if entity.name not in self.next and entity.name not in self.reported:
             what = f"`{entity.name}` is observed in logs, but is not a step of the system, so checking never takes it"
             declared = Note("it is declared here", entity.span)
             self.diagnostics.warning(
-                "E513", span, what, declared, "add it to `next:` if the properties are to hold with it"
+                "E513", span, what, declared, "add it to `next:` if the properties are to hold with it, or say with `report` what it is"
             )
 
     def call(self, found: ActionReference, span: Span) -> kernel.ActionCall:

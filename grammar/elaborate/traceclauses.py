@@ -112,6 +112,11 @@ class ClausePlan:
 
     def plan(self, trace: syntax.Trace) -> kernel.TracePlan:
         """The kernel's plan."""
+        reported = tuple(self._reported())
+        steps = replace(self.steps, reported=frozenset(each.action for each in reported))
+        return replace(self, steps=steps)._plan(trace, reported)
+
+    def _plan(self, trace: syntax.Trace, reported: tuple[kernel.Reported, ...]) -> kernel.TracePlan:
         slicing = self._slicing()
         rules = tuple(self._rules())
         for rule in rules:
@@ -131,7 +136,7 @@ class ClausePlan:
             slicing,
             self._numbered(),
             tuple(frozenset(e.text for e in line.events) for _, line in self._of(syntax.Together)),
-            tuple(self._reported()),
+            reported,
             self._ends(),
             tuple(self._measures()),
             tuple(self._noted()),
