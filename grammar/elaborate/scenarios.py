@@ -40,7 +40,11 @@ class Steps:
             what = f"`{entity.name}` is observed in logs, but is not a step of the system, so checking never takes it"
             declared = Note("it is declared here", entity.span)
             self.diagnostics.warning(
-                "E513", span, what, declared, "add it to `next:` if the properties are to hold with it, or say with `report` what it is"
+                "E513",
+                span,
+                what,
+                declared,
+                "add it to `next:` if the properties are to hold with it, or say with `report` what it is",
             )
 
     def call(self, found: ActionReference, span: Span) -> kernel.ActionCall:

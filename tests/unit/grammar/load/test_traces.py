@@ -108,5 +108,7 @@ def test_an_observed_action_that_is_no_step_is_warned_of() -> None:
 
 
 def test_an_action_beyond_the_system_may_be_reported_where_it_occurs() -> None:
-    clause = 'trace logs:\n    from kafka\n    on A(b: Broker): other\n    report other as risk "it is beyond the system"\n'
+    clause = (
+        'trace logs:\n    from kafka\n    on A(b: Broker): other\n    report other as risk "it is beyond the system"\n'
+    )
     assert not load_text(SPEC + clause).diagnostics
