@@ -18,22 +18,12 @@ def expand_function(sieve: Sieve, words: int) -> str:
     calls = "\n".join(_call(number, where) for number, where in enumerate(told))
     size = max(1, groups) * WORD
 
-    def at(slot: Slot, name: str) -> str:
-        return f"  %{name} = getelementptr i64, ptr %context, i64 {int(slot)}"
-
     return f"""declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 define i64 @expand(ptr %context, ptr %rows, i64 %n) {{
 entry:
   %told = alloca [{size} x i64], align 64
-{at(Slot.COUNT, "count")}
-{at(Slot.CAPACITY, "capacity")}
-{at(Slot.OVERFLOW, "overflow")}
-{at(Slot.CURRENT, "current")}
-{at(Slot.ALIVE, "alive")}
-{at(Slot.RESERVE, "reserve")}
-  %limit = load i64, ptr %capacity
-  %room = load i64, ptr %reserve
+{_words_of_context()}
   call void @llvm.memset.p0.i64(ptr %told, i8 -1, i64 {size * 8}, i1 false)
   br label %head
 head:
@@ -77,6 +67,12 @@ done:
   ret i64 %result
 }}
 """
+
+
+def _words_of_context() -> str:
+    slots = (Slot.COUNT, Slot.CAPACITY, Slot.OVERFLOW, Slot.CURRENT, Slot.ALIVE, Slot.RESERVE)
+    lines = [f"  %{slot.name.lower()} = getelementptr i64, ptr %context, i64 {int(slot)}" for slot in slots]
+    return "\n".join([*lines, "  %limit = load i64, ptr %capacity", "  %room = load i64, ptr %reserve"])
 
 
 def _tile(is_sieved: bool, size: int) -> str:
