@@ -33,13 +33,13 @@ class Recording:
 
 
 RECORDINGS = [
-    Recording("A0", "2.8.2", 819, 819, ("broker-3",)),
-    Recording("A1", "2.8.2", 1249, 1247, ("broker-2", "broker-1", "broker-3", "broker-2#2", "broker-3#2")),
+    Recording("A0", "2.8.2", 770, 770, ("broker-3",)),
+    Recording("A1", "2.8.2", 1179, 1177, ("broker-2", "broker-1", "broker-3", "broker-2#2", "broker-3#2")),
     Recording(
         "A2",
         "2.8.2",
-        1249,
-        1241,
+        1187,
+        1179,
         ("broker-2", "broker-3", "broker-1", "broker-3"),
         # the one paused, the other cut off from ZooKeeper
         frozenset({("broker-2", 1), ("broker-3", 2)}),
@@ -47,16 +47,16 @@ RECORDINGS = [
     Recording(
         "A3",
         "2.8.2",
-        1711,
-        1703,
+        1622,
+        1614,
         ("broker-3", "broker-2", "broker-3#2", "broker-2", "broker-3#3"),
         frozenset({("broker-2", 2)}),
     ),
     Recording(
         "A4",
         "2.8.2",
-        1516,
-        1505,
+        1444,
+        1433,
         ("broker-3", "broker-1", "broker-3"),
         # twice, the controller was cut off from ZooKeeper and went on acting
         frozenset({("broker-3", 1), ("broker-1", 2)}),
@@ -64,21 +64,21 @@ RECORDINGS = [
     Recording(
         "A6",
         "2.4.1",
-        5056,
-        5047,
+        4969,
+        4960,
         ("broker-2", "broker-1", "broker-3", "broker-2#2"),
         frozenset({("broker-1", 2), ("broker-3", 3)}),
     ),
-    Recording("A9", "2.8.2", 1705, 1695, ("broker-3", "broker-3", "broker-2#3", "broker-3#2")),
+    Recording("A9", "2.8.2", 1615, 1605, ("broker-3", "broker-3", "broker-2#3", "broker-3#2")),
     Recording(
         "B1",
         "3.9.1",
-        2120,
-        2113,
+        2038,
+        2031,
         ("broker-3", "broker-1", "broker-2", "broker-1", "broker-3#2"),
         frozenset({("broker-1", 2)}),
     ),
-    Recording("B3", "3.9.1", 1572, 1567, ("broker-1", "broker-2", "broker-1#2", "broker-3#2")),
+    Recording("B3", "3.9.1", 1492, 1487, ("broker-1", "broker-2", "broker-1#2", "broker-3#2")),
 ]
 
 
