@@ -46,7 +46,7 @@ class Strength:
 QUICK = [
     Strength("kafka/assignment", 50, 50, 0, 0),
     Strength("kafka/become_follower", 21, 16, 5, 0),
-    Strength("kafka/broker_epoch", 49, 44, 5, 0),
+    Strength("kafka/broker_epoch", 49, 45, 4, 0),
     Strength("kafka/broker_id", 37, 28, 9, 0),
     Strength("kafka/chroot", 21, 21, 0, 0),
     Strength("kafka/claim", 32, 29, 3, 0),
