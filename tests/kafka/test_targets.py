@@ -42,7 +42,6 @@ def test_a_line_that_can_never_come_is_blamed_although_others_can_come_before_it
 @pytest.mark.parametrize(
     ("run", "place", "field", "new"),
     [
-        ("A0", "A0/broker-3/controller.log:106", "broker", 1),
         ("A0", "A0/broker-1/controller.log:20", "broker", 3),
         ("A0", "A0/broker-3/server.log:637", "broker", 1),
         ("A1", "elections/broker-1/controller.log:48", "broker", 3),
