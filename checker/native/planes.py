@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.checker.circuit.gates import TRUE, Gates
+from assay.checker.circuit.gates import TRUE
 from assay.checker.layout.context import NEVER, Slot
 from assay.checker.layout.row import WORD
 from assay.checker.native.sieve import Sieve
@@ -57,8 +57,7 @@ def sieve_functions(sieve: Sieve, words: int, guards: Mapping[str, int]) -> str:
 def _used(sieve: Sieve) -> list[int]:
     """The words of a row that any gate reads a bit of."""
     roots = [literal for literals in (*sieve.actions, sieve.decided) for literal in literals or ()]
-    positions = {literal >> 1: position for literal, position in zip(sieve.inputs, sieve.positions, strict=True)}
-    return sorted({positions[node] // WORD for node in sieve.gates.cone(roots) if node in positions})
+    return sorted({sieve.positions[node] // WORD for node in sieve.gates.cone(roots) if node in sieve.positions})
 
 
 # ------------------------------------------------------------------------------------------------------------ gates
@@ -67,10 +66,10 @@ def _used(sieve: Sieve) -> list[int]:
 class _Writer:
     """Writes gates as instructions on planes; of an input the plane is in the block, or told."""
 
-    def __init__(self, gates: Gates, inputs: Iterable[tuple[int, int]], given: Mapping[int, str]) -> None:
+    def __init__(self, sieve: Sieve, given: Mapping[int, str]) -> None:
         self.lines: list[str] = []
-        self._gates = gates
-        self._inputs = {literal >> 1: position for literal, position in inputs}
+        self._gates = sieve.gates
+        self._positions = sieve.positions
         self._planes: dict[int, str] = dict(given)
         self._inverse: dict[int, str] = {}
 
@@ -83,7 +82,7 @@ class _Writer:
 
     def _node(self, node: int) -> str:
         if self._gates.is_input(node):
-            self.lines.append(f"  %p{node} = getelementptr i64, ptr %block, i64 {self._inputs[node]}")
+            self.lines.append(f"  %p{node} = getelementptr i64, ptr %block, i64 {self._positions[node]}")
             self.lines.append(f"  %g{node} = load i64, ptr %p{node}")
         else:
             left, right = self._plane(self._gates.left[node]), self._plane(self._gates.right[node])
@@ -113,7 +112,7 @@ def _sieve(sieve: Sieve, told: Sequence[Told | None], groups: int, words: int, g
             lines.append(f"  %c{node} = icmp ne i8 %b{node}, 0")
             lines.append(f"  %m{node} = sext i1 %c{node} to i64")
             given[node] = f"%m{node}"
-    writer = _Writer(sieve.gates, zip(sieve.inputs, sieve.positions, strict=True), given)
+    writer = _Writer(sieve, given)
     stores = []
     for where, literals in zip(told, sieve.actions, strict=True):
         if where is not None and literals is not None:
@@ -130,7 +129,7 @@ def _sieve(sieve: Sieve, told: Sequence[Told | None], groups: int, words: int, g
 def _decided(sieve: Sieve, words: int) -> str:
     """Bits of the rows in which a property is decided, or has no value, and was in no row before."""
     assert sieve.decided is not None
-    writer = _Writer(sieve.gates, zip(sieve.inputs, sieve.positions, strict=True), {})
+    writer = _Writer(sieve, {})
     lines, total = [_at(Slot.STATES, "array"), "  %found = load ptr, ptr %array"], "0"
     for at, plane in enumerate(writer.write(sieve.decided)):
         if plane != "0":

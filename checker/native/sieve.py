@@ -37,7 +37,7 @@ class _Steps(BitCode):
 
     def __init__(self, gates: Gates) -> None:
         super().__init__(gates)
-        self.left_over = MOST_STEPS
+        self._left = MOST_STEPS
         self._most = len(gates) + MOST_GATES
 
     def visit(self) -> None:
@@ -48,8 +48,8 @@ class _Steps(BitCode):
         return super().scalar(bits, literals)
 
     def _step(self) -> None:
-        self.left_over -= 1
-        if self.left_over < 0 or len(self.gates) > self._most:
+        self._left -= 1
+        if self._left < 0 or len(self.gates) > self._most:
             raise TooLongError("conditions of many gates")
 
     def label(self, name: str) -> None:
@@ -67,7 +67,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """Gates on ``inputs``, the bits of a row in these ``positions`` of its words.
+    """Gates on the bits of a row: of each input among them ``positions`` has by its node where in the row's words its bit is.
 
     ``actions`` has for each action a literal for each instance, in the order in which they are walked, that is true where it may come to something; None where
     that is not told. ``marks`` are inputs that say of a guard, named as in ``Program.guards``, that it is known to be decisive. ``decided`` has two literals for each
@@ -75,8 +75,7 @@ class Sieve:
     """
 
     gates: Gates
-    positions: list[int]
-    inputs: list[int]
+    positions: dict[int, int]
     actions: list[list[int] | None]
     marks: dict[str, int]
     decided: list[int] | None
@@ -88,18 +87,18 @@ class SieveWriter:
     def __init__(self, kernel: k.Kernel, layout: RowLayout, strict: frozenset[str]) -> None:
         self._kernel = kernel
         self._gates = Gates()
-        self._positions = owned_bits(layout)
-        self._inputs = self._gates.inputs(len(self._positions))
+        owned = owned_bits(layout)
+        inputs = self._gates.inputs(len(owned))
+        self._positions = {literal >> 1: position for literal, position in zip(inputs, owned, strict=True)}
         self._code = _Steps(self._gates)
-        self._code.left_over += layout.words  # the words themselves are no steps
-        row = input_row(self._code, layout, spread(layout, self._inputs))
+        row = input_row(self._code, layout, spread(layout, inputs))
         self._lowering = Lowering(self._code, State(row, layout, kernel.variables), strict=strict)
         self._marks: dict[str, int] = {}
 
     def sieve(self, properties: Sequence[k.Property]) -> Sieve:
         """The sieve, for these properties of states."""
         actions = [self._action(self._kernel.action(name)) for name in self._kernel.next]
-        return Sieve(self._gates, self._positions, self._inputs, actions, self._marks, self._decided(properties))
+        return Sieve(self._gates, self._positions, actions, self._marks, self._decided(properties))
 
     def _action(self, action: k.Action) -> list[int] | None:
         try:

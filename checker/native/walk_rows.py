@@ -24,7 +24,6 @@ define i64 @expand(ptr %context, ptr %rows, i64 %n) {{
 entry:
   %told = alloca [{size} x i64], align 64
 {_words_of_context()}
-  call void @llvm.memset.p0.i64(ptr %told, i8 -1, i64 {size * 8}, i1 false)
   br label %head
 head:
   %i = phi i64 [ 0, %entry ], [ %next, %latch ]
@@ -118,10 +117,11 @@ def _last(told: list[Told | None]) -> str:
 def inspect_function(sieve: Sieve, words: int) -> str:
     """The function ``@inspect``: the properties of states in ``%n`` rows, of which the first has the number ``%base``."""
     call = "%here = add i64 %i, %base\n  call void @states(ptr %context, ptr %row, i64 %here)"
-    each = over_rows("inspect_each(ptr %context, ptr %rows, i64 %n, i64 %base)", words, call)
+    name = "inspect" if sieve.decided is None else "inspect_each"
+    each = over_rows(f"{name}(ptr %context, ptr %rows, i64 %n, i64 %base)", words, call)
     if sieve.decided is None:
-        return each.replace("@inspect_each", "@inspect")
-    return f"""{each.replace("define void", "define internal void")}
+        return each
+    return f"""{each}
 define void @inspect(ptr %context, ptr %rows, i64 %n, i64 %base) {{
 entry:
   br label %head

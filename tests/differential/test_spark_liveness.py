@@ -13,7 +13,6 @@ from random import Random
 import pytest
 
 from assay.checker import portfolio
-from assay.checker.check import check as reference
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.check import Decide
 from assay.checker.explicit.machine import Behaviours
@@ -21,8 +20,7 @@ from assay.checker.liveness.decide import Decisions
 from assay.checker.portfolio import compile_kernel, with_behaviours
 from assay.checker.print_kernel import Sources
 from assay.checker.verdict import Outcome, Report
-from assay.grammar.diagnostics import SpecError
-from assay.grammar.load import Loaded, load_spec, load_text
+from assay.grammar.load import Loaded, load_spec
 from assay.spark import fair_runs
 from assay.spark.exploration import publish, searched
 from assay.spark.fair_runs import decided_by_tasks
@@ -31,7 +29,6 @@ from assay.spark.search import ClusterSearch, Place
 from assay.spark.storage import Storage, new_name
 from assay.spark.task import Job
 
-from .random_behaviour import random_spec
 from .test_liveness import OPTIONS, agree
 from .test_spark import MEMORY, Shuffled
 
@@ -93,17 +90,7 @@ def test_tasks_agree_on_temporal_properties(tmp_path: Path) -> None:
 def followed(seeds: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[Outcome]:
     """Assert that runs are found that leave the states which the driver looks at, as the reference engine finds others; how often it said what."""
     monkeypatch.setattr(fair_runs, "FIRST", 1)
-    seen: Counter[Outcome] = Counter()
-    for seed in seeds:
-        text = random_spec(Random(seed))
-        loaded = load_text(text)
-        try:
-            slow = reference(loaded.kernel, OPTIONS, loaded.sources)
-        except SpecError:  # the automaton of a property would be too large
-            continue
-        assert answers(tasks(folder)(loaded, seed)) == answers(slow), text
-        seen.update(each.outcome for each in slow.properties if each.kind == "temporal")
-    return seen
+    return agree(seeds, tasks(folder), answers)
 
 
 def test_runs_are_followed_through_what_tasks_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
