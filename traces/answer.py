@@ -26,7 +26,7 @@ from assay.traces.validation import Remark, Validation
 
 LONGEST_EXAMPLE = 100
 UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
-WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL"})
+WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL", ""})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def basis_of(shared: SharedAnswer, reading: LogReading, beside: Beside) -> Basis
     """What measuring takes of the whole log; None where nothing is to be measured, or where logs are missing."""
     if beside.missing:
         return None
-    return basis(shared.kernel, shared.clause, shared.execution, reading.events, configured(reading))
+    return basis(shared.kernel, shared.clause, shared.execution, reading.streams, configured(reading))
 
 
 def ask_shared(
@@ -87,15 +87,14 @@ def ask_shared(
     scope: Scope,
     *,
     supported: bool = True,
-) -> tuple[SharedAnswer, Mapping[str, tuple[Event, ...]], Beside]:
+) -> tuple[SharedAnswer, Mapping[str, Sequence[Event]], Beside]:
     """The answer about what all slices share, the events of each slice, and what there is to say beside."""
 
-    def explain(event: Event) -> str | None:
-        return reading.explain(event) if event.record.level in WORTH_WORDS or not event.record.level else None
-
-    events, left = _in_scope(list(reading.events) if supported else [], scope)
+    events, left = _in_scope(reading.events if supported else [], scope)
     known = replace(options, versions=protocol_versions(reading))
-    shared, slices = validate_shared(loaded, events, clause=clause, options=known, explain=explain)
+    shared, slices = validate_shared(
+        loaded, events, clause=clause, options=known, explain=reading.explain, levels=WORTH_WORDS
+    )
     return shared, slices, Beside((*reading.notices, *left), reading.unmapped, tuple(gaps(reading)))
 
 
@@ -127,7 +126,7 @@ def _remarks(shared: SharedAnswer) -> Iterator[Remark]:
             yield Remark(told[step.action].severity, told[step.action].text, step.event)
 
 
-def _in_scope(events: list[Event], scope: Scope) -> tuple[list[Event], list[Notice]]:
+def _in_scope(events: Sequence[Event], scope: Scope) -> tuple[Sequence[Event], list[Notice]]:
     """The events that are validated, and notices that count the others."""
     left: list[Notice] = []
     if scope.until is not None:

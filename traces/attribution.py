@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.traces.events import Event, Field, Notice, ProcessRun
-from assay.traces.identity import Node, NodeFiles, Runs, Section, group_by_node, node_names, writers_of
+from assay.traces.author import Author, Owners
+from assay.traces.events import Event, Notice, ProcessRun
+from assay.traces.identity import Node, NodeFiles, Runs, group_by_node, node_names
+from assay.traces.log_events import LogEvents
 from assay.traces.readers.reading import FileReading
 from assay.traces.sessions import SessionTimeline
-from assay.traces.shapes.form import Form, LineFields
-from assay.traces.shapes.recognise import Likeness
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Stream:
 
     run: ProcessRun
     file: str
-    events: tuple[Event, ...]
+    events: Sequence[Event]
 
 
 def attribute(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[list[Stream], list[Node]]:
@@ -76,105 +76,22 @@ class _RunRecords:
             str(finding.fields["version"])
             for sections in self._records.values()
             for section in sections
-            for match in section.matches
-            if "version" in match.roles
+            for at in section.matches.telling()
+            if "version" in (match := section.matches[at]).roles
             for finding in match.findings
             if finding.shape.role == "version"
         }
         brokers = tuple(sorted(self._files.brokers()))
         return Node(self._files.name, brokers, tuple(sorted(versions)), self._runs.count)
 
-    def streams(self, owners: Mapping[str, tuple[ProcessRun, int | None]]) -> Iterator[Stream]:
+    def streams(self, owners: Owners) -> Iterator[Stream]:
         """The events of the node, a stream for each run and log."""
         for run, sections in sorted(self._records.items(), key=lambda item: item[0].number):
-            author = _Author(run, self._brokers[run], self._timelines[run], owners, unknown=self._files.unknown)
+            author = Author(run, self._brokers[run], owners, unknown=self._files.unknown)
             for section in sections:
-                yield Stream(run, section.stream, tuple(author.events(section)))
+                sessions = self._timelines[run].of(section)
+                yield Stream(run, section.stream, LogEvents(section.matches, sessions, author, section.stream))
 
     def _broker_of(self, run: ProcessRun) -> int | None:
-        own = set().union(*(writers_of(section.matches) for section in self._records[run])) or self._files.brokers()
+        own = set().union(*(section.matches.writers for section in self._records[run])) or self._files.brokers()
         return min(own) if len(own) == 1 else None
-
-
-class _Author:
-    """One process run as the author of its lines; ``broker`` is none where that is not known, as the run is with ``unknown``."""
-
-    def __init__(
-        self,
-        run: ProcessRun,
-        broker: int | None,
-        timeline: SessionTimeline,
-        owners: Mapping[str, tuple[ProcessRun, int | None]],
-        *,
-        unknown: bool,
-    ) -> None:
-        self._run, self._broker, self._timeline, self._owners = run, broker, timeline, owners
-        self._place: dict[str, Field] = {"node": None, "run": None} if unknown else {"node": str(run)}
-        self._added: dict[tuple[str | None, bool], dict[str, Field]] = {}
-
-    def events(self, section: Section) -> list[Event]:
-        """The events of some records, with the node, the broker and the session added where they are known."""
-        run, name = self._run, section.stream
-        events: list[Event] = []
-        for match, session in zip(section.matches, self._timeline.of(section), strict=True):
-            record, found = match.record, match.found
-            stream = "" if name == record.place.file else name
-            if isinstance(found, Likeness) and not found.repeats:
-                for form in found.forms:
-                    shape, fields = form.shape, self._fields(form, record.message, session)
-                    events.append(Event(shape.kind, shape.name, fields, record, run, stream))
-                continue
-            for finding in match.findings:
-                shape, stated = finding.shape, self._with_more(finding.fields, session)
-                events.append(Event(shape.kind, shape.name, stated, record, run, stream))
-        return events
-
-    def _fields(self, form: Form, message: str, session: str | None) -> Mapping[str, Field]:
-        """The fields that a message states, and what is added; that is the same for many, unless they name a session."""
-        names = form.fields
-        if "session" in names or "owner_session" in names:
-            return self._with_more(form.read(message), session)
-        key = session, "broker" in names
-        added = self._added.get(key)
-        if added is None:
-            added = self._added[key] = self._more(session, says_broker=key[1])
-            self._add_owner(added)
-        return LineFields(form, message, added)
-
-    def _with_more(self, stated: Mapping[str, Field], session: str | None) -> dict[str, Field]:
-        """All fields of a line; it may name a session, and then more is known of that."""
-        fields = {**stated, **self._more(session if "session" not in stated else None, says_broker="broker" in stated)}
-        self._add_owner(fields)
-        return fields
-
-    def _more(self, session: str | None, *, says_broker: bool) -> dict[str, Field]:
-        """What is added to the fields of a line: a session if one is given, and the broker if it does not say that itself."""
-        more = dict(self._place)
-        if self._broker is not None and not says_broker:
-            more["broker"] = self._broker
-        if session is not None:
-            more["session"] = session
-        return more
-
-    def _add_owner(self, fields: dict[str, Field]) -> None:
-        """Name the process behind a session that another process's line names (ZooKeeper's, or a refused broker's)."""
-        session = fields.get("owner_session", fields.get("session"))
-        if not isinstance(session, str) or session not in self._owners:
-            return
-        owner, owner_broker = self._owners[session]
-        if owner == self._run and "owner_session" not in fields:
-            return
-        fields["owner"] = str(owner)
-        if owner_broker is not None:
-            fields["owner_broker"] = owner_broker
-        if "owner_session" in fields:
-            fields["holder"] = _holder(owner, owner_broker, self._run)
-
-
-def _holder(owner: ProcessRun, broker: int | None, run: ProcessRun) -> str:
-    """Who holds a node that this run was refused, in an operator's words."""
-    if owner == run:
-        return "an earlier session of this very process"
-    if owner.node == run.node:
-        return f"an earlier run of this very broker ({owner})"
-    return str(owner) if broker is None else f"broker {broker} (process {owner})"

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
+
+import numpy as np
 
 from assay.grammar.kernel import TracePlan, TraceRule
 from assay.grammar.values import Value
 from assay.traces.decode import OutOfRangeError, UnfitError, decode
 from assay.traces.events import Event, Field, Place
+from assay.traces.selection import Selection, Stated
 from assay.traces.shapes.form import LineFields
-from assay.traces.statement import StatementKeys
+from assay.traces.statement import StatementKeys, named_by
 
 Condition = Callable[[TraceRule, Mapping[str, Value]], bool]
 """Whether a rule's ``if`` holds for the values of its fields (by the names of their binders)."""
@@ -155,6 +160,40 @@ def _stated(given: Mapping[str, Field], rule: TraceRule, condition: Condition) -
 _View = tuple[TraceRule, _Stated]
 """A rule, and what it sees in an event."""
 
+
+class Chosen(NamedTuple):
+    """An event by its position, as one rule sees it: the place of that view among the event's, and the view, of what is in the model."""
+
+    at: int
+    order: int
+    view: _View
+
+    @property
+    def rule(self) -> TraceRule:
+        """The rule."""
+        return self.view[0]
+
+    @property
+    def stated(self) -> tuple[Mapping[str, Value], tuple[tuple[str, Value], ...]]:
+        """What the event states, by the rule's binders and by its own fields."""
+        stated = self.view[1]
+        assert stated is not None
+        assert not isinstance(stated, _OutOfRange)
+        return stated
+
+    @property
+    def values(self) -> tuple[tuple[str, Value], ...]:
+        """What the event states, by its fields."""
+        return self.stated[1]
+
+
+class Read(NamedTuple):
+    """What a clause sees in each statement that it speaks of, by the statement's number, and the tally of all events."""
+
+    views: Mapping[int, tuple[_View, ...]]
+    tally: Tally
+
+
 STATEMENTS_KEPT = 1 << 16
 """How many statements are remembered."""
 
@@ -166,7 +205,7 @@ class Binder:
         self._rules = rules_by_kind(plan)
         self._reasons = {known.event: known.reason for known in plan.ignored}
         self._condition = condition
-        self._keys = StatementKeys(plan.rules)
+        self._keys = StatementKeys(named_by(plan.rules))
         self._known: dict[Hashable, tuple[_View, ...]] = {}
 
     def bind(self, events: Iterable[Event]) -> Bound:
@@ -189,6 +228,46 @@ class Binder:
             else:
                 unmapped.add(event, NO_RULE)
         return Bound(tuple(observations), tuple(misfits), ignored.result(), unmapped.result())
+
+    def read(self, events: Selection) -> Read:
+        """What the clause sees in each statement of the events, and how many of them that is."""
+        views: dict[int, tuple[_View, ...]] = {}
+        misfits: list[Misfit] = []
+        ignored, unmapped = _Counter(), _Counter()
+        used = fields = 0
+        for number, stated in events.stated().items():
+            example, count = stated.example, stated.times
+            rules = self._rules.get(example.kind)
+            seen = () if rules is None else self._views(example, rules)
+            fitting = tuple(view for view in seen if not isinstance(view[1], _OutOfRange))
+            if fitting:
+                views[number] = fitting
+                used += count
+                fields += count * sum(len(rule.fields) for rule, _ in fitting)
+            elif seen:
+                misfits += self.misfits(events.at(np.flatnonzero(events.numbers == number)))
+            elif example.kind in self._reasons:
+                ignored.add(example, self._reasons[example.kind], count)
+            elif rules is not None:
+                ignored.add(example, NO_CONDITION, count)
+            else:
+                unmapped.add(example, NO_RULE, count)
+        tally = Tally(used + len(misfits), fields, tuple(misfits), ignored.result(), unmapped.result())
+        return Read(views, tally)
+
+    def thinned(self, events: Selection, read: Read) -> list[Observation]:
+        """What the events are without those that state the same of one write as an earlier one, and no action (NOTE(equal lines))."""
+        chosen: list[Chosen] = []
+        for number, stated in events.stated().items():
+            every: list[int] | None = None
+            for order, view in enumerate(read.views.get(number, ())):
+                rule = view[0]
+                if rule.steps or rule.at is None:
+                    every = np.flatnonzero(events.numbers == number).tolist() if every is None else every
+                    chosen += (Chosen(at, order, view) for at in every)
+                else:
+                    chosen.append(Chosen(stated.earliest, order, view))
+        return observed(events, chosen)
 
     def misfits(self, events: Iterable[Event]) -> list[Misfit]:
         """The values of these events that the model does not have, of each event the first, whatever else of it fits."""
@@ -238,6 +317,18 @@ def changed(observation: Observation, field: str, value: Value, text: Field) -> 
     return replace(observation, event=event, bound=bound, values=values)
 
 
+def observed(events: Selection, chosen: Iterable[Chosen]) -> list[Observation]:
+    """Observations of some events, in the order of these."""
+    ordered = sorted(chosen, key=lambda each: each[:2])
+    positions = np.array(sorted({each.at for each in ordered}), np.int64)
+    groups = groupby(ordered, key=itemgetter(0))
+    return [
+        Observation(event, each.rule, each.stated[0], each.values)
+        for event, (_, group) in zip(events.at(positions), groups, strict=True)
+        for each in group
+    ]
+
+
 class _Counter:
     """Counts events by kind and reason, and remembers the first place of each."""
 
@@ -245,9 +336,9 @@ class _Counter:
         self.counts: Counter[tuple[str, str]] = Counter()
         self.places: dict[tuple[str, str], Place] = {}
 
-    def add(self, event: Event, reason: str) -> None:
+    def add(self, event: Event, reason: str, count: int = 1) -> None:
         key = (event.kind, reason)
-        self.counts[key] += 1
+        self.counts[key] += count
         self.places.setdefault(key, event.record.place)
 
     def result(self) -> tuple[Unread, ...]:

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from assay.traces.events import Event, Notice, Place, ProcessRun
+from assay.traces.event_table import times
+from assay.traces.events import Notice, Place, ProcessRun
+from assay.traces.read import LogReading
+from assay.traces.readers.rows import NEVER
 
 FIELD = "cluster"
 """The field of events that state the id of a cluster."""
@@ -22,18 +25,20 @@ class ClusterSpan:
     end: int
 
 
-def cluster_spans(events: Iterable[Event]) -> list[ClusterSpan]:
+def cluster_spans(reading: LogReading) -> list[ClusterSpan]:
     """The clusters that lines name, the one that was there first before the others."""
     runs: dict[ProcessRun, tuple[int, int]] = {}
+    for stream in reading.streams:
+        own = times(stream.events)
+        own = own[own != NEVER]
+        if len(own):
+            begin, end = runs.get(stream.run, (int(own[0]), int(own[0])))
+            runs[stream.run] = min(begin, int(own.min())), max(end, int(own.max()))
     stated: dict[str, dict[ProcessRun, tuple[int, Place]]] = {}
-    for event in events:
-        time, run = event.record.time, event.run
-        if time is None:
-            continue
-        begin, end = runs.get(run, (time, time))
-        runs[run] = min(begin, time), max(end, time)
-        if FIELD in event.fields:
-            stated.setdefault(str(event.fields[FIELD]), {}).setdefault(run, (time, event.record.place))
+    for event in reading.of_shapes(lambda shape: FIELD in shape.fields or FIELD in shape.constants):
+        time = event.record.time
+        if FIELD in event.fields and time is not None:
+            stated.setdefault(str(event.fields[FIELD]), {}).setdefault(event.run, (time, event.record.place))
     spans = [
         ClusterSpan(name, min(first.values(), key=lambda at: at[0])[1], *_around(runs[run] for run in first))
         for name, first in stated.items()

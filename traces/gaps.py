@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any
+
+import numpy as np
 
 from assay.traces.clusters import cluster_spans, simultaneous
+from assay.traces.event_table import Everywhere, traits
 from assay.traces.events import Event, Field, Notice, Place, ProcessRun
 from assay.traces.read import LogReading
 from assay.traces.shapes.shape import BEGINNINGS
 from assay.traces.validation import TraceVerdict, Validation
 
-Key = TypeVar("Key")
 KIND = "missing logs"
 # One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
 WITNESSES = 2
+_AT_ONCE = 16
 UNREAD = frozenset(
     {
         *("unreadable", "damaged file", "expansion limit", "unsupported compression", "nested archive", "binary file"),
@@ -43,7 +47,7 @@ def gaps(reading: LogReading) -> list[Notice]:
 
     Logs of two clusters that were there at one time are like gaps too: what lines of one say has no explanation in the other.
     """
-    apart = simultaneous(cluster_spans(reading.recognised))
+    apart = simultaneous(cluster_spans(reading))
     return [
         *apart,
         *_lost_starts(reading),
@@ -70,12 +74,11 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
 def _lost_starts(reading: LogReading) -> Iterator[Notice]:
     """Processes of a broker whose logs do not say that they started."""
     first: dict[ProcessRun, Event] = {}
-    started: set[ProcessRun] = set()
-    for event in reading.recognised:
-        if "broker" in event.fields:
-            first.setdefault(event.run, event)
-        if reading.role(event) in BEGINNINGS:
-            started.add(event.run)
+    for stream in reading.streams:
+        if stream.run not in first:
+            telling = (event for event in stream.events if event.shape and "broker" in event.fields)
+            first |= {event.run: event for event in islice(telling, 1)}
+    started = {event.run for event in reading.of_role(*BEGINNINGS)}
     for run, event in first.items():
         if run not in started:
             yield Notice(KIND, event.record.place, f"the logs of {run} begin after its start")
@@ -83,10 +86,15 @@ def _lost_starts(reading: LogReading) -> Iterator[Notice]:
 
 def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
     """Nodes that lines of others name as part of the cluster (``gaps.toml``), and of which nothing was read."""
-    known = _known(reading)
-    named = _witnesses((broker, event) for event in reading.recognised for broker in _named(event))
-    for broker, places in sorted(named.items()):
-        if broker not in known and len(places) >= WITNESSES:
+    read, names = set(_known(reading)), frozenset(_fields_that_name())
+    told = _Told(reading, names)
+    saying: dict[int, list[int]] = defaultdict(list)
+    for number, event in told.examples():
+        for broker in _named(event) - read:
+            saying[broker].append(number)
+    for broker, numbers in sorted(saying.items()):
+        places = told.witnesses(numbers)
+        if len(places) >= WITNESSES:
             yield Notice(KIND, places[0], f"broker {broker} is spoken of, and none of its logs was read")
 
 
@@ -94,12 +102,13 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
     """Nodes that acted in more terms than their logs hold events that install them."""
     known = _data()["installed"]
     actor, term = known["actor"], known["term"]
-    acting = _witnesses(
-        ((event.fields[actor], event.fields[term]), event)
-        for event in reading.recognised
-        if actor in event.fields and isinstance(event.fields.get(term), int)
-    )
-    held = Counter(event.fields[known["winner"]] for event in reading.recognised if event.kind in known["events"])
+    told = _Told(reading, frozenset({actor, term}))
+    saying: dict[tuple[Field, Field], list[int]] = defaultdict(list)
+    for number, event in told.examples():
+        if actor in event.fields and isinstance(event.fields.get(term), int):
+            saying[event.fields[actor], event.fields[term]].append(number)
+    acting = {key: told.witnesses(numbers) for key, numbers in saying.items()}
+    held = Counter(event.fields[known["winner"]] for event in reading.of_kinds(known["events"]))
     terms = Counter(who for (who, _), places in acting.items() if len(places) >= WITNESSES)
     for broker in _known(reading):
         if held[broker] < terms[broker]:
@@ -109,12 +118,11 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
 
 def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
     """Nodes that tell what they did, and nothing of what came of it, which is written by a logger of its own."""
-    loggers = {(event.run.node, event.record.logger) for event in reading.recognised}
+    loggers = {(stream.run.node, each.logger) for stream in reading.streams for each in traits(stream.events)}
     for known in _data()["written"]:
         first: dict[str, Place] = {}
-        for event in reading.recognised:
-            if event.kind in known["events"]:
-                first.setdefault(event.run.node, event.record.place)
+        for event in reading.of_kinds(known["events"]):
+            first.setdefault(event.run.node, event.record.place)
         for node, place in first.items():
             if (node, known["logger"]) not in loggers:
                 yield Notice(KIND, place, known["text"].format(node=node))
@@ -123,15 +131,12 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
 def _silent_owners(reading: LogReading) -> Iterator[Notice]:
     """Processes that own what another one asked for, and of which nothing was read."""
     known = _data()["refused"]
-    refused = [event for event in reading.recognised if event.kind in known["events"]]
+    refused = list(reading.of_kinds(known["events"]))
     if not refused:
         return
-    opened = {event.fields.get(known["opened"]) for event in reading.recognised if event.kind in known["opens"]}
-    runs = {
-        (event.fields.get(known["what"]), event.run)
-        for event in reading.recognised
-        if event.kind not in known["events"]
-    }
+    opened = {event.fields.get(known["opened"]) for event in reading.of_kinds(known["opens"])}
+    told = _Told(reading, frozenset({known["what"], "run"}))
+    runs = {(event.fields.get(known["what"]), event.run) for _, event in told.examples() if event.kind not in known["events"]}
     for event in refused:
         what = event.fields.get(known["what"])
         others = any(each == what and run != event.run for each, run in runs)
@@ -161,10 +166,33 @@ def _data() -> dict[str, Any]:
     return tomllib.loads((files("assay.traces.shapes") / "gaps.toml").read_text(encoding="utf-8"))
 
 
-def _witnesses(said: Iterable[tuple[Key, Event]]) -> dict[Key, list[Place]]:
-    """The lines that say a thing, of each once."""
-    found: dict[Key, list[Place]] = defaultdict(list)
-    for key, event in said:
-        if event.record.place not in found[key][-1:]:
-            found[key].append(event.record.place)
-    return found
+def _fields_that_name() -> Iterator[str]:
+    """All fields by which a line can name nodes."""
+    for known in _data()["named"]:
+        yield from (*known.get("among", ()), *known["fields"], *known["maps"])
+
+
+class _Told:
+    """What lines say in some fields, each thing once, and where they say it. What files state themselves is left out."""
+
+    def __init__(self, reading: LogReading, names: frozenset[str]) -> None:
+        self._events = reading.events
+        self._statements = self._events.statements(Everywhere(names))
+
+    def examples(self) -> Iterator[tuple[int, Event]]:
+        """The number of each thing that is said, and the first event that says it."""
+        for number, event in enumerate(self._events.at(self._statements.examples)):
+            if event.shape:
+                yield number, event
+
+    def witnesses(self, numbers: Sequence[int]) -> list[Place]:
+        """The first lines that say one of these things, each once: as many as it takes."""
+        found: list[Place] = []
+        positions = np.sort(np.concatenate([self._statements.positions(number) for number in numbers]))
+        for begin in range(0, len(positions), _AT_ONCE):
+            for event in self._events.at(positions[begin : begin + _AT_ONCE]):
+                if event.record.place not in found[-1:]:
+                    found.append(event.record.place)
+                if len(found) == WITNESSES:
+                    return found
+        return found

@@ -14,7 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.traces.events import Notice, Place, ProcessRun
-from assay.traces.readers.reading import FileReading, Match, times_of
+from assay.traces.readers.match import Match
+from assay.traces.readers.reading import FileReading
+from assay.traces.readers.rows import Rows, joined
 from assay.traces.readers.stretch import Numbers
 from assay.traces.series import put_together
 
@@ -34,12 +36,7 @@ class Section(NamedTuple):
 
     stream: str
     positions: Numbers
-    matches: Sequence[Match]
-
-
-def writers_of(matches: Iterable[Match]) -> set[int]:
-    """The broker ids that records state of who wrote them."""
-    return set().union(*{match.writers for match in matches})
+    matches: Rows
 
 
 @dataclass(slots=True)
@@ -48,11 +45,11 @@ class NodeFiles:
 
     name: str
     unknown: bool = False
-    logs: dict[str, list[Match]] = field(default_factory=dict)
+    logs: dict[str, Rows] = field(default_factory=dict)
 
     def brokers(self) -> set[int]:
         """The broker ids that the node's own lines state."""
-        return set().union(*map(writers_of, self.logs.values()))
+        return set().union(*(matches.writers for matches in self.logs.values()))
 
 
 def node_names(folders: Iterable[str]) -> dict[str, str]:
@@ -74,13 +71,13 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
     for folder, name in names.items():
         members = put_together([reading for reading in logs if reading.origin.folder == folder])
         stated = {
-            stream: set().union(*(writers_of(reading.matches) for reading in parts))
+            stream: set().union(*(reading.matches.writers for reading in parts))
             for stream, parts in members.items()
         }
         mixed = len(set().union(*stated.values())) > 1
         for stream, parts in members.items():
             own = stated[stream]
-            matches = [match for reading in parts for match in reading.matches]
+            matches = joined([reading.matches for reading in parts])
             if mixed and len(own) > 1:
                 _divide(stream, matches, name, nodes, notices)
                 continue
@@ -93,16 +90,16 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
 
 
 def _divide(
-    stream: str, matches: Sequence[Match], name: str, nodes: dict[str, NodeFiles], notices: list[Notice]
+    stream: str, matches: Rows, name: str, nodes: dict[str, NodeFiles], notices: list[Notice]
 ) -> None:
     """Deal the records of a log that several brokers wrote to the nodes that they name."""
-    unknown = 0
-    for match in matches:
-        ids = match.writers
-        unknown += len(ids) != 1
-        label = f"{name}/{min(ids)}" if len(ids) == 1 else f"{name}/?"
-        node = nodes.setdefault(label, NodeFiles(label, unknown=len(ids) != 1))
-        node.logs.setdefault(stream, []).append(match)
+    ids = [match.writers for match in matches]
+    labels = [f"{name}/{min(own)}" if len(own) == 1 else f"{name}/?" for own in ids]
+    unknown = sum(len(own) != 1 for own in ids)
+    for label in dict.fromkeys(labels):
+        node = nodes.setdefault(label, NodeFiles(label, unknown=label == f"{name}/?"))
+        own_rows = np.array([each == label for each in labels])
+        node.logs[stream] = matches.take(own_rows)
     text = f"several brokers wrote this file; for {unknown:,} of its records it cannot be told which"
     notices.append(Notice("interleaved nodes", Place(matches[0].record.place.file, 1, 0), text))
 
@@ -142,15 +139,15 @@ class Runs:
             numbers = np.maximum(1, self._before[stream] + self._earlier)
             for number in dict.fromkeys(numbers.tolist()):
                 positions = np.flatnonzero(numbers == number)
-                own = matches if len(positions) == len(matches) else [matches[at] for at in positions.tolist()]
+                own = matches if len(positions) == len(matches) else matches.take(positions)
                 found.setdefault(number, []).append(Section(stream, positions, own))
         return {ProcessRun(self._node.name, number): sections for number, sections in found.items()}
 
-    def _starts_before(self, stream: str, matches: Sequence[Match]) -> Numbers:
+    def _starts_before(self, stream: str, matches: Rows) -> Numbers:
         """How many starts lie at or before each record of a log."""
         if not self._starts:
             return np.zeros(len(matches), np.int64)
-        by_time = np.searchsorted(self._times, times_of(matches), side="right").astype(np.int64)
+        by_time = np.searchsorted(self._times, matches.times, side="right").astype(np.int64)
         local = self._local.get(stream)
         if local is None:
             return by_time
@@ -161,23 +158,20 @@ class Runs:
 
     def _begins_in_mid_life(self) -> bool:
         """Whether there are records from before the first start banner. Up to 0.11 a process tells its configuration before it says that it starts."""
-        return bool(self._starts) and any(
-            "configuration" not in matches[at].roles
-            for stream, matches in self._node.logs.items()
-            for at in np.flatnonzero(self._before[stream] == 0).tolist()
-        )
+        logs = self._node.logs.items()
+        early = (matches.take(self._before[stream] == 0) for stream, matches in logs)
+        return bool(self._starts) and any("configuration" not in match.roles for own in early for match in own)
 
 
-def _starts(stream: str, matches: Sequence[Match]) -> list[_Start]:
+def _starts(stream: str, matches: Rows) -> list[_Start]:
     """The beginnings of runs in one log: a start banner, or the prelude that leads up to it.
 
     Lines of a prelude may come more than once before the process is running. Then another one is of another process, whereas the banner may come late.
     """
     found: list[_Start] = []
     in_prelude = announced = False
-    for position, match in enumerate(matches):
-        if not match.roles:
-            continue
+    for position in matches.telling():
+        match = matches[position]
         prelude, banner = "process prelude" in match.roles, "process start" in match.roles
         begins = (prelude and not in_prelude) or (banner and not announced)
         if begins and match.record.time is not None:

@@ -7,7 +7,7 @@ it means. The times are bounds: a condition held for at least so long, whatever 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -19,11 +19,13 @@ from assay.checker.evaluate.undefined import Undefined
 from assay.checker.verdict import State
 from assay.grammar import kernel as k
 from assay.grammar.values import Atom, Value
+from assay.traces.attribution import Stream
 from assay.traces.binding import Observation, observe
 from assay.traces.decode import OutOfRangeError, UnfitError, decode
 from assay.traces.events import Event, Field
 from assay.traces.join import SliceAnswer
 from assay.traces.moments import Endings, Moment, moments, spans, woven
+from assay.traces.selection import Selection
 from assay.traces.slicing import split
 from assay.traces.statement import EVERY_SLICE
 from assay.traces.validation import Execution, Impact, Remark, SliceResult, Spell, TraceVerdict, Validation
@@ -53,13 +55,13 @@ class Basis:
 
 
 def basis(
-    kernel: k.Kernel, clause: str, execution: Execution | None, events: Iterable[Event], settings: Mapping[str, Field]
+    kernel: k.Kernel, clause: str, execution: Execution | None, streams: Iterable[Stream], settings: Mapping[str, Field]
 ) -> Basis | None:
-    """The basis for all events of a log; None where no execution was found, and where the clause measures and notes nothing."""
+    """The basis for all streams of a log; None where no execution was found, and where the clause measures and notes nothing."""
     plan = next((each for each in kernel.traces if each.name == clause), None)
     if plan is None or execution is None or not (plan.measures or plan.noted):
         return None
-    return Basis(kernel, plan, execution, spans(events), settings)
+    return Basis(kernel, plan, execution, spans(streams), settings)
 
 
 def with_impact(validation: Validation, meter: Meter, slices: Iterable[SliceAnswer], since: int | None) -> Validation:
@@ -78,7 +80,7 @@ class Meter:
         self.end = max((last for _, last in written.values()), default=0.0)
         self.plan = plan
         self.settings = basis.settings
-        self.meanings = Meanings(kernel, bounded=False)
+        self.meanings = Meanings(kernel, bounded=False, remember=True)
         conditions = [*(each.condition for each in plan.measures), *(each.condition for each in plan.noted)]
         self._truths = {id(each): self.meanings.meaning(each) for each in conditions}
         self.places = {variable.name: at for at, variable in enumerate(kernel.variables)}
@@ -122,7 +124,7 @@ class Meter:
 
     def _noted(self, result: SliceResult, events: Sequence[Event]) -> SliceResult:
         kinds = {note.event for note in self.plan.noted}
-        own = [event for event in events if event.kind in kinds and event.record.time is not None]
+        own = [event for event in _of_kinds(events, kinds) if event.record.time is not None]
         if not own or result.execution is None:
             return result
         states = list(woven(self.every, moments(result.execution, self.plan.ordering, self.begin), self.own))
@@ -144,10 +146,9 @@ class Meter:
     def _stated(self, field: k.EventField, events: Sequence[Event]) -> list[Statement]:
         """What lines of the slice state of a field, and from when on; else what the configuration says."""
         found: list[Statement] = []
-        for event in events:
-            value = event.fields.get(field.field) if event.record.time is not None else None
-            if value is not None:
-                found += _decoded(value, field, float(event.record.time or 0))
+        for value, time in _values(field.field, events):
+            if value is not None and time is not None:
+                found += _decoded(value, field, float(time))
         setting = self.settings.get(field.field)
         if not found and setting is not None:
             found += _decoded(setting, field, self.begin)
@@ -200,6 +201,18 @@ class Meter:
                     None if ended is None else ended.event,
                     lasting=ended is None,
                 )
+
+
+def _of_kinds(events: Sequence[Event], kinds: Container[str]) -> Iterable[Event]:
+    """Those of some kinds."""
+    return events.of_kinds(kinds) if isinstance(events, Selection) else (e for e in events if e.kind in kinds)
+
+
+def _values(field: str, events: Sequence[Event]) -> Iterable[tuple[Field, int | None]]:
+    """What events state in a field that the clause reads, and when."""
+    if isinstance(events, Selection):
+        return events.timed_values(field)
+    return ((event.fields.get(field), event.record.time) for event in events)
 
 
 def _stretches(found: Iterable[Moment], truth: Callable[[Moment], bool]) -> Iterator[Stretch]:

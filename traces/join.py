@@ -11,17 +11,19 @@ from functools import cached_property, partial
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
 from assay.traces.atoms import Writer
-from assay.traces.binding import Binder, Observation, Tally
+from assay.traces.binding import Binder, Observation, Read, Tally
 from assay.traces.chain import Chain, chain
 from assay.traces.events import Event, Place
-from assay.traces.history import Deed, History, Trail, Write, without_equals
+from assay.traces.history import Deed, History, Trail, Write
 from assay.traces.order import Item
 from assay.traces.replay import Properties
 from assay.traces.search.model import Model
 from assay.traces.search.path import Path
+from assay.traces.selection import Selection
 from assay.traces.slice_blame import Blamer
 from assay.traces.slice_check import Findings, SliceCheck, check_slice
 from assay.traces.slicing import Split, without_guards_on
+from assay.traces.statement import named_by
 from assay.traces.validation import ExecutedStep, Execution, Impact, Remark, SliceResult, TraceVerdict, Violation
 from assay.traces.views import Views
 
@@ -83,13 +85,40 @@ class Joiner:
         properties = (p for p in joint.split.kernel.properties if _speaks_of(p, names))
         self.properties = Properties(self.model, properties)
         self.binder = Binder(self.model.plan, self.model.applies)
+        self.names = named_by(self.model.plan.rules)
 
     def of_slice(self, name: str, events: Sequence[Event]) -> SliceAnswer:
         """All about a slice: it depends on its own events and on the joint alone."""
-        bound = self.binder.bind(events)
+        own = Selection.of(events, self.names)
         before = self.visited
-        result = self.answer(name, bound.observations, events)
-        return SliceAnswer(result, bound.tally, self.visited - before)
+        read = self.binder.read(own)
+        found = None if read.tally.misfits else self._thin_answer(name, read, own)
+        if found is not None:
+            return SliceAnswer(found, read.tally, self.visited - before)
+        bound = self.binder.bind(own)
+        return SliceAnswer(self.answer(name, bound.observations, own), bound.tally, self.visited - before)
+
+    def _thin_answer(self, name: str, read: Read, events: Selection) -> SliceResult | None:
+        """The answer about a slice by the lines that say all; None if anything is wrong, which is to be told of all lines."""
+        observations = self.binder.thinned(events, read)
+        if not observations:
+            return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
+        self._forget()
+        history, lines = self._history(), [slice_item(number, seen) for number, seen in enumerate(observations)]
+        started = self._started(events)
+        found = SliceCheck(history, self.blamer, lines, started=started, one_is_enough=True, explained=False).run()
+        return None if found.violations else self._result(name, history, found, read.tally.used)
+
+    def _started(self, events: Sequence[Event]) -> bool:
+        """Whether a line tells of the beginning of a slice."""
+        since = self.joint.split.slicing.since
+        if isinstance(events, Selection):
+            return since is None or bool(events.of_kind(since).any())
+        return since is None or any(event.kind == since for event in events)
+
+    def _forget(self) -> None:
+        if len(self.model.states) > STATES_KEPT:
+            self.model.forget()
 
     def answer(self, name: str, observations: Sequence[Observation], events: Sequence[Event]) -> SliceResult:
         """The answer about a slice. A mismatch that is none if hidden shared steps came at other times than assumed is undecided.
@@ -135,13 +164,14 @@ class Joiner:
     def _slice(
         self, name: str, observations: Sequence[Observation], events: Sequence[Event], *, one_is_enough: bool = False
     ) -> SliceResult:
-        if len(self.model.states) > STATES_KEPT:
-            self.model.forget()
+        self._forget()
         if not observations:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
-        since = self.joint.split.slicing.since
-        started = since is None or any(event.kind == since for event in events)
-        history, found = self._found(observations, started=started, one_is_enough=one_is_enough)
+        history, lines = self._history(), [slice_item(number, seen) for number, seen in enumerate(observations)]
+        check = partial(SliceCheck, history, self.blamer, started=self._started(events), one_is_enough=one_is_enough)
+        return self._result(name, history, check_slice(check, lines), len({id(seen.event) for seen in observations}))
+
+    def _result(self, name: str, history: History, found: Findings, used: int) -> SliceResult:
         self.visited += history.visited
         run = self._execution(history, found.trail)
         properties = () if found.violations or found.missing else self.properties.broken(run)
@@ -149,27 +179,13 @@ class Joiner:
             name,
             _verdict(found),
             _reason(found),
-            len({id(seen.event) for seen in observations}),
+            used,
             _by_line(found.violations),
             properties,
             Counter(taken.action for trail in found.trail.backwards() for taken in trail.hidden),
             run,
             tuple(self._remarks(found.trail)),
         )
-
-    def _found(
-        self, observations: Sequence[Observation], *, started: bool, one_is_enough: bool
-    ) -> tuple[History, Findings]:
-        """What is found of a slice, with the history that it is told in; where equal lines are left out first, all of them if anything is wrong."""
-        few = without_equals(observations)
-        if len(few) < len(observations):
-            history, lines = self._history(), [slice_item(number, observations[number]) for number in few]
-            found = SliceCheck(history, self.blamer, lines, started=started, one_is_enough=True, explained=False).run()
-            if not found.violations:
-                return history, found
-        history, lines = self._history(), [slice_item(number, seen) for number, seen in enumerate(observations)]
-        check = partial(SliceCheck, history, self.blamer, started=started, one_is_enough=one_is_enough)
-        return history, check_slice(check, lines)
 
     def _history(self) -> History:
         return History(self.model, self.joint.split, self.joint.chain, self._views)

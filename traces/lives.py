@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+
+import numpy as np
 
 from assay.grammar.kernel import Slicing
 from assay.traces.events import Event, ProcessRun
+from assay.traces.readers.rows import NEVER
+from assay.traces.readers.stretch import Numbers
+from assay.traces.selection import Selection
 
 Instant = tuple[int, int]
 """When a line was written, and its offset in its file, which orders lines of one time."""
@@ -15,40 +20,52 @@ Stated = list[tuple[Instant, str]]
 """Identities, each with the instant at which a line stated it."""
 
 
-def lives(slicing: Slicing, own: Sequence[Event], of_group: Iterable[Event]) -> list[list[Event]]:
-    """The events of each life of a slice, in the order in which they began: its own, and those of its group that concern it."""
+def lives(slicing: Slicing, events: Selection, own: int) -> list[Numbers]:
+    """The positions, among a slice's events, of those of each of its lives, in the order in which they began.
+
+    The first ``own`` events are the slice's own, the others of its group, and may concern other slices.
+    """
     if slicing.identity is not None:
-        return _by_identity(slicing.identity, own, of_group)
-    return _by_beginning(slicing.since, [*own, *of_group])
+        return _by_identity(slicing.identity, events, own)
+    return _by_beginning(slicing.since, events)
 
 
-def _by_beginning(since: str | None, events: Sequence[Event]) -> list[list[Event]]:
+def _by_beginning(since: str | None, events: Selection) -> list[Numbers]:
     """The events of each time that the slice began anew, by the times of the lines that say so."""
-    starts = sorted({time for e in events if e.kind == since and (time := e.record.time) is not None})
-    parts: list[list[Event]] = [[] for _ in range(max(1, len(starts)))]
-    last = 0
-    for event in events:
-        time = event.record.time
-        last = last if time is None else max(0, bisect_right(starts, time) - 1)
-        parts[last].append(event)
-    return [part for part in parts if part]
+    times = events.times
+    begins = events.of_kind(since) & (times != NEVER)
+    starts = np.unique(times[begins])
+    parts = np.maximum(0, np.searchsorted(starts, times, side="right") - 1)
+    if (times == NEVER).any():  # such a line is of the life of the line before it
+        known = np.maximum.accumulate(np.where(times == NEVER, -1, np.arange(len(times))))
+        parts = np.where(known < 0, 0, parts[known])
+    return _divided(parts, max(1, len(starts)))
 
 
-def _by_identity(field: str, own: Sequence[Event], of_group: Iterable[Event]) -> list[list[Event]]:
+def _divided(parts: Numbers, count: int) -> list[Numbers]:
+    """The positions of each part, without parts that have none."""
+    found = [np.flatnonzero(parts == number) for number in range(count)]
+    return [part for part in found if len(part)]
+
+
+def _by_identity(field: str, events: Selection, own: int) -> list[Numbers]:
     """The events of each identity. A line that states none is of the one that its process stated last, or else that was the latest anywhere.
 
     Of the group's lines, those of an identity that the slice's own lines never state belong to others of the group.
     """
-    events = [*own, *of_group]
-    identities = {str(value) for event in own if (value := event.fields.get(field)) is not None}
+    stated = events.values_of(field)
+    identities = {str(value) for value in stated[:own] if value is not None}
+    every = {str(value) for value in stated if value is not None}
+    if every == identities and len(every) < 2:
+        return _divided(np.zeros(len(events), np.int64), 1)
     told = _Told(field, events)
     ages = {name: number for number, name in enumerate(told.in_order(identities))}
-    parts: list[list[Event]] = [[] for _ in range(max(1, len(ages)))]
-    for event in events:
+    parts = np.full(len(events), -1)
+    for at, event in enumerate(events):
         identity = told.of(event)
         if identity in ages or identity is None or not ages:
-            parts[ages.get(identity or "", 0)].append(event)
-    return parts
+            parts[at] = ages.get(identity or "", 0)
+    return [np.flatnonzero(parts == number) for number in range(max(1, len(ages)))]
 
 
 class _Told:

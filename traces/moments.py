@@ -20,7 +20,10 @@ from assay.checker.verdict import State
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.values import Atom
+from assay.traces.attribution import Stream
+from assay.traces.event_table import times
 from assay.traces.events import Event
+from assay.traces.readers.rows import NEVER
 from assay.traces.validation import ExecutedStep, Execution
 
 
@@ -35,14 +38,16 @@ class Moment:
     event: Event | None = None
 
 
-def spans(events: Iterable[Event]) -> dict[str, tuple[float, float]]:
+def spans(streams: Iterable[Stream]) -> dict[str, tuple[float, float]]:
     """When each process run wrote its first line, and its last."""
     found: dict[str, tuple[float, float]] = {}
-    for event in events:
-        if event.record.time is not None:
-            name, time = str(event.run), float(event.record.time)
-            first, last = found.get(name, (time, time))
-            found[name] = min(first, time), max(last, time)
+    for stream in streams:
+        own = times(stream.events)
+        own = own[own != NEVER]
+        if len(own):
+            begin, end = float(own.min()), float(own.max())
+            first, last = found.get(str(stream.run), (begin, end))
+            found[str(stream.run)] = min(first, begin), max(last, end)
     return found
 
 

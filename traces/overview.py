@@ -8,13 +8,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from assay.traces.clusters import ClusterSpan, cluster_spans, new_incarnations
+from assay.traces.event_table import times, traits
 from assay.traces.events import Event, Field, Notice, Place
 from assay.traces.identity import Node
+from assay.traces.log_events import Traits
 from assay.traces.read import LogReading
+from assay.traces.readers.rows import NEVER
+from assay.traces.readers.stretch import Numbers
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 LACKING = "lacking input"
@@ -62,32 +67,35 @@ def overview(reading: LogReading) -> Overview:
     """What the logs are, node by node."""
     worth = _worth_saying()
     nodes = {node.name: NodeOverview(node) for node in reading.nodes}
-    times: dict[str, list[int]] = defaultdict(list)
-    for event in reading.events:
-        node = nodes[event.run.node]
-        node.events += 1
-        if event.record.time is not None:
-            times[event.run.node].append(event.record.time)
-        _note_level(node, event)
-        if reading.role(event) == "configuration":
-            node.settings |= _settings(event.record.message, worth["settings"])
-        _note_clock(node, event, reading)
-    for name, own in times.items():
-        own.sort()
-        nodes[name].first, nodes[name].last = own[0], own[-1]
-    clusters = cluster_spans(reading.recognised)
+    stated: dict[str, list[Numbers]] = defaultdict(list)
+    loggers: set[str] = set()
+    for stream in reading.streams:
+        node = nodes[stream.run.node]
+        node.events += len(stream.events)
+        stated[stream.run.node].append(times(stream.events))
+        for each in traits(stream.events):
+            loggers.add(each.logger)
+            _note_level(node, each)
+    for event in reading.of_role("configuration"):
+        nodes[event.run.node].settings |= _settings(event.record.message, worth["settings"])
+    for event in reading.of_shapes(lambda shape: shape.clock is not None):
+        _note_clock(nodes[event.run.node], event, reading)
+    known = {name: np.sort(own[own != NEVER]) for name, parts in stated.items() if len(own := np.concatenate(parts))}
+    for name, own in known.items():
+        if len(own):
+            nodes[name].first, nodes[name].last = int(own[0]), int(own[-1])
+    clusters = cluster_spans(reading)
     every = tuple(nodes.values())
     names = tuple(sorted(cluster.name for cluster in clusters))
-    return Overview(every, names, tuple(_lacking(reading, every, times, worth, clusters)))
+    return Overview(every, names, tuple(_lacking(loggers, every, known, worth, clusters)))
 
 
 def configured(reading: LogReading) -> dict[str, Field]:
     """The values that configurations give to fields where no line states them, as ``settings.toml`` says."""
     stated = {entry["setting"]: entry["field"] for entry in _worth_saying()["stated"]}
     found: dict[str, Field] = {}
-    for event in reading.recognised:
-        if reading.role(event) == "configuration":
-            found |= {stated[name]: value for name, value in _settings(event.record.message, stated).items()}
+    for event in reading.of_role("configuration"):
+        found |= {stated[name]: value for name, value in _settings(event.record.message, stated).items()}
     return found
 
 
@@ -95,9 +103,8 @@ def protocol_versions(reading: LogReading) -> tuple[str, ...]:
     """The versions that the nodes ran, and those that their configurations make them speak."""
     names = _worth_saying()["versions"]
     found = set(reading.versions)
-    for event in reading.recognised:
-        if reading.role(event) == "configuration":
-            found |= set(_settings(event.record.message, names).values())
+    for event in reading.of_role("configuration"):
+        found |= set(_settings(event.record.message, names).values())
     return tuple(sorted(found))
 
 
@@ -105,15 +112,10 @@ def _worth_saying() -> dict[str, Any]:
     return tomllib.loads((files("assay.traces.shapes") / "settings.toml").read_text(encoding="utf-8"))
 
 
-def _note_level(node: NodeOverview, event: Event) -> None:
-    record = event.record
-    before = node.levels.get(record.logger)
-    if (
-        record.logger
-        and record.level in LEVELS
-        and (before is None or LEVELS.index(record.level) < LEVELS.index(before))
-    ):
-        node.levels[record.logger] = record.level
+def _note_level(node: NodeOverview, line: Traits) -> None:
+    before = node.levels.get(line.logger)
+    if line.logger and line.level in LEVELS and (before is None or LEVELS.index(line.level) < LEVELS.index(before)):
+        node.levels[line.logger] = line.level
 
 
 def _settings(message: str, names: Iterable[str]) -> dict[str, str]:
@@ -136,17 +138,17 @@ def _note_clock(node: NodeOverview, event: Event, reading: LogReading) -> None:
 
 
 def _lacking(
-    reading: LogReading,
+    loggers: Iterable[str],
     nodes: tuple[NodeOverview, ...],
-    times: Mapping[str, list[int]],
+    stated: Mapping[str, Numbers],
     worth: Mapping[str, Any],
     clusters: Sequence[ClusterSpan],
 ) -> Iterator[Notice]:
     yield from new_incarnations(clusters)
     yield from _missing_members(nodes, worth["members"])
-    yield from _missing_sources(reading, nodes, worth["source"])
+    yield from _missing_sources(loggers, nodes, worth["source"])
     yield from _levels(nodes, worth["level"])
-    yield from _silences(times)
+    yield from _silences(stated)
     yield from _clocks(nodes)
 
 
@@ -164,11 +166,11 @@ def _missing_members(nodes: tuple[NodeOverview, ...], members: Iterable[str]) ->
 
 
 def _missing_sources(
-    reading: LogReading, nodes: tuple[NodeOverview, ...], sources: Iterable[Mapping[str, str]]
+    loggers: Iterable[str], nodes: tuple[NodeOverview, ...], sources: Iterable[Mapping[str, str]]
 ) -> Iterator[Notice]:
     for source in sources:
         wanted = any(source["setting"] in node.settings for node in nodes)
-        if wanted and not any(event.record.logger.startswith(source["logger"]) for event in reading.events):
+        if wanted and not any(logger.startswith(source["logger"]) for logger in loggers):
             yield Notice(LACKING, None, source["text"])
 
 
@@ -183,13 +185,16 @@ def _levels(nodes: tuple[NodeOverview, ...], levels: Iterable[Mapping[str, str]]
             yield Notice(LACKING, None, f"{known['logger']} of {names} is at {at}: {known['level']} {known['text']}")
 
 
-def _silences(times: Mapping[str, list[int]]) -> Iterator[Notice]:
+def _silences(stated: Mapping[str, Numbers]) -> Iterator[Notice]:
     """Spans of ten minutes and more in which a node says nothing while others say a good deal."""
-    for name, own in times.items():
-        for before, after in pairwise(own):
-            if after - before < _SILENT:
-                continue
-            others = sum(before < time < after for other, theirs in times.items() if other != name for time in theirs)
+    for name, own in stated.items():
+        for at in np.flatnonzero(np.diff(own) >= _SILENT).tolist():
+            before, after = int(own[at]), int(own[at + 1])
+            others = sum(
+                int(np.searchsorted(theirs, after, side="left") - np.searchsorted(theirs, before, side="right"))
+                for other, theirs in stated.items()
+                if other != name
+            )
             if others >= _OTHERS:
                 minutes = (after - before) // 60_000
                 yield Notice(

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import Diagnostic, Note, Span, SpecError
 from assay.grammar.load import Loaded, log_kernel
-from assay.traces.binding import STATEMENTS_KEPT, fields_of, rules_by_kind
+from assay.traces.binding import fields_of, rules_by_kind
 from assay.traces.decode import Named, Reached, needs
 from assay.traces.events import Event
-from assay.traces.statement import StatementKeys
 
 _PLAIN = frozenset({int, str})
 NO_CLAUSE = "E710"
@@ -42,9 +41,11 @@ def _place(kernel: k.Kernel) -> Span:
     return kernel.traces[0].span if kernel.traces else kernel.span
 
 
-def sized_kernel(loaded: Loaded, events: Sequence[Event], clause: str | None) -> tuple[k.Kernel, k.TracePlan]:
-    """The kernel that is large enough for the events, and its trace clause; raises SpecError."""
-    wanted = sizing(loaded.kernel, trace_plan(loaded.kernel, clause), events)
+def sized_kernel(
+    loaded: Loaded, events: Iterable[Event], count: int, clause: str | None
+) -> tuple[k.Kernel, k.TracePlan]:
+    """The kernel that is large enough for so many events, of which these state all that is stated, and its trace clause; raises SpecError."""
+    wanted = sizing(loaded.kernel, trace_plan(loaded.kernel, clause), events, count)
     kernel = log_kernel(loaded, wanted.sorts, wanted.sizes)
     plan = trace_plan(kernel, clause)
     _check_wildcards(kernel, plan)
@@ -89,32 +90,23 @@ def _without(plan: k.TracePlan, actions: Set[str]) -> k.TracePlan:
     )
 
 
-def sizing(kernel: k.Kernel, plan: k.TracePlan, events: Iterable[Event]) -> Sizing:
-    """What the events need.
+def sizing(kernel: k.Kernel, plan: k.TracePlan, events: Iterable[Event], count: int) -> Sizing:
+    """What so many events need, of which these state all that is stated.
 
     Size parameters get one value, beyond every number that the log states and every number that counting the log's events can reach.
     """
     names: dict[str, set[str]] = {}
     known: set[object] = set()
-    stated: set[Hashable] = set()
-    largest, seen = 0, 0
-    rules, keys = rules_by_kind(plan), StatementKeys(plan.rules)
+    largest = 0
+    rules = rules_by_kind(plan)
     for event in events:
-        seen += 1
-        key = keys.of(event) if event.kind in rules else None
-        if event.kind not in rules or key in stated:
-            continue
-        if key is not None:
-            if len(stated) >= STATEMENTS_KEPT:
-                stated.clear()
-            stated.add(key)
-        for need in _needs(event, rules[event.kind], known):
+        for need in _needs(event, rules.get(event.kind, ()), known):
             match need:
                 case Named(sort, name):
                     names.setdefault(sort, set()).add(name)
                 case Reached(number):
                     largest = max(largest, number)
-    reach = max(largest + 1, (seen + 1) * (plan.hidden_limit + 1))
+    reach = max(largest + 1, (count + 1) * (plan.hidden_limit + 1))
     size = (1 << reach.bit_length()) - 1
     sizes = {p.name: max(size, p.value) for p in kernel.parameters if p.size and isinstance(p.value, int)}
     return Sizing({sort: tuple(sorted(found, key=_natural)) for sort, found in names.items()}, sizes)

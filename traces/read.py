@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from operator import attrgetter
 from pathlib import Path
 
 from assay.traces.attribution import Stream, attribute
+from assay.traces.event_table import EventTable
 from assay.traces.events import Event, Notice, Place
 from assay.traces.identity import Node
 from assay.traces.readers.reading import FileReading
@@ -19,6 +19,7 @@ from assay.traces.readers.scan import ScanLimits
 from assay.traces.series import drop_copies, find_years, missing_parts, turn_around
 from assay.traces.shapes.catalogue import Catalogue, ShapeText, load_catalogue
 from assay.traces.shapes.recognise import Recogniser
+from assay.traces.shapes.shape import Shape
 from assay.traces.sources import ExpansionLimit, Source, check_paths, walk
 
 
@@ -58,14 +59,22 @@ class LogReading:
     catalogue: Catalogue = field(repr=False)
 
     @property
-    def events(self) -> Iterator[Event]:
+    def events(self) -> EventTable:
         """All events, stream by stream; the order between streams means nothing."""
-        return (event for stream in self.streams for event in stream.events)
+        return EventTable(stream.events for stream in self.streams)
 
-    @property
-    def recognised(self) -> Iterator[Event]:
-        """The events that a line shape made, without those that a file states itself."""
-        return (event for event in self.events if event.shape)
+    def of_shapes(self, ask: Callable[[Shape], bool]) -> Iterator[Event]:
+        """The events of such shapes."""
+        shape = self.catalogue.shape
+        return self.events.such(lambda traits: bool(traits.shape) and ask(shape(traits.shape)))
+
+    def of_role(self, *roles: str) -> Iterator[Event]:
+        """The events whose lines tell this of the process itself; see ``Shape.role``."""
+        return self.of_shapes(lambda shape: shape.role in roles)
+
+    def of_kinds(self, kinds: Container[str]) -> Iterator[Event]:
+        """The events of such kinds that a line shape made, without those that a file states itself."""
+        return self.of_shapes(lambda shape: shape.kind in kinds)
 
     @property
     def versions(self) -> tuple[str, ...]:
@@ -75,10 +84,6 @@ class LogReading:
     def explain(self, event: Event) -> str:
         """What an event means, in an operator's words; of an event that no shape made, what its line says."""
         return self.catalogue.shape(event.shape).explain(event.fields) if event.shape else event.record.message
-
-    def role(self, event: Event) -> str | None:
-        """What an event's line tells of the process itself; see ``Shape.role``."""
-        return self.catalogue.shape(event.shape).role if event.shape else None
 
 
 def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions()) -> LogReading:
@@ -146,7 +151,7 @@ def log_reading(readings: Sequence[FileReading], notices: list[Notice], catalogu
         records=sum(reading.tally.records for reading in readings),
         bytes=sum(reading.tally.bytes for reading in readings),
         other=sum(reading.other for reading in readings),
-        kinds=dict(sorted(_kinds(streams).items())),
+        kinds=_kinds(streams),
         unmapped=_unmapped(readings),
         notices=tuple(notices),
         catalogue=catalogue,
@@ -194,12 +199,12 @@ def without_copies(texts: Iterable[TextReading]) -> tuple[list[FileReading], lis
     return readings, notices
 
 
-def _kinds(streams: Iterable[Stream]) -> Counter[str]:
+def _kinds(streams: Iterable[Stream]) -> dict[str, int]:
     """How many events of each kind there are."""
     found: Counter[str] = Counter()
-    for stream in streams:
-        found.update(map(attrgetter("kind"), stream.events))
-    return found
+    for each, count in EventTable(stream.events for stream in streams).traits().items():
+        found[each.kind] += count
+    return dict(sorted(found.items()))
 
 
 def _unmapped(readings: Sequence[FileReading]) -> tuple[UnmappedLines, ...]:

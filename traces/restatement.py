@@ -10,12 +10,16 @@ between, goes unnoticed.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Protocol, TypeVar
 
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
-from assay.traces.binding import Observation
+from assay.grammar.values import Value
+from assay.traces.binding import Chosen, Observation, Read, observed
 from assay.traces.order import Order, order, stream_key
+from assay.traces.readers.stretch import Numbers
 from assay.traces.search.model import Model
+from assay.traces.selection import Selection
 
 
 def compared_order(model: Model, observations: Iterable[Observation]) -> Order:
@@ -23,6 +27,38 @@ def compared_order(model: Model, observations: Iterable[Observation]) -> Order:
     ordering = model.plan.ordering
     compared = without_restatements(model.kernel, observations, lambda seen: stream_key(seen, ordering))
     return order(compared, ordering)
+
+
+def compared_events(model: Model, events: Selection, read: Read) -> Order:
+    """The order of those observations of events that are to be compared with the model."""
+    stretches, ordering = _Stretches(model.kernel), model.plan.ordering
+    kept = (each for own in events.by_stream(ordering.unit) for each in stretches.ends(_chosen(events, own, read)))
+    return order(observed(events, kept), ordering)
+
+
+def _chosen(events: Selection, positions: Numbers, read: Read) -> Iterator[Chosen]:
+    """What the events of a stream are seen as."""
+    views = read.views
+    for at, number in zip(positions.tolist(), events.numbers[positions].tolist(), strict=True):
+        for place, view in enumerate(views.get(number, ())):
+            yield Chosen(at, place, view)
+
+
+class Seen(Protocol):
+    """What a rule sees in an event."""
+
+    @property
+    def rule(self) -> k.TraceRule:
+        """The rule."""
+        ...
+
+    @property
+    def values(self) -> tuple[tuple[str, Value], ...]:
+        """What the event states, by its fields."""
+        ...
+
+
+S = TypeVar("S", bound=Seen)
 
 
 def without_restatements(
@@ -45,9 +81,9 @@ class _Stretches:
         self._kernel = kernel
         self._repeatable: dict[int, bool] = {}
 
-    def ends(self, stream: Iterable[Observation]) -> Iterator[Observation]:
+    def ends(self, stream: Iterable[S]) -> Iterator[S]:
         """The first and the last of the equal observations of each stretch."""
-        last: dict[tuple[object, ...], Observation | None] = {}
+        last: dict[tuple[object, ...], S | None] = {}
         done: dict[int, object] = {}
         for seen in stream:
             rule = seen.rule

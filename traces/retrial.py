@@ -51,6 +51,8 @@ class Retrial:
         self.search = search
         self.joiner = None if joined is None else Joiner(joined)
         self.parts = parts
+        for part in (parts.shared, *parts.slices.values()):
+            part.keep()  # changes are of events by their identities
         self.writer = writer
         self.options = options
         self._properties = Properties(search.model, search.model.kernel.properties)

@@ -12,11 +12,13 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from time import gmtime
+from typing import Any
 
 import numpy as np
 
 from assay.traces.events import LogRecord, Notice, Place
-from assay.traces.readers.reading import NEVER, FileReading, Match, known_times, times_of
+from assay.traces.readers.reading import FileReading
+from assay.traces.readers.rows import NEVER, Rows
 from assay.traces.readers.stamps import BASE_YEAR, DAY, year_start
 from assay.traces.readers.stretch import Numbers
 
@@ -76,17 +78,17 @@ def _rotation(base: str) -> int:
 
 def _span(reading: FileReading) -> tuple[int, int]:
     """The first and the last time in a file; the beginning of time if it states none."""
-    times = known_times(reading.matches)
+    times = reading.matches.known_times
     return (int(times.min()), int(times.max())) if len(times) else (0, 0)
 
 
 def turn_around(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     """Put files that begin with their newest line, as what is exported from a search often does, into the order of their writing."""
     for reading in readings:
-        steps = np.diff(known_times(reading.matches))
+        steps = np.diff(reading.matches.known_times)
         back, ahead = np.count_nonzero(steps < 0), np.count_nonzero(steps > 0)
         if back >= _BACKWARDS and back > 4 * ahead:
-            reading.matches.reverse()
+            reading.matches = reading.matches.take(slice(None, None, -1))
             reading.tally.notices[:] = [each for each in reading.tally.notices if each.kind != "clock went back"]
             text = "the newest line comes first; the lines were read from the last to the first"
             notices.append(Notice("newest first", Place(reading.file, 1, 0), text))
@@ -117,7 +119,7 @@ def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     times are known to the second only), and half of what either has in the time that both speak of, and are not of different brokers.
     """
     first: dict[Key, int] = {}
-    common = _in_several([times_of(reading.matches) for reading in readings])
+    common = _in_several(readings)
     keys = [_keys(reading.matches, common) for reading in readings]
     moved: dict[str, str] = {}
     for number, reading in enumerate(readings):
@@ -134,17 +136,33 @@ def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
             reading.origin = replace(reading.origin, folder=folder)
 
 
-def _in_several(times: Sequence[Numbers]) -> set[int]:
-    """The times that occur in more than one file."""
-    if not times:
-        return set()
-    found, counts = np.unique(np.concatenate([np.unique(own) for own in times]), return_counts=True)
-    return set(found[counts > 1].tolist()) - {NEVER}
+def _in_several(readings: Sequence[FileReading]) -> Numbers:
+    """The times at which files may hold a record that another file holds too, in order."""
+    times = _repeated([reading.matches.times for reading in readings])
+    times = times[times != NEVER]
+    signs, loose = [], []
+    for reading in readings:
+        own = reading.matches.take(np.isin(reading.matches.times, times))
+        signs.append((own.marks() ^ own.times.astype(np.uint64))[own.packed])
+        loose.append(own.times[~own.packed])
+    several = _repeated(signs)
+    alike = [own.times[own.packed & np.isin(own.marks() ^ own.times.astype(np.uint64), several)]
+             for own in (reading.matches for reading in readings)] if len(several) else []
+    return np.unique(np.concatenate([*loose, *alike, np.empty(0, np.int64)]))
 
 
-def _keys(matches: Iterable[Match], times: set[int]) -> list[Key]:
+def _repeated(values: Sequence[Any]) -> Any:
+    """The values that are in more than one of the arrays."""
+    if not values:
+        return np.empty(0, np.int64)
+    found, counts = np.unique(np.concatenate([np.unique(own) for own in values]), return_counts=True)
+    return found[counts > 1]
+
+
+def _keys(matches: Rows, times: Numbers) -> list[Key]:
     """What the records of some times have in common with copies of them."""
-    return [_key(match.record, match.record.time) for match in matches if match.record.time in times]
+    own = matches.take(np.isin(matches.times, times)) if len(times) else ()
+    return [_key(match.record, match.record.time) for match in own if match.record.time is not None]
 
 
 def _key(record: LogRecord, time: int) -> Key:
@@ -153,7 +171,7 @@ def _key(record: LogRecord, time: int) -> Key:
 
 def _of_two_brokers(one: FileReading, other: FileReading) -> bool:
     """Whether the lines of the two files name their brokers, and no broker is named in both."""
-    ids = [{broker for match in reading.matches for broker in match.writers} for reading in (one, other)]
+    ids = [reading.matches.writers for reading in (one, other)]
     return bool(ids[0] and ids[1]) and not ids[0] & ids[1]
 
 
@@ -162,30 +180,31 @@ def _drop(
 ) -> None:
     """Take out of the later file what the earlier one has, if the two overlap."""
     left = Counter(theirs)
-    kept: list[Match] = []
-    dropped: list[Match] = []
-    for match in later.matches:
+    kept: list[int] = []
+    dropped: list[int] = []
+    coarse = False
+    for at, match in enumerate(later.matches):
         time = match.record.time
         key = None if time is None else _key(match.record, time)
         copied = key is not None and left[key] > 0
         if key is not None and copied:
             left[key] -= 1
-        (dropped if copied else kept).append(match)
+            coarse |= match.record.resolution > 1
+        (dropped if copied else kept).append(at)
     window = _common(earlier, later)
-    coarse = any(match.record.resolution > 1 for match in dropped)
     if len(dropped) < max(_SHARED_COARSE if coarse else _SHARED, window // 2):
         return
-    later.matches[:] = kept
+    place = later.matches[dropped[0]].record.place
+    later.matches = later.matches.take(np.array(kept, np.int64))
     if later.origin.folder != earlier.origin.folder:
         moved.setdefault(later.origin.folder, moved.get(earlier.origin.folder, earlier.origin.folder))
-    place = dropped[0].record.place
     text = f"{len(dropped):,} records that {earlier.origin.stream} holds too; they were counted once"
     notices.append(Notice("duplicated input", place, text))
 
 
 def _common(*readings: FileReading) -> int:
     """How many records the file that has fewer of them has in the time of which both files speak."""
-    both = [known_times(reading.matches) for reading in readings]
+    both = [reading.matches.known_times for reading in readings]
     begin, end = max(int(times.min()) for times in both), min(int(times.max()) for times in both)
     return min(int(np.count_nonzero((begin <= times) & (times <= end))) for times in both)
 
@@ -198,10 +217,7 @@ def find_years(readings: Sequence[FileReading], notices: list[Notice]) -> None:
             continue
         begin, end = _span(reading)
         shift = _shift(reading.lacks, begin, end, dated, reading.origin.modified)
-        for at, match in enumerate(reading.matches):
-            if match.record.time is not None and shift:
-                record = replace(match.record, time=match.record.time + shift)
-                reading.matches[at] = replace(match, record=record)
+        reading.matches = reading.matches.changed(reading.file, times=shift)
         said = "that of the other files" if dated else "that of the file's last change" if shift else "unknown"
         text = f"the time stamps have no {reading.lacks}; it was taken to be {said}"
         notices.append(Notice(f"no {reading.lacks}", Place(reading.file, 1, 0), text))

@@ -8,15 +8,28 @@ process would have to be ordered by time stamps that are equal, the session is l
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from assay.traces.identity import Section
-from assay.traces.readers.reading import Match, times_of
+from assay.traces.readers.match import Match
+from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.recognise import Finding
 from assay.traces.shapes.shape import JOINED
 
 _OF_SESSIONS = ("session start", "session end")
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """The session in which each record of a log was written: its number among these names."""
+
+    names: list[str | None]
+    numbers: Numbers
+
+    def __getitem__(self, at: int) -> str | None:
+        return self.names[int(self.numbers[at])]
 
 
 class SessionTimeline:
@@ -33,8 +46,10 @@ class SessionTimeline:
         changes: list[tuple[int, str | None]] = []
         owned: set[str] = set()
         for stream, positions, matches in sections:
-            telling = ((at, match) for at, match in enumerate(matches) if not match.roles.isdisjoint(_OF_SESSIONS))
-            for at, match in telling:
+            for at in matches.telling():
+                match = matches[at]
+                if match.roles.isdisjoint(_OF_SESSIONS):
+                    continue
                 for known, session in self._states_in(match):
                     own_positions, states = self._places.setdefault(stream, ([], [None]))
                     own_positions.append(int(positions[at]))
@@ -47,27 +62,28 @@ class SessionTimeline:
         self._states = [None, *(state for _, state in changes)]
         return owned
 
-    def of(self, section: Section) -> list[str | None]:
+    def of(self, section: Section) -> Sessions:
         """The session of the process when it wrote each record; none where that cannot be told."""
         found = self._by_place(section)
         if self._joined:
-            for at, match in enumerate(section.matches):
+            for at in section.matches.telling():
+                match = section.matches[at]
                 if JOINED in match.roles:
                     keys = (_join_key(finding) for finding in match.findings if finding.shape.joins)
-                    found[at] = next((self._joined[key] for key in keys if key in self._joined), found[at])
+                    name = next((self._joined[key] for key in keys if key in self._joined), found[at])
+                    found.names.append(name)
+                    found.numbers[at] = len(found.names) - 1
         return found
 
-    def _by_place(self, section: Section) -> list[str | None]:
+    def _by_place(self, section: Section) -> Sessions:
         """The same by what was said last: in the same log, or at an earlier time where another log says it."""
         own = self._places.get(section.stream)
         if own is not None:
             positions, states = own
-            return [states[at] for at in np.searchsorted(positions, section.positions, side="right").tolist()]
-        if not len(self._times):
-            return [None] * len(section.matches)
-        times = times_of(section.matches)
+            return Sessions(list(states), np.searchsorted(positions, section.positions, side="right"))
+        times = section.matches.times
         before, upto = (np.searchsorted(self._times, times, side=side) for side in ("left", "right"))
-        return [self._states[at] for at in np.where(before == upto, before, 0).tolist()]
+        return Sessions(list(self._states), np.where(before == upto, before, 0))
 
     def _states_in(self, match: Match) -> list[tuple[str | None, str | None]]:
         """What a record says of sessions: the one it names as the process's own, and the one that holds from now on."""

@@ -52,7 +52,7 @@ class Blamer:
 
     def __init__(self, kernel: k.Kernel, writer: Writer) -> None:
         free = (replace(a, body=tuple(s for s in a.body if not isinstance(s, k.Guard))) for a in kernel.actions)
-        self.unguarded = Meanings(replace(kernel, actions=tuple(free)), bounded=False)
+        self.unguarded = Meanings(replace(kernel, actions=tuple(free)), bounded=False, remember=True)
         self.writer = writer
 
     def attempts(self, history: History, frontier: Frontier, write: Write, most: int, *, named: bool) -> list[Attempt]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from assay.grammar.kernel import Slicing
-from assay.traces.events import Event, Field
+from assay.traces.event_table import EventTable, Everywhere, Names, Statements
+from assay.traces.events import Event
 from assay.traces.lives import lives
-from assay.traces.shapes.form import LineFields
-from assay.traces.statement import EVERY_SLICE
+from assay.traces.readers.stretch import Numbers
+from assay.traces.selection import Mark, Selection
 
 Name = tuple[str, ...]
 
@@ -18,54 +21,73 @@ Name = tuple[str, ...]
 class SlicedEvents:
     """The events of no slice, and those of each slice by its name: ``orders-0``, and ``orders-0#2`` when it was created again."""
 
-    shared: tuple[Event, ...]
-    slices: Mapping[str, tuple[Event, ...]]
+    shared: Selection
+    slices: Mapping[str, Selection]
 
     @property
-    def all(self) -> list[Event]:
+    def all(self) -> Iterator[Event]:
         """All events, those of slices as their slices see them."""
-        return [*self.shared, *(event for events in self.slices.values() for event in events)]
+        yield from self.shared
+        for events in self.slices.values():
+            yield from events
+
+    def __len__(self) -> int:
+        return len(self.shared) + sum(map(len, self.slices.values()))
+
+    @property
+    def examples(self) -> Iterator[Event]:
+        """Of all events that state the same one, as its slice sees it."""
+        for part in (self.shared, *self.slices.values()):
+            yield from part.examples
 
 
-def sliced(slicing: Slicing, events: Sequence[Event]) -> SlicedEvents:
-    """The events by slice. One that names a whole group of slices, by the first fields alone, is an event of each of them."""
-    shared: list[Event] = []
-    named: dict[Name, list[Event]] = {}
-    of_groups: list[tuple[Name, Event]] = []
-    marks = _Marks(slicing.sort.elements[0])
-    for event in events:
-        name = _name(slicing, event)
-        if not name:
-            shared.append(event)
-            continue
-        marked = Event(event.kind, event.shape, marks.on(event.fields), event.record, event.run, event.stream)
-        if len(name) == len(slicing.fields):
-            named.setdefault(name, []).append(marked)
-        else:
-            of_groups.append((name, marked))
-    slices: dict[str, tuple[Event, ...]] = {}
-    for name in sorted(named, key=_natural):
-        of_group = [replace(event) for group, event in of_groups if name[: len(group)] == group]
-        for number, part in enumerate(lives(slicing, named[name], of_group), 1):
-            slices["-".join(name) + ("" if number == 1 else f"#{number}")] = tuple(part)
-    return SlicedEvents(tuple(shared), slices)
+def unsliced(events: Sequence[Event], names: Names) -> SlicedEvents:
+    """Events of which none is of a slice."""
+    return SlicedEvents(Selection.of(events, names), {})
 
 
-class _Marks:
-    """Adds the field that every event of a slice has. What lines do not state themselves is alike for many, and kept once."""
+def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEvents:
+    """The events by slice; ``names`` are the fields that their clause reads. One that names a whole group of slices, by the first fields alone, is an event
+    of each of them."""
+    table = events if isinstance(events, EventTable) else EventTable([events])
+    telling = frozenset({*slicing.fields, *(() if slicing.identity is None else (slicing.identity,))})
+    statements = table.statements(Everywhere(telling, names))
+    found = _Named(slicing, table, statements)
+    mark = Mark(slicing.sort.elements[0])
+    slices: dict[str, Selection] = {}
+    for name in sorted(found.slices, key=_natural):
+        own = found.slices[name]
+        of_group = [found.groups[name[:size]] for size in range(1, len(name)) if name[:size] in found.groups]
+        every = np.concatenate([own, *of_group])
+        group = np.sort(every[len(own) :])
+        every[len(own) :] = group
+        for number, part in enumerate(lives(slicing, Selection(table, every, statements.numbers), len(own)), 1):
+            key = "-".join(name) + ("" if number == 1 else f"#{number}")
+            slices[key] = Selection(table, every[part], statements.numbers, mark)
+    return SlicedEvents(Selection(table, found.shared, statements.numbers), slices)
 
-    def __init__(self, stands_for: str) -> None:
-        self._stands_for = stands_for
-        self._marked: dict[int, tuple[Mapping[str, Field], Mapping[str, Field]]] = {}
 
-    def on(self, fields: Mapping[str, Field]) -> Mapping[str, Field]:
-        """The fields with the mark."""
-        if not isinstance(fields, LineFields):
-            return {**fields, EVERY_SLICE: self._stands_for}
-        known = self._marked.get(id(fields.more))
-        if known is None:
-            known = self._marked[id(fields.more)] = fields.more, {**fields.more, EVERY_SLICE: self._stands_for}
-        return fields.with_more(known[1])
+class _Named:
+    """The positions of the events of each slice, of each group of slices, and of none."""
+
+    def __init__(self, slicing: Slicing, table: EventTable, statements: Statements) -> None:
+        self.slices: dict[Name, Numbers] = {}
+        self.groups: dict[Name, Numbers] = {}
+        self.shared = np.empty(0, np.int64)
+        known: dict[Name, int] = {}
+        names = (_name(slicing, event) for event in table.at(statements.examples))
+        codes = np.array([known.setdefault(name, len(known)) for name in names], np.int32)
+        own = codes[statements.numbers] if len(codes) else np.empty(0, np.int32)
+        order = np.argsort(own, kind="stable")
+        ends = np.searchsorted(own[order], np.arange(len(known) + 1))
+        for (name, code), begin in zip(known.items(), ends, strict=False):
+            positions = order[begin : ends[code + 1]]
+            if not name:
+                self.shared = positions
+            elif len(name) == len(slicing.fields):
+                self.slices[name] = positions
+            else:
+                self.groups[name] = positions
 
 
 def _name(slicing: Slicing, event: Event) -> Name:

@@ -6,7 +6,7 @@ worked out once, and found again by the texts of the named fields, none of which
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -39,14 +39,19 @@ class _Stated(NamedTuple):
     of_the_file: bool
 
 
-class StatementKeys:
-    """The keys of events for the rules of one clause."""
+def named_by(rules: Iterable[TraceRule]) -> dict[str, frozenset[str]]:
+    """The fields that rules name, by the kind of event that they speak of."""
+    names: dict[str, frozenset[str]] = {}
+    for rule in rules:
+        names[rule.event] = names.get(rule.event, frozenset()) | {field.field for field in rule.fields}
+    return names
 
-    def __init__(self, rules: Iterable[TraceRule]) -> None:
-        self._names: dict[str, frozenset[str]] = {}
-        for rule in rules:
-            named = frozenset(field.field for field in rule.fields)
-            self._names[rule.event] = self._names.get(rule.event, frozenset()) | named
+
+class StatementKeys:
+    """The keys of events, of the fields that are asked for by the kind of event."""
+
+    def __init__(self, names: Mapping[str, frozenset[str]]) -> None:
+        self._names = names
         self._numbers: dict[Hashable, int] = {}
         self._stated: dict[int, _Stated] = {}
 

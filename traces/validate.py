@@ -7,28 +7,30 @@ values that can be sent to another process, so that slices can be answered where
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
 from assay.traces.atoms import Writer
-from assay.traces.binding import Bound, Tally, Unread, bind, sum_of
+from assay.traces.binding import Binder, Tally, Unread, sum_of
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
+from assay.traces.event_table import EventTable
 from assay.traces.events import Event
 from assay.traces.join import Joint, SliceAnswer, joint
 from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
 from assay.traces.plan import of_versions, sized_kernel, strict, trace_plan
 from assay.traces.replay import Properties, execution, hidden_steps, reordering
-from assay.traces.restatement import compared_order
+from assay.traces.restatement import compared_events
 from assay.traces.retrial import Retrial
 from assay.traces.search.explore import Search
 from assay.traces.search.frontier import Frontier
 from assay.traces.search.model import Model
-from assay.traces.slices import SlicedEvents, sliced
+from assay.traces.slices import SlicedEvents, sliced, unsliced
 from assay.traces.slicing import Split, split
+from assay.traces.event_table import fields_read
 from assay.traces.validation import (
     BrokenProperty,
     Counts,
@@ -77,7 +79,7 @@ class SharedAnswer:
 class Checked:
     """What all slices share, searched for an execution: the model and the clause, how events were bound, and what was found.
 
-    ``fields`` is the number of fields of shared lines that the model was asked about. ``joint`` is None where the clause has no slices, or
+    ``tally`` counts those fields of shared lines that the model was asked about. ``joint`` is None where the clause has no slices, or
     nothing was found for them to be joined on.
     """
 
@@ -85,8 +87,7 @@ class Checked:
     plan: k.TracePlan
     parts: SlicedEvents
     divided: Split | None
-    bound: Bound
-    fields: int
+    tally: Tally
     search: Search
     findings: Findings
     joint: Joint | None
@@ -126,8 +127,12 @@ def validate_shared(
     clause: str | None = None,
     options: Options = DEFAULT_OPTIONS,
     explain: Callable[[Event], str | None] | None = None,
-) -> tuple[SharedAnswer, Mapping[str, tuple[Event, ...]]]:
-    """The answer about what all slices share, and the events of each slice; the arguments are those of :func:`validate`."""
+    levels: Container[str] | None = None,
+) -> tuple[SharedAnswer, Mapping[str, Sequence[Event]]]:
+    """The answer about what all slices share, and the events of each slice; the arguments are those of :func:`validate`.
+
+    Where ``levels`` are given, only what events of these levels mean is asked.
+    """
     found = check(loaded, events, clause=clause, options=options)
     findings, model = found.findings, found.search.model
     run = None if findings.path is None else execution(model, findings.path)
@@ -136,9 +141,9 @@ def validate_shared(
         kernel=found.kernel,
         clause=found.plan.name,
         read=len(events),
-        checked=bool(found.bound.observations),
+        checked=bool(found.search.frontier.order.streams),
         explained=findings.path is not None,
-        tally=sum_of([replace(found.bound.tally, fields=found.fields), unjoined]),
+        tally=sum_of([found.tally, unjoined]),
         reason=findings.reason,
         violations=tuple(findings.violations),
         properties=Properties(model, model.kernel.properties).broken(run) if run is not None else (),
@@ -147,7 +152,7 @@ def validate_shared(
         execution=run,
         kill_rate=None,
         visited=model.visited,
-        explanations=_explanations(events, explain),
+        explanations=_explanations(events, explain, levels),
         relaxed=found.divided.relaxed if found.divided is not None else (),
         joint=found.joint,
     )
@@ -162,24 +167,26 @@ def check(
 ) -> Checked:
     """The search of :func:`validate_shared`."""
     slicing = trace_plan(loaded.kernel, clause).slicing
-    parts = SlicedEvents(tuple(events), {}) if slicing is None else sliced(slicing, events)
-    kernel, plan = sized_kernel(loaded, parts.all, clause)
+    names = fields_read(trace_plan(loaded.kernel, clause))
+    parts = unsliced(events, names) if slicing is None else sliced(slicing, events, names)
+    kernel, plan = sized_kernel(loaded, parts.examples, len(parts), clause)
     if options.skew is not None:
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
     plan = strict(plan) if options.strict else of_versions(plan, options.versions)
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
-    bound = bind(model.plan, parts.shared, model.applies)
-    compared = compared_order(model, bound.observations)
+    read = Binder(model.plan, model.applies).read(parts.shared)
+    compared = compared_events(model, parts.shared, read)
     search = Search(model, Frontier(compared))
     writer = Writer(loaded.sources)
-    findings = proceed(search, writer, options) if bound.observations else Findings()
-    findings.violations[:0] = [violation_of(misfit) for misfit in bound.misfits]
+    findings = proceed(search, writer, options) if compared.streams else Findings()
+    findings.violations[:0] = [violation_of(misfit) for misfit in read.tally.misfits]
     joined = None
     if divided is not None and findings.path is not None:
         joined = joint(divided, plan, model, findings.path, writer)
     fields = sum(len(item.observation.values) for item in compared.items)
-    return Checked(kernel, plan, parts, divided, bound, fields, search, findings, joined, writer)
+    tally = replace(read.tally, fields=fields)
+    return Checked(kernel, plan, parts, divided, tally, search, findings, joined, writer)
 
 
 def answer_slices(shared: SharedAnswer, slices: Mapping[str, Sequence[Event]], jobs: int = 1) -> list[SliceAnswer]:
@@ -262,7 +269,11 @@ def _counts(tally: Tally, read: int) -> Counts:
     return Counts(max(read, tally.used + ignored + unmapped), tally.used, ignored, unmapped, tally.fields)
 
 
-def _explanations(events: Sequence[Event], explain: Callable[[Event], str | None] | None) -> tuple[EventMeaning, ...]:
+def _explanations(
+    events: Sequence[Event], explain: Callable[[Event], str | None] | None, levels: Container[str] | None
+) -> tuple[EventMeaning, ...]:
     if explain is None:
         return ()
-    return tuple(EventMeaning(event, text) for event in events if (text := explain(event)) is not None)
+    worth = EventTable([events]) if not isinstance(events, EventTable) else events
+    told = events if levels is None else worth.such(lambda traits: traits.level in levels)
+    return tuple(EventMeaning(event, text) for event in told if (text := explain(event)) is not None)

@@ -29,14 +29,11 @@ class _Work:
     joiner: Joiner
     slices: tuple[tuple[str, Sequence[Event]], ...]
     values: tuple[object, ...]
+    """What a process that sends an answer, and the one that takes it, both have: the values of the shared execution."""
 
     def answer(self, number: int) -> SliceAnswer:
         """The answer about a slice."""
         return self.joiner.of_slice(*self.slices[number])
-
-    def common(self, number: int) -> list[object]:
-        """What a process that sends an answer, and the one that takes it, both have: values of the shared execution, and the slice's events."""
-        return [*self.values, *self.slices[number][1]]
 
 
 _work: _Work | None = None
@@ -60,7 +57,7 @@ def _answer_elsewhere(work: _Work, count: int, found: dict[int, SliceAnswer]) ->
     try:
         with ProcessPoolExecutor(count, get_context("fork"), initializer=_leave_interrupts_to_the_first) as pool:
             for number, answer in enumerate(pool.map(_answer, range(len(work.slices)), chunksize=AT_ONCE)):
-                found[number] = from_bytes(answer, common=work.common(number))
+                found[number] = from_bytes(answer, common=work.values)
     except BrokenProcessPool:
         return
     finally:
@@ -74,4 +71,4 @@ def _leave_interrupts_to_the_first() -> None:
 def _answer(number: int) -> bytes:
     if _work is None:
         raise AssertionError("a process that has no work")
-    return to_bytes(_work.answer(number), common=_work.common(number))
+    return to_bytes(_work.answer(number), common=_work.values)

@@ -50,7 +50,8 @@ def protocol_lines(run: str) -> Iterator[tuple[Line, str, str]]:
 
 def used_lines(checked: Checked) -> set[Line]:
     """The lines of which at least one event is compared with the model."""
-    events = [seen.event for seen in checked.bound.observations]
+    model = checked.search.model
+    events = [seen.event for seen in bind(model.plan, checked.parts.shared, model.applies).observations]
     if checked.joint is not None:
         model = Joiner(checked.joint).model
         for of_slice in checked.parts.slices.values():

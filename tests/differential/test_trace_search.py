@@ -149,7 +149,7 @@ def test_the_search_finds_an_execution_exactly_when_there_is_one(within: str) ->
     for seed in range(250):
         loaded = LOADED[within]
         events = written(Random(seed), loaded)
-        kernel, plan = sized_kernel(loaded, events, None)
+        kernel, plan = sized_kernel(loaded, events, len(events), None)
         model = Model(kernel, plan)
         bound = bind(plan, events, lambda rule, values: True)
         search = Search(model, Frontier(order(bound.observations, plan.ordering)))
@@ -173,7 +173,7 @@ def test_what_a_solver_says_past_the_cap_of_the_search_is_so(within: str) -> Non
     conflicts = 0
     for seed in range(60):
         events = written(Random(seed), LOADED[within])
-        kernel, plan = sized_kernel(LOADED[within], events, None)
+        kernel, plan = sized_kernel(LOADED[within], events, len(events), None)
         model = Model(kernel, plan)
         search = Search(
             model, Frontier(order(bind(plan, events, lambda rule, values: True).observations, plan.ordering))

@@ -19,7 +19,9 @@ from assay.traces.readers.layout import (
     split_thread,
     without_colours,
 )
-from assay.traces.readers.reading import FileReading, Match, Unmapped, match_of
+from assay.traces.readers.match import Match, match_of
+from assay.traces.readers.reading import FileReading, Unmapped
+from assay.traces.readers.rows import NEVER, joined
 from assay.traces.readers.stamps import Clock
 from assay.traces.readers.stock import NO_MOMENT
 from assay.traces.readers.stretch import Numbers, RawRecord, Stretch
@@ -134,7 +136,7 @@ class FileJob:
         self._nameless_last = False
         if len(kept):
             self._check_times(records.stretch, kept)
-            self.reading.matches += self._reader.kinds.matches(self.reading.file, records, kept)
+            self._reader.kinds.keep(self.reading.matches, self.reading.file, records, kept)
 
     def _check_times(self, stretch: Stretch, kept: Numbers) -> None:
         """Note where the times of some records jump."""
@@ -204,14 +206,13 @@ class FileJob:
         mine.tally.records += its.tally.records
         mine.other += its.other
         mine.nameless += its.nameless
-        timed = (match.record for match in its.matches if match.record.time is not None)
-        if (first := next(timed, None)) is not None and first.time is not None and self._latest is not None:
-            jump = first.time - self._latest
+        timed = np.flatnonzero(its.matches.times != NEVER)
+        if len(timed) and self._latest is not None:
+            first = int(timed[0])
+            jump = int(its.matches.times[first]) - self._latest
             if not -_BACK <= jump <= _AHEAD:
-                self._note_jump(jump, self._moved(first.place, lines, offset))
-        for match in its.matches:
-            record = replace(match.record, place=self._moved(match.record.place, lines, offset))
-            mine.matches.append(replace(match, record=record))
+                self._note_jump(jump, self._moved(its.matches[first].record.place, lines, offset))
+        mine.matches = joined([mine.matches, its.matches.changed(mine.file, lines, offset)])
         for key, unmapped in its.unmapped.items():
             known = mine.unmapped.setdefault(key, Unmapped(0, self._moved(unmapped.place, lines, offset)))
             known.count += unmapped.count

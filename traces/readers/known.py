@@ -6,7 +6,7 @@ is known first: it tells the logger, and the logger whether a message says anyth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +14,12 @@ import numpy.typing as npt
 
 from assay.traces.events import LogRecord, Place
 from assay.traces.readers.layout import LOGGER_LAST
-from assay.traces.readers.reading import Match, match_of
+from assay.traces.readers.match import Match, match_of
+from assay.traces.readers.moulds import Mould, Moulds
+from assay.traces.readers.rows import Rows
 from assay.traces.readers.stock import find_endings, number_endings, number_kinds
 from assay.traces.readers.stretch import Numbers, Stretch
-from assay.traces.shapes.recognise import LONGEST_KEPT, NOTHING, Likeness, LoggerShapes
+from assay.traces.shapes.recognise import LONGEST_KEPT, NOTHING, LoggerShapes
 
 Dispatched = tuple[str, LoggerShapes | None]
 """The full name of a logger, and its shapes if it says anything of the protocol."""
@@ -63,19 +65,10 @@ class _Store:
         return len(self) > most - most // 8 or int(self._offsets[len(self)]) > size - size // 8
 
 
-class Kind(NamedTuple):
-    """What records of one kind are."""
-
-    level: str
-    logger: str
-    likeness: Likeness
-
-
 class Sorted(NamedTuple):
-    """A stretch and its text, the number of each record's kind, what is done with it, where its message ends, and where its first line does."""
+    """A stretch, the number of each record's kind, what is done with it, where its message ends, and where its first line does."""
 
     stretch: Stretch
-    text: str
     numbers: Numbers
     classes: npt.NDArray[np.uint8]
     ends: Numbers
@@ -97,7 +90,10 @@ class Kinds:
         """Forget all kinds, and what ends lines."""
         self._endings, self._messages = _Store(_ENDINGS, _BYTES_OF_ENDINGS), _Store(_KINDS, _BYTES_OF_KINDS)
         self._loggers.clear()
-        self._kinds: list[Kind] = [Kind("", "", NOTHING)] * 2
+        self._moulds = Moulds()
+        for _ in range(2):
+            self._moulds.add(Mould("", "", NOTHING, b""))
+        self._packs = np.zeros(_KINDS + 2, np.uint8)
         self._classes = np.full(_KINDS + 2, ALONE, np.uint8)
         self._classes[_OTHER + 2] = OTHER
 
@@ -114,20 +110,29 @@ class Kinds:
         number_kinds(text, stretch.starts, ends, endings, rows, self._folds, LONGEST_KEPT, store, numbers)
         self._learn_kinds()
         numbers += 2
-        return Sorted(stretch, stretch.text.decode("latin-1"), numbers, self._classes[numbers], ends, stops)
+        return Sorted(stretch, numbers, self._classes[numbers], ends, stops)
 
-    def matches(self, file: str, records: Sorted, kept: Numbers) -> Iterator[Match]:
-        """Those records of a stretch that shapes fit, with what was found in them."""
-        stretch, text, kinds = records.stretch, records.text, self._kinds
-        begins, times, last = stretch.starts[:-1] + 1, stretch.times, stretch.starts[1:]
-        columns = records.numbers, begins, stretch.lines[:-1], times, stretch.bodies, records.ends, records.stops, last
-        for number, at, line, time, body, end, stop, final in zip(*(c[kept].tolist() for c in columns), strict=True):
-            level, logger, likeness = kinds[number]
-            message = text[body:end]
-            if stop < final:
-                message = f"{message}\n{text[stop + 1 : final + 1].rstrip()}"
-            place = Place(file, line, stretch.base + at)
-            yield match_of(LogRecord(place, time, level, logger, None, message), likeness)
+    def keep(self, rows: Rows, file: str, records: Sorted, kept: Numbers) -> None:
+        """Add those records of a stretch that shapes fit: packed, where they have one line and their kind can be."""
+        stretch, numbers = records.stretch, records.numbers[kept]
+        packed = (records.stops[kept] == stretch.starts[kept + 1]) & (self._packs[numbers] != 0)
+        begin = 0
+        for stop in (*np.flatnonzero(~packed).tolist(), len(kept)):
+            if begin < stop:
+                rows.pack(file, stretch, kept[begin:stop], self._moulds, numbers[begin:stop])
+            if stop < len(kept):
+                rows.append(self._match(file, records, int(kept[stop])))
+            begin = stop + 1
+
+    def _match(self, file: str, records: Sorted, at: int) -> Match:
+        """A record that a shape fits, with what was found in it."""
+        stretch, mould = records.stretch, self._moulds[int(records.numbers[at])]
+        start, stop, last = int(stretch.starts[at]), int(records.stops[at]), int(stretch.starts[at + 1])
+        message = stretch.text[int(stretch.bodies[at]) : int(records.ends[at])].decode("latin-1")
+        if stop < last:
+            message = f"{message}\n{stretch.text[stop + 1 : last + 1].decode('latin-1').rstrip()}"
+        place = Place(file, int(stretch.lines[at]), stretch.base + start + 1)
+        return match_of(LogRecord(place, int(stretch.times[at]), mould.level, mould.logger, None, message), mould.likeness)
 
     def _learn_endings(self) -> None:
         """Find out which loggers the new endings of lines name."""
@@ -152,12 +157,14 @@ class Kinds:
 
     def _learn_kinds(self) -> None:
         """Find out what the new kinds are. The skeleton of a message is read as the message is."""
-        for number in range(len(self._kinds) - 2, len(self._messages)):
+        for number in range(len(self._moulds) - 2, len(self._messages)):
             level, _, message = self._messages.text(number).partition(b" ")
             name, shapes = self._loggers[self._messages.owner(number)]
             message = message.lstrip(b" ")
             likeness = NOTHING if shapes is None else shapes.look(message.decode("ascii"))
-            self._kinds.append(Kind(self._level(level), name, likeness))
+            mould = Mould(self._level(level), name, likeness, message)
+            self._moulds.add(mould)
+            self._packs[number + 2] = mould.packs
             if likeness.whole:
                 self._classes[number + 2] = KEPT
             elif shapes is not None and not shapes.protocol and not likeness.forms:

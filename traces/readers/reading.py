@@ -2,97 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
-import numpy as np
-
-from assay.traces.events import Field, LogRecord, Notice, Place
+from assay.traces.events import Notice, Place
 from assay.traces.readers.json_events import JsonEvent
+from assay.traces.readers.rows import Rows
 from assay.traces.readers.scan import Tally
-from assay.traces.readers.stretch import Numbers
-from assay.traces.shapes.recognise import NO_ROLES, Finding, Likeness, roles_of
-
-_NOBODY: frozenset[int] = frozenset()
-
-
-@dataclass(slots=True, eq=False)
-class Match:
-    """A record and what was found in it: what records of its kind are, or the findings themselves; none if no shape fits.
-
-    ``writers`` are the ids of the broker that wrote it, as it says, and ``roles`` what it tells of the process; see ``Shape.roles``.
-    """
-
-    record: LogRecord
-    found: Likeness | tuple[Finding, ...]
-    writers: frozenset[int] = _NOBODY
-    roles: frozenset[str] = NO_ROLES
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What was found; made anew each time, for a log has too much to keep it all."""
-        found = self.found
-        return tuple(found.findings(self.record.message)) if isinstance(found, Likeness) else found
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Match):
-            return NotImplemented
-        mine, its = ((each.record, each.findings, each.writers, each.roles) for each in (self, other))
-        return mine == its
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[type[Match], tuple[object, ...]]:
-        return Match, (self.record, self.found, self.writers, self.roles)
-
-
-def match_of(record: LogRecord, likeness: Likeness) -> Match:
-    """A record whose message, or the beginning of it, is one of these."""
-    writers = _NOBODY
-    for convert, begin, end in likeness.writers:
-        writers = _with(writers, convert(record.message[begin:end]))
-    return Match(record, likeness, writers, likeness.roles)
-
-
-def match_found(record: LogRecord, findings: tuple[Finding, ...]) -> Match:
-    """A record in which these were found one by one."""
-    writers = _NOBODY
-    for finding in findings:
-        for name in finding.shape.writers:
-            writers = _with(writers, finding.fields.get(name))
-    return Match(record, findings, writers, roles_of(findings))
-
-
-def _with(writers: frozenset[int], broker: Field) -> frozenset[int]:
-    """The ids of writers and that of one more, if it is one."""
-    if not isinstance(broker, int) or broker < 0 or broker in writers:
-        return writers
-    return writers | {broker} if writers else _alone(broker)
-
-
-@lru_cache(maxsize=4096)
-def _alone(broker: int) -> frozenset[int]:
-    """A set of one: most lines have one writer, and a log has few."""
-    return frozenset({broker})
-
-
-NEVER = -(1 << 62)
-"""Before all times."""
-
-
-def times_of(matches: Sequence[Match]) -> Numbers:
-    """The times of records; ``NEVER`` where they are not known."""
-    times = (match.record.time for match in matches)
-    return np.fromiter((NEVER if time is None else time for time in times), np.int64, len(matches))
-
-
-def known_times(matches: Sequence[Match]) -> Numbers:
-    """The times of records, those left out that are not known."""
-    times = times_of(matches)
-    known: Numbers = times[times != NEVER]
-    return known
-
 
 @dataclass(slots=True)
 class Unmapped:
@@ -132,7 +47,7 @@ class FileReading:
 
     origin: Origin
     tally: Tally
-    matches: list[Match] = field(default_factory=list)
+    matches: Rows = field(default_factory=Rows)
     unmapped: dict[tuple[str, str], Unmapped] = field(default_factory=dict)
     other: int = 0
     nameless: int = 0

@@ -16,7 +16,8 @@ from assay.traces.readers.known import Dispatched, Kinds
 from assay.traces.readers.layout import LOGGER_LAST, START
 from assay.traces.readers.metadata_dump import is_dump, read_dump
 from assay.traces.readers.prefix import find_prefixes
-from assay.traces.readers.reading import FileReading, Match, Origin, match_found
+from assay.traces.readers.match import Match, match_found
+from assay.traces.readers.reading import FileReading, Origin
 from assay.traces.readers.scan import ByteStream, ScanLimits, Tally, divide
 from assay.traces.readers.stretch import RawRecord
 from assay.traces.readers.unwrap import Part, Unwrapped

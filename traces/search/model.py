@@ -59,7 +59,7 @@ class Model:
     def __init__(self, kernel: k.Kernel, plan: k.TracePlan) -> None:
         self.kernel = kernel
         self.plan = plan
-        self.meanings = Meanings(kernel, bounded=False)
+        self.meanings = Meanings(kernel, bounded=False, remember=True)
         self.states: list[State] = []
         self.overflowed: set[str] = set()
         self.visited = 0

@@ -14,7 +14,7 @@ from assay.traces.restatement import is_repeatable, without_restatements
 
 def left(loaded: Loaded, events: list[Event]) -> list[int]:
     """The lines that are compared."""
-    kernel, plan = sized_kernel(loaded, events, None)
+    kernel, plan = sized_kernel(loaded, events, len(events), None)
     seen = bind(plan, events, lambda rule, values: True).observations
     kept = without_restatements(kernel, seen, lambda each: each.event.run)
     assert [each for each in seen if each in kept] == kept

@@ -10,7 +10,7 @@ from assay.traces.plan import trace_plan
 from assay.traces.shapes.catalogue import load_catalogue
 from assay.traces.shapes.form import LineFields
 from assay.traces.shapes.recognise import Recogniser
-from assay.traces.statement import StatementKeys
+from assay.traces.statement import StatementKeys, named_by
 
 CACHED = (
     "[Broker id={broker}] Cached leader info UpdateMetadataPartitionState(topicName='t', partitionIndex=1, controllerEpoch=1, leader={leader}, "
@@ -37,7 +37,7 @@ def events(broker: int = 1, leader: int = 2, isr: str = "1, 2", correlation: int
 
 
 RECOGNISER = Recogniser(load_catalogue(()))
-KEYS = StatementKeys(trace_plan(load_spec(bundled_specs()[0] / "kafka" / "cluster.assay").kernel, None).rules)
+KEYS = StatementKeys(named_by(trace_plan(load_spec(bundled_specs()[0] / "kafka" / "cluster.assay").kernel, None).rules))
 STATE = "PartitionMetadataReceived"
 
 

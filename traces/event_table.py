@@ -1,0 +1,304 @@
+"""All events of a log in columns, and which of them state the same.
+
+NOTE(statements): A cluster says each thing a hundred times. Two events state the same in some fields if they are of one shape, and the texts of
+these fields are equal, and what is added to them. What follows from a statement is worked out once for all of its events.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from types import MappingProxyType
+from typing import overload
+
+import numpy as np
+
+from assay.grammar.kernel import TracePlan
+from assay.traces.events import Event
+from assay.traces.log_events import LogEvents, Packed, Traits, traits_of
+from assay.traces.readers.interning import Interning
+from assay.traces.readers.moulds import Mould, Moulds
+from assay.traces.readers.rows import NEVER
+from assay.traces.readers.stretch import Numbers
+from assay.traces.shapes.form import Form
+from assay.traces.statement import IN_PLACE, OF_THE_FILE, StatementKeys, named_by
+
+_ABSENT = object()
+_LOOSE = -1
+_GIVEN = 1 << 32
+
+Names = Mapping[str, frozenset[str]]
+"""The fields that are asked for, by the kind of event."""
+
+
+class Everywhere(Mapping[str, frozenset[str]]):
+    """Fields that are asked for of every kind of event, beside those that are asked for of some."""
+
+    def __init__(self, every: frozenset[str], names: Names = MappingProxyType({})) -> None:
+        self._every, self._names = every, names
+
+    def __getitem__(self, kind: str) -> frozenset[str]:
+        return self._names.get(kind, frozenset()) | self._every
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def fields_read(plan: TracePlan) -> Names:
+    """The fields that anything in a trace clause reads."""
+    measured = frozenset(field.field for measure in plan.measures for field in measure.fields)
+    return Everywhere(measured, named_by(plan.rules))
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The number of what each event states; the positions of the events in the order of these numbers, and where those of each number begin."""
+
+    numbers: Numbers
+    order: Numbers
+    begins: Numbers
+
+    @property
+    def examples(self) -> Numbers:
+        """For each number the position of the first event that states it."""
+        return self.order[self.begins[:-1]]
+
+    def positions(self, number: int) -> Numbers:
+        """The positions of the events that state it."""
+        return self.order[self.begins[number] : self.begins[number + 1]]
+
+
+class EventTable(Sequence[Event]):
+    """The events of several logs, one log after the other."""
+
+    def __init__(self, parts: Iterable[Sequence[Event]]) -> None:
+        self.parts = tuple(parts)
+        self._starts = [0, *accumulate(map(len, self.parts))]
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, at: int) -> Event: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Event]: ...
+    def __getitem__(self, at: int | slice) -> Event | Sequence[Event]:
+        if isinstance(at, slice):
+            return [self[each] for each in range(*at.indices(len(self)))]
+        if at < 0:
+            return self[at + len(self)]
+        part = bisect_right(self._starts, at) - 1
+        return self.parts[part][at - self._starts[part]]
+
+    def __iter__(self) -> Iterator[Event]:
+        for part in self.parts:
+            yield from part
+
+    def at(self, positions: Numbers) -> Iterator[Event]:
+        """The events at some positions, in that order."""
+        parts = np.searchsorted(self._starts, positions, side="right") - 1
+        ends = np.flatnonzero(np.diff(parts)) + 1
+        for begin, end in pairwise([0, *ends.tolist(), len(positions)]):
+            if begin < end:
+                part = self.parts[int(parts[begin])]
+                local = positions[begin:end] - self._starts[int(parts[begin])]
+                yield from part.at(local) if isinstance(part, LogEvents) else (part[each] for each in local.tolist())
+
+    def traits(self) -> Counter[Traits]:
+        """The traits of the events, and how many have them."""
+        return sum(map(traits, self.parts), Counter())
+
+    def where(self, ask: Callable[[Traits], bool]) -> Numbers:
+        """The positions of the events of such lines."""
+        found: list[Numbers] = []
+        for start, part in zip(self._starts, self.parts, strict=False):
+            own = part.told(ask) if isinstance(part, LogEvents) else [ask(traits_of(event)) for event in part]
+            found.append(np.flatnonzero(own) + start)
+        return np.concatenate([np.empty(0, np.int64), *found])
+
+    def such(self, ask: Callable[[Traits], bool]) -> Iterator[Event]:
+        """The events of such lines."""
+        return self.at(self.where(ask))
+
+    @cached_property
+    def times(self) -> Numbers:
+        """The times of all events; ``NEVER`` where they state none."""
+        return np.concatenate([np.empty(0, np.int64), *map(times, self.parts)])
+
+    def by_stream(self, positions: Numbers, *, threads: bool) -> Iterator[Numbers]:
+        """Where, among some positions, the events are of each log of a process run, and of each thread if ``threads`` are told apart."""
+        parts = np.searchsorted(self._starts, positions, side="right") - 1
+        order = np.argsort(parts, kind="stable")
+        for number, own in zip(*_groups(parts[order], order), strict=True):
+            part = self.parts[number]
+            if isinstance(part, LogEvents) and not (threads and part.has_threads):
+                yield own
+                continue
+            found: dict[Hashable, list[int]] = {}
+            for at, event in zip(own.tolist(), self.at(positions[own]), strict=True):
+                key = event.run, event.sequence, event.record.thread if threads else None
+                found.setdefault(key, []).append(at)
+            yield from (np.array(each, np.int64) for each in found.values())
+
+    @cached_property
+    def _resolutions(self) -> Numbers | None:
+        """For how many milliseconds the time of each event stands; None if for one each."""
+        found = [_resolutions(part) for part in self.parts]
+        return None if all(bool((each == 1).all()) for each in found) else np.concatenate(found)
+
+    def ends(self, positions: Numbers) -> Numbers:
+        """Up to when events were written, in milliseconds since the epoch; counted from 0 where that is not known."""
+        stated = self.times[positions]
+        lasting = 1 if self._resolutions is None else self._resolutions[positions]
+        found: Numbers = np.where(stated == NEVER, np.int64(0), stated) + lasting
+        return found
+
+    def statements(self, names: Names) -> Statements:
+        """What the events state in the fields that are asked for (see the note on statements)."""
+        counting = _Counting(names)
+        numbers = np.empty(len(self), np.int64)
+        for start, part in zip(self._starts, self.parts, strict=False):
+            own = numbers[start : start + len(part)]
+            own[:] = _LOOSE
+            if isinstance(part, LogEvents):
+                for packed in part.packed():
+                    own[packed.at] = counting.numbers(packed, part)
+        counting.count_loose(numbers, self)
+        order = np.argsort(numbers, kind="stable")
+        begins = np.searchsorted(numbers[order], np.arange(int(numbers.max(initial=-1)) + 2))
+        return Statements(numbers, order, begins)
+
+
+def times(part: Sequence[Event]) -> Numbers:
+    """The times of some events; ``NEVER`` where they state none."""
+    if isinstance(part, LogEvents):
+        return part.times
+    stated = (event.record.time for event in part)
+    return np.fromiter((NEVER if time is None else time for time in stated), np.int64, len(part))
+
+
+def traits(part: Sequence[Event]) -> Counter[Traits]:
+    """The traits of some events, and how many have them."""
+    return part.traits() if isinstance(part, LogEvents) else Counter(map(traits_of, part))
+
+
+def _resolutions(part: Sequence[Event]) -> Numbers:
+    if isinstance(part, LogEvents):
+        return part.resolutions
+    return np.fromiter((event.record.resolution for event in part), np.int64, len(part))
+
+
+def _groups(keys: Numbers, values: Numbers) -> tuple[list[int], list[Numbers]]:
+    """The keys, which are in order, each once, and the values of each."""
+    if not len(keys):
+        return [], []
+    begins = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist()]
+    return [int(keys[at]) for at in begins], np.split(values, begins[1:])
+
+
+class _Forms:
+    """What is asked of the messages of each form of each mould: which of their digits, and what they state beside these."""
+
+    def __init__(self, names: Names, moulds: Moulds) -> None:
+        self._names, self._moulds = names, moulds
+        self._first: list[int] = [0]
+        self._chosen: list[int] = []
+        self._alike: list[int] = []
+        self._groups: list[int] = []
+
+    def extend(self, alike: dict[Hashable, int], groups: dict[Hashable, int]) -> None:
+        """Take in the moulds that are new."""
+        self.first_form, self.forms = self._moulds.forms
+        if len(self._alike) == len(self.forms):
+            return
+        for mould, form in self.forms[len(self._alike) :]:
+            self._add(mould, form, alike, groups)
+        self.first, self.chosen = np.array(self._first, np.int64), np.array(self._chosen, np.int64)
+        self.alike, self.groups = np.array(self._alike, np.int64), np.array(self._groups, np.int64)
+
+    def _add(self, mould: Mould, form: Form, alike: dict[Hashable, int], groups: dict[Hashable, int]) -> None:
+        names = self._names.get(form.shape.kind, frozenset())
+        own = sorted(name for name in names & form.fields.keys() if name not in IN_PLACE)
+        spans = [(name, *form.parts[name][1:]) for name in own if name in form.parts]
+        same = tuple((name, repr(form.fields[name])) for name in own if name not in form.parts)
+        texts = tuple((name, _masked(mould.skeleton[begin:end])) for name, begin, end in spans)
+        self._chosen += (
+            at for at, place in enumerate(mould.digits) if any(begin <= place < end for _, begin, end in spans)
+        )
+        self._first.append(len(self._chosen))
+        self._alike.append(alike.setdefault((form.shape.name, same, texts), len(alike)))
+        added = tuple(sorted(name for name in names if name not in form.fields or name in IN_PLACE))
+        group = added, not names.isdisjoint(OF_THE_FILE), form.fields.keys() & {"broker", "session", "owner_session"}
+        self._groups.append(groups.setdefault((group[0], group[1], frozenset(group[2])), len(groups)))
+
+
+def _masked(text: bytes) -> bytes:
+    """A text without what its digits are."""
+    return bytes(48 if 48 <= each < 58 else each for each in text)
+
+
+class _Counting:
+    """Numbers what events state."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._interning = Interning()
+        self._forms: dict[int, _Forms] = {}
+        self._alike: dict[Hashable, int] = {}
+        self._groups: dict[Hashable, int] = {}
+        self._given: dict[Hashable, int] = {}
+
+    def numbers(self, packed: Packed, part: LogEvents) -> Numbers:
+        """The numbers of events of packed records; of those that name a session, nothing is said."""
+        forms = self._forms.get(id(packed.moulds))
+        if forms is None:
+            forms = self._forms[id(packed.moulds)] = _Forms(self._names, packed.moulds)
+        forms.extend(self._alike, self._groups)
+        codes = forms.first_form[packed.numbers] + packed.forms
+        given = self._givens(forms, codes, packed.sessions, part)
+        known = given >= 0
+        found = np.full(len(codes), _LOOSE, np.int64)
+        owners = forms.alike[codes[known]] * _GIVEN + given[known]
+        found[known] = self._interning.numbers(
+            codes[known], packed.begins[known], owners, forms.first, forms.chosen, packed.digits
+        )
+        return found
+
+    def _givens(self, forms: _Forms, codes: Numbers, sessions: Numbers, part: LogEvents) -> Numbers:
+        """The number of what is added to each event, of the fields that are asked for."""
+        keys = forms.groups[codes] * len(part.sessions.names) + sessions
+        distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        kinds = list(self._groups)
+        found = np.empty(len(distinct), np.int64)
+        for at, (key, example) in enumerate(zip(distinct.tolist(), first.tolist(), strict=True)):
+            group, session = divmod(key, len(part.sessions.names))
+            names, of_the_file, _ = kinds[group]
+            _, form = forms.forms[int(codes[example])]
+            found[at] = self._given_number(part, form, part.sessions.names[session], names, of_the_file=of_the_file)
+        return found[which]
+
+    def _given_number(
+        self, part: LogEvents, form: Form, session: str | None, names: Sequence[str], *, of_the_file: bool
+    ) -> int:
+        more = part.author.added(form, session)
+        if more is None:
+            return _LOOSE
+        given = tuple(more.get(name, _ABSENT) for name in names)
+        key = given, part.author.run if of_the_file and _ABSENT in given else None
+        return self._given.setdefault(key, len(self._given))
+
+    def count_loose(self, numbers: Numbers, table: EventTable) -> None:
+        """Give numbers to the events that have none, one by one."""
+        keys = StatementKeys(self._names)
+        known: dict[Hashable, int] = {}
+        begin = len(self._interning)
+        for at in np.flatnonzero(numbers == _LOOSE).tolist():
+            key = keys.of(table[at])
+            numbers[at] = begin + known.setdefault(at if key is None else key, len(known))

@@ -1,0 +1,183 @@
+"""The events of a log that one process run wrote: each is made when it is asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.traces.author import Author
+from assay.traces.events import Event
+from assay.traces.readers.match import Match
+from assay.traces.readers.moulds import Mould, Moulds
+from assay.traces.readers.rows import Rows
+from assay.traces.readers.stretch import Numbers
+from assay.traces.sessions import Sessions
+from assay.traces.shapes.form import Form
+from assay.traces.shapes.recognise import Likeness
+
+_SEVERAL = -1
+
+
+def _forms_of_mould(mould: Mould) -> int:
+    return _SEVERAL if mould.likeness.repeats else len(mould.likeness.forms)
+
+
+def _findings_of_match(match: Match) -> int:
+    return len(match.findings)
+
+
+def _resolution_of_match(match: Match) -> int:
+    return match.record.resolution
+
+
+def _resolution_of_mould(_: Mould) -> int:
+    return 1
+
+
+def _has_thread(match: Match) -> bool:
+    return match.record.thread is not None
+
+
+def _never_has_thread(_: Mould) -> bool:
+    return False
+
+
+class Traits(NamedTuple):
+    """What the events of many lines have in common: the line's logger and level, the kind of event, and the name of the shape, empty for an event of JSON."""
+
+    logger: str
+    level: str
+    kind: str
+    shape: str
+
+
+def traits_of(event: Event) -> Traits:
+    """Those of an event."""
+    return Traits(event.record.logger, event.record.level, event.kind, event.shape)
+
+
+def _traits_of_form(mould: Mould, form: Form) -> Traits:
+    return Traits(mould.logger, mould.level, form.shape.kind, form.shape.name)
+
+
+class Packed(NamedTuple):
+    """Events of packed records of one source: where each is among all, its mould and which form of it, where its digits begin, and the session's number."""
+
+    at: Numbers
+    moulds: Moulds
+    numbers: Numbers
+    forms: Numbers
+    begins: Numbers
+    sessions: Numbers
+    digits: npt.NDArray[np.uint8]
+
+
+class LogEvents(Sequence[Event]):
+    """The events of one log that one process run wrote, in the order of their writing."""
+
+    def __init__(self, rows: Rows, sessions: Sessions, author: Author, stream: str) -> None:
+        self._rows, self.sessions, self.author, self._stream = rows, sessions, author, stream
+        counts = rows.told(_findings_of_match, _forms_of_mould, np.int64)
+        self._repeating = counts == _SEVERAL
+        for at in np.flatnonzero(self._repeating).tolist():
+            counts[at] = len(rows[at].findings)
+        self._first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+        self._plain = bool((counts == 1).all())
+
+    def __len__(self) -> int:
+        return int(self._first[-1])
+
+    @overload
+    def __getitem__(self, at: int) -> Event: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Event]: ...
+    def __getitem__(self, at: int | slice) -> Event | Sequence[Event]:
+        if isinstance(at, slice):
+            return [self[each] for each in range(*at.indices(len(self)))]
+        row = int(np.searchsorted(self._first, at, side="right")) - 1 if at >= 0 else None
+        if row is None:
+            return self[at + len(self)]
+        return self._made(row, self._rows[row])[at - int(self._first[row])]
+
+    def __iter__(self) -> Iterator[Event]:
+        for row, match in enumerate(self._rows):
+            yield from self._made(row, match)
+
+    def at(self, positions: Numbers) -> Iterator[Event]:
+        """The events at some positions."""
+        rows = np.searchsorted(self._first, positions, side="right") - 1
+        which = (positions - self._first[rows]).tolist()
+        for row, match, number in zip(rows.tolist(), self._rows.take(rows), which, strict=True):
+            found = match.found
+            if isinstance(found, Likeness) and not found.repeats:
+                session = self.sessions[row]
+                yield self.author.event_of(found.forms[number], match.record, session, self._stream_of(match))
+            else:
+                yield self._made(row, match)[number]
+
+    def _made(self, row: int, match: Match) -> list[Event]:
+        return self.author.events(match, self.sessions[row], self._stream_of(match))
+
+    def _stream_of(self, match: Match) -> str:
+        return "" if self._stream == match.record.place.file else self._stream
+
+    @property
+    def rows(self) -> Numbers:
+        """The number of the record of each event."""
+        every = np.arange(len(self._rows))
+        return every if self._plain else np.repeat(every, np.diff(self._first))
+
+    @property
+    def times(self) -> Numbers:
+        """The times of the events; ``NEVER`` where they state none."""
+        return self._rows.times[self.rows]
+
+    def told(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
+        """What is said of each event by its traits."""
+        found, loose = np.zeros(len(self), np.bool_), np.ones(len(self), np.bool_)
+        for packed in self.packed():
+            first, forms = packed.moulds.forms
+            codes, which = np.unique(first[packed.numbers] + packed.forms, return_inverse=True)
+            told = np.array([ask(_traits_of_form(*forms[code])) for code in codes.tolist()], np.bool_)
+            found[packed.at], loose[packed.at] = told[which], False
+        alone = np.flatnonzero(loose)
+        found[alone] = [ask(traits_of(event)) for event in self.at(alone)]
+        return found
+
+    def traits(self) -> Counter[Traits]:
+        """The traits of the events, and how many have them."""
+        found: Counter[Traits] = Counter()
+        loose = np.ones(len(self), np.bool_)
+        for packed in self.packed():
+            loose[packed.at] = False
+            first, forms = packed.moulds.forms
+            codes, counts = np.unique(first[packed.numbers] + packed.forms, return_counts=True)
+            for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+                found[_traits_of_form(*forms[code])] += count
+        found.update(map(traits_of, self.at(np.flatnonzero(loose))))
+        return found
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether any record names a thread."""
+        return bool(self._rows.told(_has_thread, _never_has_thread, np.bool_).any())
+
+    @property
+    def resolutions(self) -> Numbers:
+        """For how many milliseconds the time of each event stands."""
+        return self._rows.told(_resolution_of_match, _resolution_of_mould, np.int64)[self.rows]
+
+    def packed(self) -> Iterator[Packed]:
+        """The events of packed records, in no order; those of records that state one thing several times are not among them."""
+        rows, columns = self.rows, self._rows.columns
+        forms = np.arange(len(rows)) - self._first[rows]
+        for number, source in enumerate(self._rows.sources):
+            fitting = (columns.sources == number) & (columns.moulds >= 0) & ~self._repeating
+            at = np.flatnonzero(fitting[rows])
+            own = rows[at]
+            moulds = columns.moulds[own].astype(np.int64)
+            yield Packed(at, source.moulds, moulds, forms[at], columns.begins[own], self.sessions.numbers[own], source.digits)

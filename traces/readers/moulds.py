@@ -1,0 +1,140 @@
+"""What the records of one kind have in common, and how a message is made of its digits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from struct import Struct
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.traces.readers.stretch import Numbers
+from assay.traces.shapes.convert import CONVERSIONS
+from assay.traces.shapes.form import Form
+from assay.traces.shapes.recognise import Likeness
+
+_DIGITS = re.compile(rb"\d+")
+_WHOLE_NUMBERS = CONVERSIONS["int"], CONVERSIONS["int?"]
+
+NO_WRITER = -1
+
+
+class Mould:
+    """What the records of one kind have in common; ``skeleton`` is a message of it, whatever its digits are.
+
+    ``digits`` is where digits stand in a message, ``writer`` where the id of the broker stands that wrote it. ``packs`` says whether the messages can be
+    made anew of their digits, and their writers read by machine code.
+    """
+
+    __slots__ = ("_runs", "_template", "digits", "level", "likeness", "logger", "packs", "skeleton", "writer")
+
+    def __init__(self, level: str, logger: str, likeness: Likeness, skeleton: bytes) -> None:
+        self.level, self.logger, self.likeness, self.skeleton = level, logger, likeness, skeleton
+        runs = [found.span() for found in _DIGITS.finditer(skeleton)]
+        self.digits = tuple(at for begin, end in runs for at in range(begin, end))
+        self._runs = Struct("".join(f"{end - begin}s" for begin, end in runs))
+        self._template = _DIGITS.sub(b"%s", skeleton.replace(b"%", b"%%"))
+        self.packs, self.writer = self._find_writer()
+
+    def _find_writer(self) -> tuple[bool, tuple[int, int] | None]:
+        if not self.likeness.writers:
+            return True, None
+        (convert, begin, end), *more = self.likeness.writers
+        text = self.skeleton[begin:end]
+        if more or convert not in _WHOLE_NUMBERS or len(text) > 9:
+            return False, None
+        return text.removeprefix(b"-").isdigit(), (begin, end) if text.isdigit() else None
+
+    def message(self, digits: npt.NDArray[np.uint8], begin: int) -> str:
+        """The message whose digits begin there."""
+        return (self._template % self._runs.unpack_from(digits.data, begin)).decode("ascii")
+
+    def __reduce__(self) -> tuple[type[Mould], tuple[object, ...]]:
+        return Mould, (self.level, self.logger, self.likeness, self.skeleton)
+
+
+class Places:
+    """For machine code: where the digits of each mould stand, from ``first[number]`` to ``first[number + 1]``, and the writer's id (0 to 0 where none does)."""
+
+    def __init__(self) -> None:
+        self.first = np.zeros(2, np.int64)
+        self.places = np.empty(1 << 10, np.int64)
+        self.writers = np.empty((1, 2), np.int64)
+        self._count = 0
+
+    def extend(self, moulds: Sequence[Mould]) -> None:
+        """Take in those that are new."""
+        for mould in moulds[self._count :]:
+            count, begin = self._count, int(self.first[self._count])
+            end = begin + len(mould.digits)
+            if count + 2 > len(self.first) or end > len(self.places) or count + 1 > len(self.writers):
+                self.first, self.writers = _longer(self.first, count + 2), _longer(self.writers, count + 1)
+                self.places = _longer(self.places, end)
+            self.places[begin:end] = mould.digits
+            self.writers[count] = mould.writer or (0, 0)
+            self.first[count + 1] = end
+            self._count += 1
+
+
+def _longer(array: Numbers, size: int) -> Numbers:
+    """The array, or one with twice the room if it is shorter than that."""
+    if len(array) >= size:
+        return array
+    found = np.zeros((2 * size, *array.shape[1:]), array.dtype)
+    found[: len(array)] = array
+    return found
+
+
+class Moulds:
+    """Moulds by number, and what is asked of all of them at once."""
+
+    def __init__(self) -> None:
+        self.moulds: list[Mould] = []
+        self._places = Places()
+        self._first_forms, self._forms = [0], list[tuple[Mould, Form]]()
+        self._told: dict[Callable[[Mould], Any], npt.NDArray[Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self.moulds)
+
+    def __getitem__(self, number: int) -> Mould:
+        return self.moulds[number]
+
+    def add(self, mould: Mould) -> int:
+        """The number of one more."""
+        self.moulds.append(mould)
+        return len(self.moulds) - 1
+
+    @property
+    def places(self) -> Places:
+        """Where digits stand in each."""
+        self._places.extend(self.moulds)
+        return self._places
+
+    def told(self, ask: Callable[[Mould], Any]) -> npt.NDArray[Any]:
+        """What a function says of each mould."""
+        found = self._told.get(ask)
+        if found is None or len(found) < len(self.moulds):
+            self._told[ask] = np.array([ask(mould) for mould in self.moulds])
+        return self._told[ask]
+
+    @property
+    def forms(self) -> tuple[Numbers, list[tuple[Mould, Form]]]:
+        """The forms of all messages that state each thing once, and for each mould the number of its first one."""
+        for mould in self.moulds[len(self._first_forms) - 1 :]:
+            self._forms += ((mould, form) for form in mould.likeness.forms if not mould.likeness.repeats)
+            self._first_forms.append(len(self._forms))
+        return np.array(self._first_forms, np.int64), self._forms
+
+    def __reduce__(self) -> tuple[Callable[..., Moulds], tuple[object, ...]]:
+        return moulds_of, (self.moulds,)
+
+
+def moulds_of(moulds: list[Mould]) -> Moulds:
+    """Moulds in the order of a list."""
+    found = Moulds()
+    for mould in moulds:
+        found.add(mould)
+    return found

@@ -1,0 +1,333 @@
+"""Records that shapes fit, in columns: what like messages have in common is kept once, and of each message its digits.
+
+NOTE(rows): A log of gigabytes has millions of records, of which nearly all differ from an earlier one in digits and in their time alone. As objects they take
+some 450 bytes each, in columns some 60. A record is made when it is looked at, and not kept. What is no kind of the stock layout is kept as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.array_code.array_function import ArrayFunction
+from assay.traces.events import LogRecord, Place
+from assay.traces.readers.match import NOBODY, Match, alone
+from assay.traces.readers.moulds import NO_WRITER, Mould, Moulds
+from assay.traces.readers.stock import FACTOR, MIX, ZERO
+from assay.traces.readers.stretch import Numbers, Stretch
+
+NEVER = -(1 << 62)
+"""Before all times: the time of a record that states none."""
+
+_WORD = (1 << 64) - 1
+
+AT_ONCE = 1 << 14
+"""So many records are taken out of the columns at a time."""
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class Source(NamedTuple):
+    """Where packed records come from: the file, and what their messages are made of."""
+
+    file: str
+    moulds: Moulds
+    digits: Bytes
+
+
+class Columns(NamedTuple):
+    """Records, an entry for each: the number of its source and of its mould (below zero: of a record that is kept as it is), its time, where it begins
+    (byte and line), where its digits begin, and the id of the broker that wrote it."""
+
+    sources: npt.NDArray[np.uint16]
+    moulds: npt.NDArray[np.int32]
+    times: Numbers
+    offsets: Numbers
+    lines: npt.NDArray[np.int32]
+    begins: Numbers
+    writers: npt.NDArray[np.int32]
+
+    def at(self, which: Any) -> Columns:
+        """Some of the records."""
+        return Columns(*(column[which] for column in self))
+
+
+_EMPTY = Columns(*(np.empty(0, kind) for kind in ("u2", "i4", "i8", "i8", "i4", "i8", "i4")))
+
+
+@ArrayFunction
+def pack(  # noqa: PLR0913, PLR0917
+    text: Any, kept: Any, numbers: Any, bodies: Any, first: Any, places: Any, spans: Any, begins: Any, digits: Any, writers: Any
+) -> None:
+    """The digits of some records of a text, each by the number of its mould, and the id of the broker that wrote it."""
+    for row in range(kept.shape[0]):
+        number, body, at = numbers[row], bodies[kept[row]], begins[row]
+        for place in range(first[number], first[number + 1]):
+            digits[at] = text[body + places[place]]
+            at += 1
+        writer = 0
+        for place in range(spans[number, 0], spans[number, 1]):
+            writer = writer * 10 + int(text[body + place]) - ZERO
+        writers[row] = writer if spans[number, 1] else NO_WRITER
+
+
+@ArrayFunction
+def mark(moulds: Any, begins: Any, first: Any, digits: Any, skeletons: Any, marks: Any) -> None:
+    """A hash of the message of each record."""
+    for row in range(moulds.shape[0]):
+        number, at = moulds[row], begins[row]
+        found = skeletons[number]
+        for place in range(at, at + first[number + 1] - first[number]):
+            found = (found ^ np.uint64(digits[place])) * FACTOR
+        marks[row] = found ^ (found >> MIX)
+
+
+class _Open(NamedTuple):
+    """The source whose records come in: its file, its moulds, and the digits so far."""
+
+    file: str
+    moulds: Moulds
+    digits: list[Bytes]
+
+
+class Rows(Sequence[Match]):
+    """Records in the order of their writing: each is made when it is asked for."""
+
+    def __init__(self, matches: Iterable[Match] = ()) -> None:
+        self._columns = _EMPTY
+        self._sources: list[Source] = []
+        self._objects: list[Match] = []
+        self._more: list[Columns] = []
+        self._loose: list[int] = []
+        self._open: _Open | None = None
+        self += matches
+
+    # --------------------------------------------------------------------------------------------------- growing
+
+    def __iadd__(self, matches: Iterable[Match]) -> Rows:
+        for match in matches:
+            self.append(match)
+        return self
+
+    def append(self, match: Match) -> None:
+        """One more record, kept as it is."""
+        time = match.record.time
+        self._objects.append(match)
+        self._loose.append(NEVER if time is None else time)
+
+    def pack(self, file: str, stretch: Stretch, kept: Numbers, moulds: Moulds, numbers: Numbers) -> None:
+        """More records, those of a stretch that are kept; ``numbers`` are those of their moulds, all of which pack."""
+        self._end_loose()
+        if self._open is None or self._open.file != file or self._open.moulds is not moulds:
+            self._close()
+            self._open = _Open(file, moulds, [])
+        places, before = moulds.places, sum(map(len, self._open.digits))
+        ends = np.cumsum(np.diff(places.first)[numbers])
+        begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
+        digits, writers = np.empty(int(ends[-1]), np.uint8), np.empty(len(kept), np.int64)
+        text = np.frombuffer(stretch.text, np.uint8)
+        pack(text, kept, numbers, stretch.bodies, places.first, places.places, places.writers, begins, digits, writers)
+        self._open.digits.append(digits)
+        self._more.append(
+            Columns(
+                np.full(len(kept), len(self._sources), np.uint16),
+                numbers.astype(np.int32),
+                stretch.times[kept],
+                stretch.base + stretch.starts[kept] + 1,
+                stretch.lines[kept].astype(np.int32),
+                begins + before,
+                writers.astype(np.int32),
+            )
+        )
+
+    def _end_loose(self) -> None:
+        """Records that are kept as they are become entries."""
+        count = len(self._loose)
+        if count:
+            zeros = np.zeros(count, np.int64)
+            moulds = np.arange(len(self._objects) - count, len(self._objects), dtype=np.int32)
+            times, writers = np.array(self._loose, np.int64), np.full(count, NO_WRITER, np.int32)
+            self._more.append(Columns(zeros.astype(np.uint16), ~moulds, times, zeros, zeros.astype(np.int32), zeros, writers))
+            self._loose = []
+
+    def _close(self) -> None:
+        """No more records come from the source at hand."""
+        if self._open is not None:
+            file, moulds, digits = self._open
+            self._sources.append(Source(file, moulds, np.concatenate(digits)))
+            self._open = None
+
+    @property
+    def columns(self) -> Columns:
+        """All records, in columns."""
+        self._end_loose()
+        self._close()
+        if self._more:
+            self._columns = Columns(*(np.concatenate(parts) for parts in zip(self._columns, *self._more, strict=True)))
+            self._more = []
+        return self._columns
+
+    # --------------------------------------------------------------------------------------------------- reading
+
+    def __len__(self) -> int:
+        return len(self.columns.times)
+
+    @overload
+    def __getitem__(self, at: int) -> Match: ...
+    @overload
+    def __getitem__(self, at: slice) -> Rows: ...
+    def __getitem__(self, at: int | slice) -> Match | Rows:
+        if isinstance(at, slice):
+            return self.take(at)
+        return self._made(*(column[at].item() for column in self.columns))
+
+    def __iter__(self) -> Iterator[Match]:
+        columns = self.columns
+        for begin in range(0, len(columns.times), AT_ONCE):
+            part = columns.at(slice(begin, begin + AT_ONCE))
+            for entry in zip(*(column.tolist() for column in part), strict=True):
+                yield self._made(*entry)
+
+    def _made(self, source: int, mould: int, time: int, offset: int, line: int, begin: int, writer: int) -> Match:  # noqa: PLR0913, PLR0917
+        if mould < 0:
+            return self._objects[~mould]
+        file, moulds, digits = self._sources[source]
+        kind = moulds.moulds[mould]
+        record = LogRecord(Place(file, line, offset), time, kind.level, kind.logger, None, kind.message(digits, begin))
+        return Match(record, kind.likeness, NOBODY if writer < 0 else alone(writer), kind.likeness.roles)
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """Where the packed records come from."""
+        self._close()
+        return self._sources
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Rows) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def times(self) -> Numbers:
+        """The times of the records; ``NEVER`` where they state none."""
+        return self.columns.times
+
+    @property
+    def known_times(self) -> Numbers:
+        """The times of the records that state one."""
+        times = self.times
+        known: Numbers = times[times != NEVER]
+        return known
+
+    @property
+    def writers(self) -> set[int]:
+        """The ids of the brokers of which records say that they wrote them."""
+        columns = self.columns
+        found = set(np.unique(columns.writers[columns.moulds >= 0]).tolist()) - {NO_WRITER}
+        return found.union(*(match.writers for match in self._kept_objects()))
+
+    def _kept_objects(self) -> Iterator[Match]:
+        moulds = self.columns.moulds
+        return (self._objects[~number] for number in moulds[moulds < 0].tolist())
+
+    def telling(self) -> list[int]:
+        """The positions of the records that tell something of their process."""
+        found: list[int] = np.flatnonzero(self.told(_match_tells, _mould_tells, np.bool_)).tolist()
+        return found
+
+    def told(self, of_match: Callable[[Match], Any], of_mould: Callable[[Mould], Any], kind: Any) -> npt.NDArray[Any]:
+        """What one function says of each record that is kept as it is, and another of the mould of each other."""
+        columns = self.columns
+        found = np.zeros(len(columns.times), kind)
+        for number, source in enumerate(self._sources):
+            own = (columns.sources == number) & (columns.moulds >= 0)
+            found[own] = source.moulds.told(of_mould)[columns.moulds[own]]
+        for at in np.flatnonzero(columns.moulds < 0).tolist():
+            found[at] = of_match(self._objects[~int(columns.moulds[at])])
+        return found
+
+    @property
+    def packed(self) -> npt.NDArray[np.bool_]:
+        """Which records are packed."""
+        return self.columns.moulds >= 0
+
+    def marks(self) -> npt.NDArray[np.uint64]:
+        """A hash of the logger and the message of each packed record; 0 of the others."""
+        columns = self.columns
+        found = np.zeros(len(columns.times), np.uint64)
+        for number, source in enumerate(self._sources):
+            own = np.flatnonzero((columns.sources == number) & (columns.moulds >= 0))
+            marks = np.empty(len(own), np.uint64)
+            moulds, begins = columns.moulds[own].astype(np.int64), columns.begins[own]
+            mark(moulds, begins, source.moulds.places.first, source.digits, source.moulds.told(_skeleton_mark), marks)
+            found[own] = marks
+        return found
+
+    # -------------------------------------------------------------------------------------------------- changing
+
+    def take(self, which: Any) -> Rows:
+        """Some of the records, by a slice, positions, or one truth value each."""
+        return self._with(self.columns.at(which))
+
+    def _with(self, columns: Columns) -> Rows:
+        found = Rows()
+        found._columns, found._sources, found._objects = columns, self._sources, self._objects
+        return found
+
+    def changed(self, file: str, lines: int = 0, offset: int = 0, times: int = 0) -> Rows:
+        """The same records in a file of that name, so many lines, bytes and milliseconds later."""
+        def moved(match: Match) -> Match:
+            record = match.record
+            place = Place(file, record.place.line + lines, record.place.offset + offset)
+            return replace(match, record=replace(record, place=place, time=None if record.time is None else record.time + times))
+
+        columns = self.columns
+        later = np.where(columns.times == NEVER, NEVER, columns.times + times)
+        found = self._with(columns._replace(lines=columns.lines + np.int32(lines), offsets=columns.offsets + offset, times=later))
+        found._sources = [source._replace(file=file) for source in self._sources]
+        found._objects = list(map(moved, self._objects))
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        columns = self.columns
+        return _rows_of, (tuple(columns), [tuple(source) for source in self._sources], self._objects)
+
+
+def _rows_of(columns: Iterable[Any], sources: Iterable[Any], objects: list[Match]) -> Rows:
+    found = Rows()
+    found._columns = Columns(*columns)
+    found._sources = [Source(*source) for source in sources]
+    found._objects = objects
+    return found
+
+
+def _match_tells(match: Match) -> bool:
+    return bool(match.roles)
+
+
+def _mould_tells(mould: Mould) -> bool:
+    return bool(mould.likeness.roles)
+
+
+def _skeleton_mark(mould: Mould) -> np.uint64:
+    return np.uint64(hash((mould.logger, mould.skeleton)) & _WORD)
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """The records of several parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = []
+    sources: list[Source] = []
+    objects: list[Match] = []
+    for part in parts:
+        own = part.columns
+        moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(objects)), own.moulds)
+        columns.append(own._replace(sources=own.sources + np.uint16(len(sources)), moulds=moulds))
+        sources += part._sources
+        objects += part._objects
+    return _rows_of((np.concatenate(each) for each in zip(_EMPTY, *columns, strict=True)), sources, objects)

@@ -1,0 +1,165 @@
+"""Some events of a log: those that all slices share, or those of one slice."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple, cast, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.traces.event_table import EventTable, Names
+from assay.traces.events import Event, Field
+from assay.traces.readers.rows import NEVER
+from assay.traces.readers.stretch import Numbers
+from assay.traces.shapes.form import LineFields
+from assay.traces.statement import EVERY_SLICE
+
+FEW = 1 << 18
+"""Events of a log that has so many are made anew each time that they are asked for."""
+
+
+class Mark:
+    """Adds the field that every event of a slice has. What lines do not state themselves is alike for many, and kept once."""
+
+    def __init__(self, stands_for: str) -> None:
+        self._stands_for = stands_for
+        self._marked: dict[int, tuple[Mapping[str, Field], Mapping[str, Field]]] = {}
+
+    def on(self, event: Event) -> Event:
+        """The event with the mark."""
+        fields = self._fields(event.fields)
+        return Event(event.kind, event.shape, fields, event.record, event.run, event.stream)
+
+    def _fields(self, fields: Mapping[str, Field]) -> Mapping[str, Field]:
+        if not isinstance(fields, LineFields):
+            return {**fields, EVERY_SLICE: self._stands_for}
+        known = self._marked.get(id(fields.more))
+        if known is None:
+            known = self._marked[id(fields.more)] = fields.more, {**fields.more, EVERY_SLICE: self._stands_for}
+        return fields.with_more(known[1])
+
+
+class Stated(NamedTuple):
+    """What events of a selection state: an event that is the first to state it, how many do, and where the first one is that does so earliest."""
+
+    example: Event
+    times: int
+    earliest: int
+
+
+class Selection(Sequence[Event]):
+    """Some events of a table, by their positions there, each with a mark if there is one. ``numbers`` says of all events of the table what they state."""
+
+    def __init__(self, table: EventTable, positions: Numbers, numbers: Numbers, mark: Mark | None = None) -> None:
+        self._table, self.positions, self._numbers, self._mark = table, positions, numbers, mark
+        self._kept: list[Event] | None = None
+
+    @classmethod
+    def of(cls, events: Sequence[Event], names: Names) -> Selection:
+        """Events as a selection, which they may be already."""
+        if isinstance(events, Selection):
+            return events
+        table = EventTable([events])
+        return cls(table, np.arange(len(table)), table.statements(names).numbers)
+
+    def keep(self) -> None:
+        """Make all events, once and for all."""
+        if self._kept is None:
+            self._kept = list(self._made(self.positions))
+
+    def _made(self, positions: Numbers) -> Iterator[Event]:
+        made = self._table.at(positions)
+        return made if self._mark is None else map(self._mark.on, made)
+
+    def at(self, positions: Numbers) -> Iterator[Event]:
+        """The events at some positions, in that order."""
+        if self._is_kept:
+            return (self[at] for at in positions.tolist())
+        return self._made(self.positions[positions])
+
+    @property
+    def _is_kept(self) -> bool:
+        """Whether all events are made, which those of a small log are when one is asked for."""
+        if self._kept is None and len(self._table) < FEW:
+            self.keep()
+        return self._kept is not None
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @overload
+    def __getitem__(self, at: int) -> Event: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Event]: ...
+    def __getitem__(self, at: int | slice) -> Event | Sequence[Event]:
+        if self._is_kept:
+            return cast("list[Event]", self._kept)[at]
+        if isinstance(at, slice):
+            return list(self._made(self.positions[at]))
+        return next(iter(self._made(self.positions[at : at + 1] if at != -1 else self.positions[-1:])))
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(cast("list[Event]", self._kept)) if self._is_kept else self._made(self.positions)
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """What each of the events states."""
+        return self._numbers[self.positions]
+
+    @cached_property
+    def times(self) -> Numbers:
+        """The times of the events; ``NEVER`` where they state none."""
+        return self._table.times[self.positions]
+
+    def of_kind(self, kind: str | None) -> npt.NDArray[np.bool_]:
+        """Which of the events are of a kind."""
+        return np.array([example.kind == kind for example in self._examples[0]], np.bool_)[self._examples[1]]
+
+    def of_kinds(self, kinds: Container[str]) -> Iterator[Event]:
+        """The events of some kinds."""
+        examples, which = self._examples
+        return self.at(np.flatnonzero(np.array([each.kind in kinds for each in examples], np.bool_)[which]))
+
+    def timed_values(self, field: str) -> list[tuple[Field, int | None]]:
+        """What each statement says of a field that statements are told apart by, at each of its times."""
+        examples, which = self._examples
+        values = [example.fields.get(field) for example in examples]
+        stating = np.array([value is not None for value in values], np.bool_)[which]
+        rows = zip(which[stating].tolist(), self.times[stating].tolist(), strict=True)
+        return [(values[at], None if time == NEVER else time) for at, time in rows]
+
+    def values_of(self, field: str) -> list[Field]:
+        """What each of the events states in a field that is among those by which statements are told apart; None where it has none."""
+        values = [example.fields.get(field) for example in self._examples[0]]
+        return [values[at] for at in self._examples[1].tolist()]
+
+    def by_stream(self, unit: str) -> Iterator[Numbers]:
+        """The positions of the events of each sequence of lines, or of each thread in it if threads are the ``unit`` of order."""
+        return self._table.by_stream(self.positions, threads=unit == "thread")
+
+    @property
+    def examples(self) -> Sequence[Event]:
+        """For each statement the first event that makes it."""
+        return self._examples[0]
+
+    @cached_property
+    def _examples(self) -> tuple[list[Event], Numbers]:
+        """An event for each statement, and which of them stands for each event."""
+        _, first, which = np.unique(self.numbers, return_index=True, return_inverse=True)
+        return list(self.at(first)), which
+
+    @cached_property
+    def ends(self) -> Numbers:
+        """When each of the events was written at the latest, in milliseconds since the epoch; 1 where that is not known."""
+        return self._table.ends(self.positions)
+
+    def stated(self) -> dict[int, Stated]:
+        """What the events state, by its number."""
+        distinct, counts = np.unique(self.numbers, return_counts=True)
+        examples, _ = self._examples
+        by_time = np.lexsort((np.arange(len(self)), self.ends, self.numbers))
+        earliest = by_time[np.searchsorted(self.numbers[by_time], distinct)]
+        rows = zip(distinct.tolist(), examples, counts.tolist(), earliest.tolist(), strict=True)
+        return {number: Stated(example, count, early) for number, example, count, early in rows}
