@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.grammar.load import Loaded
+from assay.traces.attribution import Stream
 from assay.traces.events import Event, Field
 from assay.traces.impact import Meter, basis, with_impact
 from assay.traces.validate import answer_slices, conclusion, validate_shared
@@ -17,7 +18,8 @@ def measured(
     """The answer with its measures and notes; where no execution was found there are none."""
     shared, slices = validate_shared(loaded, events)
     answers = answer_slices(shared, slices)
-    asked = basis(shared.kernel, shared.clause, shared.execution, events, settings)
+    streams = [Stream(event.run, event.sequence, [event]) for event in events]
+    asked = basis(shared.kernel, shared.clause, shared.execution, streams, settings)
     if asked is None:
         return conclusion(shared, answers, 0.0)
     meter = Meter(asked)

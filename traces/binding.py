@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
@@ -15,7 +15,7 @@ from assay.grammar.kernel import TracePlan, TraceRule
 from assay.grammar.values import Value
 from assay.traces.decode import OutOfRangeError, UnfitError, decode
 from assay.traces.events import Event, Field, Place
-from assay.traces.selection import Selection, Stated
+from assay.traces.selection import Selection
 from assay.traces.shapes.form import LineFields
 from assay.traces.statement import StatementKeys, named_by
 

@@ -151,14 +151,15 @@ class EventTable(Sequence[Event]):
     def _resolutions(self) -> Numbers | None:
         """For how many milliseconds the time of each event stands; None if for one each."""
         found = [_resolutions(part) for part in self.parts]
-        return None if all(bool((each == 1).all()) for each in found) else np.concatenate(found)
+        return None if all(int(each.max(initial=1)) == 1 for each in found) else np.concatenate(found)
 
     def ends(self, positions: Numbers) -> Numbers:
         """Up to when events were written, in milliseconds since the epoch; counted from 0 where that is not known."""
         stated = self.times[positions]
-        lasting = 1 if self._resolutions is None else self._resolutions[positions]
-        found: Numbers = np.where(stated == NEVER, np.int64(0), stated) + lasting
-        return found
+        lasting = np.ones_like(stated) if self._resolutions is None else self._resolutions[positions]
+        stated = stated.copy()
+        stated[stated == NEVER] = 0
+        return stated + lasting
 
     def statements(self, names: Names) -> Statements:
         """What the events state in the fields that are asked for (see the note on statements)."""

@@ -136,7 +136,11 @@ def _silent_owners(reading: LogReading) -> Iterator[Notice]:
         return
     opened = {event.fields.get(known["opened"]) for event in reading.of_kinds(known["opens"])}
     told = _Told(reading, frozenset({known["what"], "run"}))
-    runs = {(event.fields.get(known["what"]), event.run) for _, event in told.examples() if event.kind not in known["events"]}
+    runs = {
+        (event.fields.get(known["what"]), event.run)
+        for _, event in told.examples()
+        if event.kind not in known["events"]
+    }
     for event in refused:
         what = event.fields.get(known["what"])
         others = any(each == what and run != event.run for each, run in runs)

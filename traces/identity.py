@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.traces.events import Notice, Place, ProcessRun
-from assay.traces.readers.match import Match
 from assay.traces.readers.reading import FileReading
 from assay.traces.readers.rows import Rows, joined
 from assay.traces.readers.stretch import Numbers
@@ -71,8 +70,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
     for folder, name in names.items():
         members = put_together([reading for reading in logs if reading.origin.folder == folder])
         stated = {
-            stream: set().union(*(reading.matches.writers for reading in parts))
-            for stream, parts in members.items()
+            stream: set().union(*(reading.matches.writers for reading in parts)) for stream, parts in members.items()
         }
         mixed = len(set().union(*stated.values())) > 1
         for stream, parts in members.items():
@@ -89,9 +87,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
     return list(nodes.values())
 
 
-def _divide(
-    stream: str, matches: Rows, name: str, nodes: dict[str, NodeFiles], notices: list[Notice]
-) -> None:
+def _divide(stream: str, matches: Rows, name: str, nodes: dict[str, NodeFiles], notices: list[Notice]) -> None:
     """Deal the records of a log that several brokers wrote to the nodes that they name."""
     ids = [match.writers for match in matches]
     labels = [f"{name}/{min(own)}" if len(own) == 1 else f"{name}/?" for own in ids]

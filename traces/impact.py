@@ -87,6 +87,7 @@ class Meter:
         self.own = () if plan.slicing is None else split(kernel, plan.slicing).own
         read = {self.places[name] for measure in plan.measures for name in variables_of(measure.condition)}
         self.every = moments(basis.execution, plan.ordering, self.begin)
+        self._common: dict[int, tuple[list[Moment], list[Moment]]] = {}
         self.late = list(_changes(self.every, sorted(read - set(self.own))))
         self.early = Endings(self.meanings, plan.ends, written).early(self.late)
 
@@ -118,7 +119,7 @@ class Meter:
                 yield Impact(measure.name, measure.text, result.name, (), unstated)
                 continue
             truth = partial(self._holds_at, measure, stated)
-            early, late = (self._woven(measure, shared, own) for shared in (self.early, self.late))
+            early, late = (self._woven(measure, shared, own) for shared in self._shared(measure))
             spells = self._spells(_stretches(early, truth), _stretches(late, truth))
             yield Impact(measure.name, measure.text, result.name, tuple(spells))
 
@@ -177,8 +178,16 @@ class Meter:
     def _woven(self, measure: k.Measure, shared: Sequence[Moment], own: Sequence[Moment]) -> list[Moment]:
         """The moments of a slice's execution at which something changes that the measure reads."""
         read = [self.places[name] for name in variables_of(measure.condition)]
-        common = [at for at in read if at not in self.own]
-        return list(_changes(woven(list(_changes(shared, common)), own, self.own), read))
+        return list(_changes(woven(shared, own, self.own), read))
+
+    def _shared(self, measure: k.Measure) -> tuple[list[Moment], list[Moment]]:
+        """The early and the late moments at which something changes that a measure reads and all share."""
+        found = self._common.get(id(measure))
+        if found is None:
+            read = [self.places[name] for name in variables_of(measure.condition)]
+            common = [at for at in read if at not in self.own]
+            found = self._common[id(measure)] = list(_changes(self.early, common)), list(_changes(self.late, common))
+        return found
 
     def _spells(self, early: Iterable[Stretch], late: Iterable[Stretch]) -> Iterator[Spell]:
         """The times in which a condition held, at the most; the late stretches say for how long at least."""

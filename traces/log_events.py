@@ -85,7 +85,7 @@ class LogEvents(Sequence[Event]):
         self._repeating = counts == _SEVERAL
         for at in np.flatnonzero(self._repeating).tolist():
             counts[at] = len(rows[at].findings)
-        self._first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+        self._first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
         self._plain = bool((counts == 1).all())
 
     def __len__(self) -> int:
@@ -98,9 +98,9 @@ class LogEvents(Sequence[Event]):
     def __getitem__(self, at: int | slice) -> Event | Sequence[Event]:
         if isinstance(at, slice):
             return [self[each] for each in range(*at.indices(len(self)))]
-        row = int(np.searchsorted(self._first, at, side="right")) - 1 if at >= 0 else None
-        if row is None:
+        if at < 0:
             return self[at + len(self)]
+        row = int(np.searchsorted(self._first, np.int32(at), side="right")) - 1
         return self._made(row, self._rows[row])[at - int(self._first[row])]
 
     def __iter__(self) -> Iterator[Event]:
@@ -109,7 +109,7 @@ class LogEvents(Sequence[Event]):
 
     def at(self, positions: Numbers) -> Iterator[Event]:
         """The events at some positions."""
-        rows = np.searchsorted(self._first, positions, side="right") - 1
+        rows = np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1
         which = (positions - self._first[rows]).tolist()
         for row, match, number in zip(rows.tolist(), self._rows.take(rows), which, strict=True):
             found = match.found
@@ -180,4 +180,6 @@ class LogEvents(Sequence[Event]):
             at = np.flatnonzero(fitting[rows])
             own = rows[at]
             moulds = columns.moulds[own].astype(np.int64)
-            yield Packed(at, source.moulds, moulds, forms[at], columns.begins[own], self.sessions.numbers[own], source.digits)
+            yield Packed(
+                at, source.moulds, moulds, forms[at], columns.begins[own], self.sessions.numbers[own], source.digits
+            )

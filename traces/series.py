@@ -146,8 +146,14 @@ def _in_several(readings: Sequence[FileReading]) -> Numbers:
         signs.append((own.marks() ^ own.times.astype(np.uint64))[own.packed])
         loose.append(own.times[~own.packed])
     several = _repeated(signs)
-    alike = [own.times[own.packed & np.isin(own.marks() ^ own.times.astype(np.uint64), several)]
-             for own in (reading.matches for reading in readings)] if len(several) else []
+    alike = (
+        [
+            own.times[own.packed & np.isin(own.marks() ^ own.times.astype(np.uint64), several)]
+            for own in (reading.matches for reading in readings)
+        ]
+        if len(several)
+        else []
+    )
     return np.unique(np.concatenate([*loose, *alike, np.empty(0, np.int64)]))
 
 

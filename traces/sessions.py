@@ -64,13 +64,15 @@ class SessionTimeline:
 
     def of(self, section: Section) -> Sessions:
         """The session of the process when it wrote each record; none where that cannot be told."""
-        found = self._by_place(section)
+        found, changed = self._by_place(section), False
         if self._joined:
             for at in section.matches.telling():
                 match = section.matches[at]
                 if JOINED in match.roles:
                     keys = (_join_key(finding) for finding in match.findings if finding.shape.joins)
                     name = next((self._joined[key] for key in keys if key in self._joined), found[at])
+                    if not changed:
+                        found, changed = Sessions(found.names, found.numbers.copy()), True
                     found.names.append(name)
                     found.numbers[at] = len(found.names) - 1
         return found
@@ -81,6 +83,8 @@ class SessionTimeline:
         if own is not None:
             positions, states = own
             return Sessions(list(states), np.searchsorted(positions, section.positions, side="right"))
+        if not len(self._times):
+            return Sessions(list(self._states), np.broadcast_to(np.zeros(1, np.int64), len(section.matches)))
         times = section.matches.times
         before, upto = (np.searchsorted(self._times, times, side=side) for side in ("left", "right"))
         return Sessions(list(self._states), np.where(before == upto, before, 0))

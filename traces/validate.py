@@ -16,7 +16,7 @@ from assay.grammar.load import Loaded
 from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Tally, Unread, sum_of
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
-from assay.traces.event_table import EventTable
+from assay.traces.event_table import EventTable, fields_read
 from assay.traces.events import Event
 from assay.traces.join import Joint, SliceAnswer, joint
 from assay.traces.mismatch import Findings, proceed, violation_of
@@ -30,7 +30,6 @@ from assay.traces.search.frontier import Frontier
 from assay.traces.search.model import Model
 from assay.traces.slices import SlicedEvents, sliced, unsliced
 from assay.traces.slicing import Split, split
-from assay.traces.event_table import fields_read
 from assay.traces.validation import (
     BrokenProperty,
     Counts,
@@ -42,7 +41,7 @@ from assay.traces.validation import (
     Validation,
     Violation,
 )
-from assay.traces.workers import answer_all
+from assay.traces.workers import Finish, answer_all
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
 NO_CHAIN = "not checked: no execution was found for what all slices share"
@@ -189,9 +188,14 @@ def check(
     return Checked(kernel, plan, parts, divided, tally, search, findings, joined, writer)
 
 
-def answer_slices(shared: SharedAnswer, slices: Mapping[str, Sequence[Event]], jobs: int = 1) -> list[SliceAnswer]:
-    """The answers about all slices, by so many processes; none where nothing was found for them to be joined on."""
-    return [] if shared.joint is None else answer_all(shared.joint, slices, jobs)
+def answer_slices(
+    shared: SharedAnswer,
+    slices: Mapping[str, Sequence[Event]],
+    jobs: int = 1,
+    finish: Finish = lambda answer, _: answer,
+) -> list[SliceAnswer]:
+    """The answers about all slices, each finished with its events, by so many processes; none where nothing was found for them to be joined on."""
+    return [] if shared.joint is None else answer_all(shared.joint, slices, jobs, finish)
 
 
 def conclusion(shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: float) -> Validation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -22,27 +22,33 @@ AT_ONCE = 16
 """How many slices a process takes at a time."""
 
 
+Finish = Callable[[SliceAnswer, Sequence[Event]], SliceAnswer]
+"""What is done with the answer about a slice where its events are."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Work:
     """What all processes have: the joiner, the slices with their events, and the values of the execution that they are joined on."""
 
     joiner: Joiner
     slices: tuple[tuple[str, Sequence[Event]], ...]
+    finish: Finish
     values: tuple[object, ...]
     """What a process that sends an answer, and the one that takes it, both have: the values of the shared execution."""
 
     def answer(self, number: int) -> SliceAnswer:
         """The answer about a slice."""
-        return self.joiner.of_slice(*self.slices[number])
+        name, events = self.slices[number]
+        return self.finish(self.joiner.of_slice(name, events), events)
 
 
 _work: _Work | None = None
 
 
-def answer_all(joint: Joint, slices: Mapping[str, Sequence[Event]], jobs: int) -> list[SliceAnswer]:
-    """The answers about all slices, by at most so many processes (0: as many as there are cores)."""
+def answer_all(joint: Joint, slices: Mapping[str, Sequence[Event]], jobs: int, finish: Finish) -> list[SliceAnswer]:
+    """The answers about all slices, each finished with its events, by at most so many processes (0: as many as there are cores)."""
     values = {id(value): value for state in joint.chain.states for value in state}
-    work = _Work(Joiner(joint), tuple(slices.items()), tuple(values.values()))
+    work = _Work(Joiner(joint), tuple(slices.items()), finish, tuple(values.values()))
     count = min(jobs or len(os.sched_getaffinity(0)), len(slices)) if sys.platform == "linux" else 1
     found: dict[int, SliceAnswer] = {}
     if count > 1 and sum(map(len, slices.values())) >= WORTH_IT:

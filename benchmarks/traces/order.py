@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -56,15 +56,15 @@ def misordered(run: str, count: int, seed: int) -> Iterator[Misordered]:
         yield Misordered(run, kind, event, change, TraceVerdict.INCONCLUSIVE if missed else TraceVerdict.CONSISTENT)
 
 
-def _dropped(_: tuple[Event, ...], event: Event) -> tuple[str, Change]:
+def _dropped(_: Sequence[Event], event: Event) -> tuple[str, Change]:
     return "dropped", {id(event): ()}
 
 
-def _doubled(_: tuple[Event, ...], event: Event) -> tuple[str, Change]:
+def _doubled(_: Sequence[Event], event: Event) -> tuple[str, Change]:
     return "doubled", {id(event): (event, replace(event))}
 
 
-def _exchanged(events: tuple[Event, ...], event: Event) -> tuple[str, Change]:
+def _exchanged(events: Sequence[Event], event: Event) -> tuple[str, Change]:
     """The line with the time of the next one of its file that another thread wrote within the skew, or of itself."""
     time = event.record.time or 0
     near = (e for e in events if e is not event and e.record.place.file == event.record.place.file)

@@ -24,7 +24,9 @@ class Model:
 
     __slots__ = ("actions", "init", "kernel", "scope", "steps")
 
-    def __init__(self, kernel: Kernel, *, bounded: bool = True, strict: frozenset[str] = frozenset(), remember: bool = False) -> None:
+    def __init__(
+        self, kernel: Kernel, *, bounded: bool = True, strict: frozenset[str] = frozenset(), remember: bool = False
+    ) -> None:
         updater = Updater(kernel.variables)
         self.kernel = kernel
         self.scope = scope_of(kernel.variables, strict)

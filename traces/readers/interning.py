@@ -16,7 +16,17 @@ _LONGEST = 1 << 13
 
 @ArrayFunction
 def number_pieces(  # noqa: PLR0913, PLR0917
-    at: int, codes: Any, begins: Any, owners: Any, first: Any, chosen: Any, digits: Any, scratch: Any, fold: Any, store: Any, numbers: Any
+    at: int,
+    codes: Any,
+    begins: Any,
+    owners: Any,
+    first: Any,
+    chosen: Any,
+    digits: Any,
+    scratch: Any,
+    fold: Any,
+    store: Any,
+    numbers: Any,
 ) -> int:
     """The numbers of entries from one on, each of the chosen digits of its code; where it ends: before the first for which there is no room, or at the end."""
     while at < codes.shape[0]:
@@ -56,7 +66,9 @@ class Interning:
     def __len__(self) -> int:
         return int(self._count[0])
 
-    def numbers(self, codes: Numbers, begins: Numbers, owners: Numbers, first: Numbers, chosen: Numbers, digits: Any) -> Numbers:  # noqa: PLR0913, PLR0917
+    def numbers(
+        self, codes: Numbers, begins: Numbers, owners: Numbers, first: Numbers, chosen: Numbers, digits: Any
+    ) -> Numbers:
         """The numbers of entries: of the digits of each, which begin somewhere, those that are chosen for its code."""
         found, at = np.empty(len(codes), np.int64), 0
         while at < len(codes):

@@ -132,7 +132,9 @@ class Kinds:
         if stop < last:
             message = f"{message}\n{stretch.text[stop + 1 : last + 1].decode('latin-1').rstrip()}"
         place = Place(file, int(stretch.lines[at]), stretch.base + start + 1)
-        return match_of(LogRecord(place, int(stretch.times[at]), mould.level, mould.logger, None, message), mould.likeness)
+        return match_of(
+            LogRecord(place, int(stretch.times[at]), mould.level, mould.logger, None, message), mould.likeness
+        )
 
     def _learn_endings(self) -> None:
         """Find out which loggers the new endings of lines name."""

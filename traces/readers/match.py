@@ -11,7 +11,6 @@ from assay.traces.shapes.recognise import NO_ROLES, Finding, Likeness, roles_of
 NOBODY: frozenset[int] = frozenset()
 
 
-
 @dataclass(slots=True, eq=False)
 class Match:
     """A record and what was found in it: what records of its kind are, or the findings themselves; none if no shape fits.

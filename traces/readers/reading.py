@@ -9,6 +9,7 @@ from assay.traces.readers.json_events import JsonEvent
 from assay.traces.readers.rows import Rows
 from assay.traces.readers.scan import Tally
 
+
 @dataclass(slots=True)
 class Unmapped:
     """Records of protocol loggers that no shape describes, alike but for their numbers; ``place`` is the first."""

@@ -14,9 +14,9 @@ from assay.traces.readers.json_events import JsonEvents, holds_events, read_even
 from assay.traces.readers.json_lines import holds_lines
 from assay.traces.readers.known import Dispatched, Kinds
 from assay.traces.readers.layout import LOGGER_LAST, START
+from assay.traces.readers.match import Match, match_found
 from assay.traces.readers.metadata_dump import is_dump, read_dump
 from assay.traces.readers.prefix import find_prefixes
-from assay.traces.readers.match import Match, match_found
 from assay.traces.readers.reading import FileReading, Origin
 from assay.traces.readers.scan import ByteStream, ScanLimits, Tally, divide
 from assay.traces.readers.stretch import RawRecord

@@ -61,7 +61,16 @@ _EMPTY = Columns(*(np.empty(0, kind) for kind in ("u2", "i4", "i8", "i8", "i4", 
 
 @ArrayFunction
 def pack(  # noqa: PLR0913, PLR0917
-    text: Any, kept: Any, numbers: Any, bodies: Any, first: Any, places: Any, spans: Any, begins: Any, digits: Any, writers: Any
+    text: Any,
+    kept: Any,
+    numbers: Any,
+    bodies: Any,
+    first: Any,
+    places: Any,
+    spans: Any,
+    begins: Any,
+    digits: Any,
+    writers: Any,
 ) -> None:
     """The digits of some records of a text, each by the number of its mould, and the id of the broker that wrote it."""
     for row in range(kept.shape[0]):
@@ -151,7 +160,9 @@ class Rows(Sequence[Match]):
             zeros = np.zeros(count, np.int64)
             moulds = np.arange(len(self._objects) - count, len(self._objects), dtype=np.int32)
             times, writers = np.array(self._loose, np.int64), np.full(count, NO_WRITER, np.int32)
-            self._more.append(Columns(zeros.astype(np.uint16), ~moulds, times, zeros, zeros.astype(np.int32), zeros, writers))
+            self._more.append(
+                Columns(zeros.astype(np.uint16), ~moulds, times, zeros, zeros.astype(np.int32), zeros, writers)
+            )
             self._loose = []
 
     def _close(self) -> None:
@@ -192,7 +203,7 @@ class Rows(Sequence[Match]):
             for entry in zip(*(column.tolist() for column in part), strict=True):
                 yield self._made(*entry)
 
-    def _made(self, source: int, mould: int, time: int, offset: int, line: int, begin: int, writer: int) -> Match:  # noqa: PLR0913, PLR0917
+    def _made(self, source: int, mould: int, time: int, offset: int, line: int, begin: int, writer: int) -> Match:
         if mould < 0:
             return self._objects[~mould]
         file, moulds, digits = self._sources[source]
@@ -280,14 +291,19 @@ class Rows(Sequence[Match]):
 
     def changed(self, file: str, lines: int = 0, offset: int = 0, times: int = 0) -> Rows:
         """The same records in a file of that name, so many lines, bytes and milliseconds later."""
+
         def moved(match: Match) -> Match:
             record = match.record
             place = Place(file, record.place.line + lines, record.place.offset + offset)
-            return replace(match, record=replace(record, place=place, time=None if record.time is None else record.time + times))
+            return replace(
+                match, record=replace(record, place=place, time=None if record.time is None else record.time + times)
+            )
 
         columns = self.columns
         later = np.where(columns.times == NEVER, NEVER, columns.times + times)
-        found = self._with(columns._replace(lines=columns.lines + np.int32(lines), offsets=columns.offsets + offset, times=later))
+        found = self._with(
+            columns._replace(lines=columns.lines + np.int32(lines), offsets=columns.offsets + offset, times=later)
+        )
         found._sources = [source._replace(file=file) for source in self._sources]
         found._objects = list(map(moved, self._objects))
         return found

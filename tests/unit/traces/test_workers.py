@@ -84,5 +84,5 @@ def test_what_a_process_that_was_killed_leaves_is_done_by_the_first(
 
     monkeypatch.setattr(workers, "WORTH_IT", 0)
     monkeypatch.setattr(Joiner, "of_slice", dies_elsewhere)
-    answers = workers.answer_all(found.joint, slices, 2)
+    answers = workers.answer_all(found.joint, slices, 2, lambda answer, _: answer)
     assert [each.result.name for each in answers] == list(slices)
