@@ -23,6 +23,7 @@ from assay.traces.attribution import Stream
 from assay.traces.binding import Observation, observe
 from assay.traces.decode import OutOfRangeError, UnfitError, decode
 from assay.traces.events import Event, Field
+from assay.traces.flips import Flips, Timeline
 from assay.traces.join import SliceAnswer
 from assay.traces.moments import Endings, Moment, moments, spans, woven
 from assay.traces.selection import Selection
@@ -87,16 +88,18 @@ class Meter:
         self.own = () if plan.slicing is None else split(kernel, plan.slicing).own
         read = {self.places[name] for measure in plan.measures for name in variables_of(measure.condition)}
         self.every = moments(basis.execution, plan.ordering, self.begin)
-        self._common: dict[int, tuple[list[Moment], list[Moment]]] = {}
         self.late = list(_changes(self.every, sorted(read - set(self.own))))
+        self._flips = {id(each): Flips(each.condition, self.places, self.own) for each in plan.measures}
         self.early = Endings(self.meanings, plan.ends, written).early(self.late)
+        self._timelines = Timeline(self.early), Timeline(self.late)
 
     def of_shared(self) -> Iterator[Impact]:
         """The measures that speak of no slice."""
         for measure in self.plan.measures:
             if not measure.fields:
                 truth = partial(self._holds_at, measure, {})
-                spells = self._spells(_stretches(self.early, truth), _stretches(self.late, truth))
+                early, late = (_stretches((m, truth(m)) for m in found) for found in (self.early, self.late))
+                spells = self._spells(early, late)
                 yield Impact(measure.name, measure.text, None, tuple(spells))
 
     def measured(self, answer: SliceAnswer, events: Sequence[Event]) -> SliceAnswer:
@@ -119,8 +122,7 @@ class Meter:
                 yield Impact(measure.name, measure.text, result.name, (), unstated)
                 continue
             truth = partial(self._holds_at, measure, stated)
-            early, late = (self._woven(measure, shared, own) for shared in self._shared(measure))
-            spells = self._spells(_stretches(early, truth), _stretches(late, truth))
+            spells = self._spells(*(self._told(measure, stated, shared, own, truth) for shared in self._timelines))
             yield Impact(measure.name, measure.text, result.name, tuple(spells))
 
     def _noted(self, result: SliceResult, events: Sequence[Event]) -> SliceResult:
@@ -175,19 +177,19 @@ class Meter:
         except Undefined:
             return False
 
-    def _woven(self, measure: k.Measure, shared: Sequence[Moment], own: Sequence[Moment]) -> list[Moment]:
-        """The moments of a slice's execution at which something changes that the measure reads."""
-        read = [self.places[name] for name in variables_of(measure.condition)]
-        return list(_changes(woven(shared, own, self.own), read))
-
-    def _shared(self, measure: k.Measure) -> tuple[list[Moment], list[Moment]]:
-        """The early and the late moments at which something changes that a measure reads and all share."""
-        found = self._common.get(id(measure))
-        if found is None:
+    def _told(
+        self,
+        measure: k.Measure,
+        stated: Mapping[str, Sequence[Statement]],
+        shared: Timeline,
+        own: Sequence[Moment],
+        truth: Callable[[Moment], bool],
+    ) -> Iterator[Stretch]:
+        """The stretches in which a measure's condition is true of a slice."""
+        if any(len({each.value for each in statements}) > 1 for statements in stated.values()):
             read = [self.places[name] for name in variables_of(measure.condition)]
-            common = [at for at in read if at not in self.own]
-            found = self._common[id(measure)] = list(_changes(self.early, common)), list(_changes(self.late, common))
-        return found
+            return _stretches((m, truth(m)) for m in _changes(woven(shared.moments, own, self.own), read))
+        return _stretches(self._flips[id(measure)].of(shared, own, truth))
 
     def _spells(self, early: Iterable[Stretch], late: Iterable[Stretch]) -> Iterator[Spell]:
         """The times in which a condition held, at the most; the late stretches say for how long at least."""
@@ -224,11 +226,10 @@ def _values(field: str, events: Sequence[Event]) -> Iterable[tuple[Field, int | 
     return ((event.fields.get(field), event.record.time) for event in events)
 
 
-def _stretches(found: Iterable[Moment], truth: Callable[[Moment], bool]) -> Iterator[Stretch]:
+def _stretches(found: Iterable[tuple[Moment, bool]]) -> Iterator[Stretch]:
     """The stretches in which a condition is true."""
     begun: Moment | None = None
-    for moment in found:
-        holds = truth(moment)
+    for moment, holds in found:
         if holds and begun is None:
             begun = moment
         elif not holds and begun is not None:

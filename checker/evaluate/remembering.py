@@ -6,11 +6,13 @@ an expression reads is known: so where these objects are the same, and its local
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from assay.checker.evaluate.expression import meaning
 from assay.checker.evaluate.scope import Frame, Meaning, Scope
-from assay.checker.evaluate.traverse import descendants, free_locals, variables_of
+from assay.checker.evaluate.traverse import children, descendants, free_locals, variables_of
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 
@@ -25,32 +27,73 @@ KEPT = 512
 """So many values of an expression are remembered; then it begins anew."""
 
 
+Consulted = dict[tuple["Remembered", tuple[Any, ...]], None]
+"""What was remembered or worked out in the course of an evaluation: which value, for which values of its locals."""
+
+_watchers: list[Consulted] = []
+
+
+class Remembered:
+    """The value of an expression, remembered by what it reads: some variables, and some locals."""
+
+    __slots__ = ("_known", "names", "plain", "positions")
+
+    def __init__(self, plain: Meaning, positions: list[int], names: list[str]) -> None:
+        self.plain, self.positions, self.names = plain, positions, names
+        self._known: dict[Any, tuple[list[Any], Any]] = {}
+
+    def __call__(self, frame: Frame) -> Any:
+        """The value in a frame; raises ``Undefined`` if it has none."""
+        now, given = frame.now, frame.locals
+        read = [now[at] for at in self.positions]
+        local = tuple([given[name] for name in self.names])
+        if _watchers:
+            _watchers[-1][self, local] = None
+        key = (*map(id, read), *local)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            found = self._known[key] = (
+                read,
+                self.plain(frame),
+            )  # what is read is kept, so that nothing else gets its identity
+        return found[1]
+
+
+@contextmanager
+def consulted() -> Iterator[Consulted]:
+    """Inside, what is evaluated in this thread is noted."""
+    found: Consulted = {}
+    _watchers.append(found)
+    try:
+        yield found
+    finally:
+        _watchers.pop()
+
+
 def remembering(expr: k.Expr, scope: Scope) -> Meaning:
     """The function that evaluates an expression, and remembers what it gave."""
     plain = meaning(expr, scope)
-    if not isinstance(expr, WORTH_IT) or scope.old or scope.evaluated is not None:
+    if scope.old or scope.evaluated is not None or not is_remembered(expr):
         return plain
+    positions = sorted(scope.positions[name] for name in variables_of(expr))
+    return Remembered(plain, positions, sorted(free_locals(expr)))
+
+
+def is_remembered(expr: k.Expr) -> bool:
+    """Whether the value of an expression is remembered: it takes long, and what it depends on is compared in no time."""
+    if not isinstance(expr, WORTH_IT) or not variables_of(expr):
+        return False
     names, parts = free_locals(expr), list(descendants(expr))
     given = {part.name: part.type for part in parts if isinstance(part, k.Local) and part.name in names}
-    positions = sorted(scope.positions[name] for name in variables_of(expr))
     simple = len(given) <= MOST_LOCALS and all(isinstance(each, SIMPLE) for each in given.values())
-    if not (positions and simple) or any(isinstance(part, k.Old) for part in parts):
-        return plain
-    return _remembered(plain, positions, sorted(given))
+    return simple and not any(isinstance(part, k.Old) for part in parts)
 
 
-def _remembered(plain: Meaning, positions: list[int], names: list[str]) -> Meaning:
-    known: dict[Any, tuple[list[Any], Any]] = {}
-
-    def value(frame: Frame) -> Any:
-        now, given = frame.now, frame.locals
-        read = [now[at] for at in positions]
-        key = (*map(id, read), *[given[name] for name in names])
-        found = known.get(key)
-        if found is None:
-            if len(known) >= KEPT:
-                known.clear()
-            found = known[key] = read, plain(frame)  # what is read is kept, so that nothing else gets its identity
-        return found[1]
-
-    return value
+def read_directly(expr: k.Expr) -> frozenset[str]:
+    """The variables that an expression reads outside of what is remembered."""
+    if is_remembered(expr):
+        return frozenset()
+    own = {expr.name} if isinstance(expr, k.StateVar) else set()
+    return frozenset(own).union(*map(read_directly, children(expr)))

@@ -1,0 +1,39 @@
+"""What is measured is the same where only those moments are looked at that can change it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from assay.cli.settings import load
+from assay.traces.choice import validated_by_choice
+from assay.traces.flips import Flips, Timeline
+from assay.traces.moments import Moment, woven
+from assay.traces.read import read_logs
+from assay.traces.validation import Impact
+
+from .recorded import archive
+
+
+def impact(run: str) -> tuple[Impact, ...]:
+    _, found = validated_by_choice(read_logs([archive(run)]), None, lambda name: load(name, None, {}))
+    return found.impact
+
+
+@pytest.mark.parametrize("run", ["A1", "B1", "C1", "A9"])
+def test_looking_at_all_moments_tells_the_same(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = impact(run)
+    looked_at = 0
+
+    def at_all(
+        self: Flips, timeline: Timeline, own: Sequence[Moment], truth: Callable[[Moment], bool]
+    ) -> Iterator[tuple[Moment, bool]]:
+        nonlocal looked_at
+        for moment in woven(timeline.moments, own, self._own):
+            looked_at += 1
+            yield moment, truth(moment)
+
+    monkeypatch.setattr(Flips, "of", at_all)
+    assert impact(run) == few
+    assert looked_at > 100
