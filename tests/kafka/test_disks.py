@@ -16,8 +16,8 @@ from assay.traces.validation import TraceVerdict, Validation
 
 from .recorded import RECORDINGS
 
-ZOOKEEPER = "zookeeper-2.8.2-disks"
-KRAFT = "kraft-4.1.0-disks"
+ZOOKEEPER = "disks-zookeeper-2.8.2"
+KRAFT = "disks-kraft-4.1.0"
 
 
 def answer(logs: Path) -> Validation:
