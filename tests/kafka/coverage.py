@@ -165,6 +165,7 @@ ELSEWHERE = {
         "controller.refuse_registration",
         "controller.take_epoch",
         "elect_unclean",
+        "fail_replica",
         "hand_over",
     },
     "kafka/kraft/cluster": {
