@@ -70,12 +70,13 @@ def test_tlc_finds_the_states_that_assay_finds(spec: str, distinct: int, depth: 
         ("kraft/pre_vote", "n3e2l1", {"Node": "{m1, m2}", "MaxEpoch": "3", "LogSize": "2"}, 4_588, 25),
         pytest.param("kraft/pre_vote", "n3e2l1", {}, 56_833, 20, marks=pytest.mark.slow),
         pytest.param("kraft/snapshots", "n3e3l2", {"MaxEpoch": "2"}, 23_023, 16, marks=pytest.mark.slow),
+        pytest.param("cluster", "disk", {}, 22_312, 26, marks=pytest.mark.slow),
     ],
 )
 def test_tlc_finds_the_states_of_smaller_models_of_what_takes_it_minutes(
     spec: str, model: str, sizes: dict[str, str], distinct: int, depth: int, tmp_path: Path
 ) -> None:
-    """Of three nodes each but the first, which alone has room for records: every action happens in one of the two."""
+    """Of the first two every action happens in one: three nodes, but two where there is room for records."""
     loaded = load_spec(CHECKOUT / f"spec/kafka/{spec}.assay", model=model, overrides=sizes)
     exported = export(loaded.kernel)
     write(exported, tmp_path)

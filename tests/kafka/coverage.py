@@ -10,8 +10,8 @@ from assay.cli.settings import load
 from assay.grammar import kernel as k
 
 LESSONS = {
-    "kafka/cluster": ("two_processes", 4),
-    "kafka/kraft/cluster": ("lessons", 15),
+    "kafka/cluster": ("two_processes", 8),
+    "kafka/kraft/cluster": ("lessons", 16),
     "kafka/kraft/leadership": ("lessons", 27),
     "kafka/kraft/partition": ("lessons", 18),
     "kafka/leadership": ("lessons", 11),
@@ -165,6 +165,7 @@ ELSEWHERE = {
         "controller.refuse_registration",
         "controller.take_epoch",
         "elect_unclean",
+        "fail_replica",
         "hand_over",
     },
     "kafka/kraft/cluster": {

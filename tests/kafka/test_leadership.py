@@ -150,7 +150,7 @@ def test_each_safeguard_of_leadership_is_needed(
         record_property(LADDER, Rung("kafka/leadership", safeguard, name, length, seconds).cells())
 
 
-JOINED = {"small": (11_272, 104_197, 25), "default": (904_760, 10_598_753, 27)}
+JOINED = {"small": (11_272, 104_197, 25), "disk": (22_312, 212_413, 26), "default": (904_760, 10_598_753, 27)}
 """Distinct states, generated states and depth of the models of `kafka/cluster` that are searched."""
 
 
@@ -165,6 +165,10 @@ def check_joined(model: str) -> Report:
 
 def test_the_joined_model_holds_where_it_is_small() -> None:
     check_joined("small")
+
+
+def test_the_joined_model_holds_where_a_log_directory_fails() -> None:
+    check_joined("disk")
 
 
 @pytest.mark.slow

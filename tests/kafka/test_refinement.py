@@ -51,6 +51,7 @@ class Departs:
 
 QUICK = [
     Refines("kafka/cluster_refinement", "small", (CONTROLLER, LEADERSHIP), 11_272, 25),
+    Refines("kafka/cluster_refinement", "disk", (CONTROLLER, LEADERSHIP), 22_312, 26),
     Refines("kafka/replication/kip320_refinement", "r2l2m2e2", (LOG,), 6_017, 18),
     Refines("kafka/kraft/partition_refinement", "r2e3", (RECORDS,), 95_953, 23),
 ]

@@ -15,11 +15,12 @@ from typing import Any
 
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Span, SpecError
 from assay.traces.shapes.backtracking import EXPONENTIAL, LONGEST, bounded, degree
-from assay.traces.shapes.convert import CONVERSIONS
+from assay.traces.shapes.convert import CONVERSIONS, Conversion
 from assay.traces.shapes.shape import Reads, Shape
 
 BUILT_IN = (
     "kafka.toml",
+    "directories.toml",
     "earlier.toml",
     "oldest.toml",
     "kraft.toml",
@@ -33,7 +34,7 @@ BUILT_IN = (
 
 _KEYS = frozenset(
     {
-        *("name", "kind", "loggers", "reads", "pattern", "literal", "fields", "constants", "unknown"),
+        *("name", "kind", "loggers", "reads", "around", "pattern", "literal", "fields", "constants", "unknown"),
         *("writer", "role", "joins", "clock", "anchor", "versions", "meaning", "example"),
     }
 )
@@ -145,8 +146,8 @@ def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> 
     if wrong:
         return None
     conversions = {name: CONVERSIONS[kind] for name, kind in entry.get("fields", {}).items()}
-    pattern = re.compile(bounded(entry["pattern"]), re.DOTALL)
-    groups = [name.rstrip("_") for name, _ in sorted(pattern.groupindex.items(), key=lambda item: item[1])]
+    pattern = _compiled(entry["pattern"])
+    around = _compiled(entry["around"]) if "around" in entry else None
     return Shape(
         name=entry["name"],
         kind=entry["kind"],
@@ -165,9 +166,21 @@ def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> 
         meaning=entry["meaning"],
         example=entry["example"],
         clock=entry.get("clock"),
-        groups=tuple((name, conversions[name]) for name in groups),
+        groups=_groups(pattern, conversions),
+        around=around,
+        groups_around=() if around is None else _groups(around, conversions),
         longest=LONGEST[_degree(entry)],
     )
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(bounded(pattern), re.DOTALL)
+
+
+def _groups(pattern: re.Pattern[str], conversions: Mapping[str, Conversion]) -> tuple[tuple[str, Conversion], ...]:
+    """The fields of the groups of a pattern, in their order."""
+    names = [name.rstrip("_") for name, _ in sorted(pattern.groupindex.items(), key=lambda item: item[1])]
+    return tuple((name, conversions[name]) for name in names)
 
 
 def _mistakes(entry: Mapping[str, Any]) -> list[str]:
@@ -184,6 +197,8 @@ def _mistakes(entry: Mapping[str, Any]) -> list[str]:
         return found
     if entry.get("reads", "whole") not in {item.value for item in Reads}:
         found.append(f"`reads` is whole, start or each, not `{entry['reads']}`")
+    if "around" in entry and entry.get("reads") != Reads.EACH.value:
+        found.append('`around` goes with `reads = "each"`')
     if entry.get("role") not in _ROLES | {None}:
         found.append(f"`role` is one of {', '.join(sorted(_ROLES))}, not `{entry['role']}`")
     return found + _pattern_mistakes(entry)
@@ -192,9 +207,10 @@ def _mistakes(entry: Mapping[str, Any]) -> list[str]:
 def _pattern_mistakes(entry: Mapping[str, Any]) -> list[str]:
     """Patterns that do not compile, fields that are no groups, unknown conversions."""
     try:
-        groups = {name.rstrip("_") for name in re.compile(entry["pattern"], re.DOTALL).groupindex}
+        patterns = [re.compile(entry[key], re.DOTALL) for key in ("pattern", "around") if key in entry]
     except re.error as error:
         return [f"the pattern is no regular expression: {error}"]
+    groups = {name.rstrip("_") for pattern in patterns for name in pattern.groupindex}
     fields: Mapping[str, object] = entry.get("fields", {})
     found = _slowness(entry)
     found += [f"the pattern has no group `{name}`" for name in fields if name not in groups]
@@ -212,17 +228,20 @@ _ENDLESS = re.compile(r"[*+]|,\}")
 
 
 def _degree(entry: Mapping[str, Any]) -> int:
-    """The exponent of the time of a table's pattern; ValueError for a pattern that cannot be judged."""
-    reads = entry.get("reads", "whole")
-    skeleton = _WITHOUT_CLASSES.sub("x", bounded(entry["pattern"]))
+    """The exponent of the time of a table's patterns; ValueError for one that cannot be judged."""
+    around = _degree_of(entry["around"], Reads.WHOLE.value) if "around" in entry else 1
+    return max(around, _degree_of(entry["pattern"], entry.get("reads", Reads.WHOLE.value)))
+
+
+def _degree_of(text: str, reads: str) -> int:
+    skeleton = _WITHOUT_CLASSES.sub("x", bounded(text))
     if (
         reads != Reads.EACH.value
         and len(_ENDLESS.findall(skeleton)) <= 1
         and not re.search(r"\)(?:[*+]|\{\d*,\})", skeleton)
     ):
         return 1  # nothing else repeats without end that could take the same characters
-    pattern = re.compile(bounded(entry["pattern"]), re.DOTALL)
-    return degree(pattern, to_the_end=reads == Reads.WHOLE.value, anywhere=reads == Reads.EACH.value)
+    return degree(_compiled(text), to_the_end=reads == Reads.WHOLE.value, anywhere=reads == Reads.EACH.value)
 
 
 def _slowness(entry: Mapping[str, Any]) -> list[str]:

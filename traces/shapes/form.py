@@ -6,14 +6,13 @@ looked at.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, KeysView, Mapping
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from assay.traces.events import Field
 from assay.traces.shapes.convert import Conversion
-from assay.traces.shapes.shape import Shape
+from assay.traces.shapes.shape import Place, Shape
 
 _NOTHING_MORE: Mapping[str, Field] = MappingProxyType({})
 
@@ -48,7 +47,7 @@ class Form:
 
 def _placed(shape: Shape, fields: dict[str, Field], places: Mapping[str, tuple[int, int]]) -> Form:
     """A form of fields and the places at which they stand."""
-    convert = dict(shape.groups)
+    convert = dict((*shape.groups_around, *shape.groups))
     parts = {name: (convert[name], begin, end) for name, (begin, end) in places.items()}
     return Form(shape, fields, parts, _writers(shape, parts))
 
@@ -61,19 +60,17 @@ def _writers(shape: Shape, parts: Mapping[str, Part]) -> tuple[Part, ...]:
 def forms_of(shape: Shape, message: str) -> list[Form]:
     """The forms of the events that a shape finds in a message; none if a number is too long for any number."""
     try:
-        return [_form(shape, place) for place in shape.places(message)]
+        return [_form(shape, message, place) for place in shape.places(message)]
     except ValueError:
         return []
 
 
-def _form(shape: Shape, place: re.Match[str]) -> Form:
+def _form(shape: Shape, message: str, places: Iterable[Place]) -> Form:
     fields: dict[str, Field] = dict(shape.constants)
     parts: dict[str, Part] = {}
-    message = place.string
-    for (name, convert), (begin, end) in zip(shape.groups, place.regs[1:], strict=True):
-        if begin >= 0:
-            fields[name] = convert(message[begin:end])
-            parts[name] = convert, begin, end
+    for name, convert, begin, end in places:
+        fields[name] = convert(message[begin:end])
+        parts[name] = convert, begin, end
     return Form(shape, fields, parts, _writers(shape, parts))
 
 

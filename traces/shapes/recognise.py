@@ -92,7 +92,8 @@ class LoggerShapes:
         self.protocol = protocol
         self.whole = tuple(s for s in shapes if s.reads is Reads.WHOLE)
         self.parts = tuple(s for s in shapes if s.reads is not Reads.WHOLE)
-        patterns = (*(shape.pattern for shape in shapes), *(pattern for pattern, _ in _MASKS))
+        around = [shape.around for shape in shapes if shape.around is not None]
+        patterns = (*(shape.pattern for shape in shapes), *around, *(pattern for pattern, _ in _MASKS))
         self.table = skeleton_table(patterns, (shape.literal for shape in shapes))
         """Makes a message its skeleton; none if messages have to be looked at one by one."""
         self._known: dict[bytes, Likeness] = {}

@@ -15,6 +15,7 @@ from assay.traces.readers.scan import Tally, scan
 from assay.traces.readers.stretch import RawRecord
 from assay.traces.shapes.catalogue import load_catalogue
 from assay.traces.shapes.convert import CONVERSIONS, integer_map, session
+from assay.traces.shapes.form import forms_of
 from assay.traces.shapes.recognise import Recogniser, mask
 from assay.traces.shapes.shape import Reads, Shape
 
@@ -113,6 +114,20 @@ def test_a_line_states_its_parts_beside_the_whole() -> None:
     assert sorted(kinds[1:]) == ["RequestFromController", "StateControllerEpoch"]
 
 
+def test_what_stands_around_the_occurrences_is_a_field_of_each() -> None:
+    shape = CATALOGUE.shape("replica-offline")
+    start = "[Controller id=3] Mark replicas "
+    assert shape.match(f"{start}a-0,b.c-d-11 on broker 2 as offline") == [
+        {"topic": "a", "partition": 0, "replica": 2},
+        {"topic": "b.c-d", "partition": 11, "replica": 2},
+    ]
+    many = ",".join(f"orders-{number}" for number in range(5000))
+    found = forms_of(shape, f"{start}{many} on broker 2 as offline")
+    assert [form.fields["partition"] for form in found] == list(range(5000))
+    assert {form.fields["replica"] for form in found} == {2}
+    assert shape.match(f"{start}{many} on broker 2 as onl") == [] == forms_of(shape, f"{start}{many}")
+
+
 def test_what_is_remembered_of_like_messages_does_not_change_what_is_found() -> None:
     shapes = Recogniser(CATALOGUE).of_logger("state.change.logger")
     assert shapes is not None
@@ -173,6 +188,10 @@ def test_a_user_adds_shapes_in_a_file(tmp_path: Path) -> None:
         (GOOD.replace('lease = "int"', 'rent = "int", lease = "int"'), "E702", "no group `rent`"),
         (GOOD + 'writer = "who"\n', "E702", "no field `who`"),
         (GOOD + 'role = "king"\n', "E702", "`role` is one of"),
+        (GOOD + "around = 'x.*'\n", "E702", "`around` goes with"),
+        (GOOD + "reads = 'each'\naround = '(x'\n", "E702", "no regular expression"),
+        (GOOD + "reads = 'each'\naround = '(?P<rent>x)'\n", "E702", "the group `rent` has no conversion"),
+        (GOOD + "reads = 'each'\naround = '(x+)+y'\n", "E702", "doubles with every character"),
         (GOOD + 'reads = "half"\n', "E702", "`reads` is"),
         (GOOD.replace('"mine"', '"controller-line"'), "E702", "two shapes"),
         (GOOD.replace('["my.service.Leases"]', "'x'"), "E702", "`loggers` is a list"),

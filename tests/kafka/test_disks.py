@@ -1,0 +1,103 @@
+"""Clusters whose brokers have two log directories each, of which one failed while the broker lived: no false alarm, and what was edited is found."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from assay.cli.settings import load
+from assay.traces.choice import validated_by_choice
+from assay.traces.read import read_logs
+from assay.traces.validation import TraceVerdict, Validation
+
+from .recorded import RECORDINGS
+
+ZOOKEEPER = "disks-zookeeper-2.8.2"
+KRAFT = "disks-kraft-4.1.0"
+
+
+def answer(logs: Path) -> Validation:
+    return validated_by_choice(read_logs([logs]), None, lambda spec: load(spec, None, {}))[1]
+
+
+@pytest.mark.parametrize(("run", "used"), [(ZOOKEEPER, 3162), (KRAFT, 1423)])
+def test_a_directory_that_fails_is_no_false_alarm_and_no_line_of_it_is_unknown(run: str, used: int) -> None:
+    found = answer(RECORDINGS / f"{run}.tar.xz")
+    assert (found.verdict, found.reason) == (TraceVerdict.CONSISTENT, None)
+    assert (found.violations, found.properties) == ((), ())
+    assert (found.counts.used, found.counts.unmapped) == (used, 0)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What is replaced in the first line of a node's file that holds it, and which slice is inconsistent then."""
+
+    what: str
+    run: str
+    file: str
+    before: str
+    after: str
+    slice: str
+
+    def __str__(self) -> str:
+        return self.what
+
+
+CHANGED = "Changed partition audit-0 from OfflinePartition to OnlinePartition with state LeaderAndIsr"
+EDITS = [
+    Edit(
+        "another broker",
+        ZOOKEEPER,
+        "broker-3/state-change.log",
+        "on broker 1 as offline",
+        "on broker 2 as offline",
+        "audit-1",
+    ),
+    Edit(
+        "one replica is left out", ZOOKEEPER, "broker-3/state-change.log", "replicas audit-1,", "replicas ", "audit-1"
+    ),
+    Edit("no failure", ZOOKEEPER, "broker-3/state-change.log", r"\n[^\n]*Mark replicas[^\n]*", "", "audit-1"),
+    Edit(
+        "it leads without its log",
+        ZOOKEEPER,
+        "broker-3/state-change.log",
+        rf"({CHANGED})\(leader=1,",
+        r"\1(leader=3,",
+        "audit-0",
+    ),
+    Edit(
+        "it stays in sync",
+        ZOOKEEPER,
+        "broker-3/state-change.log",
+        rf"({CHANGED}.*?)isr=List\(1\)",
+        r"\1isr=List(1, 3)",
+        "audit-0",
+    ),
+    Edit(
+        "another broker in KRaft",
+        KRAFT,
+        "broker-3/controller.log",
+        r"handleDirectoriesOffline\[1:(.*\n.*)in broker 1",
+        r"handleDirectoriesOffline[2:\1in broker 2",
+        "orders-0",
+    ),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edit", EDITS, ids=str)
+def test_what_does_not_fit_the_failure_is_found(edit: Edit, tmp_path: Path) -> None:
+    with tarfile.open(RECORDINGS / f"{edit.run}.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    file = tmp_path / edit.run / edit.file
+    text, count = re.subn(edit.before, edit.after, file.read_text(), count=1)
+    assert count == 1
+    file.write_text(text)
+    found = answer(tmp_path)
+    assert found.verdict is TraceVerdict.INCONSISTENT
+    wrong = {result.name for result in found.slices if result.verdict is TraceVerdict.INCONSISTENT}
+    assert edit.slice in wrong
