@@ -198,7 +198,7 @@ class _AnyProver:
         return why or "no inductive statements were found"
 
     def _attempts(self, prop: k.Property) -> Iterator[list[k.Expr]]:
-        """Candidates to try together: none; lemmas; what else the spec states; statements about variables nearby, then farther away."""
+        """Candidates to try together: none; lemmas; statements about variables nearby, then farther away; at last what else the spec states."""
         names = frozenset().union(*(variables_of(c.condition) for c in prop.conjuncts))
         near = nearby(self.kernel, names)
         far = near.union(*(variables_of(g.condition) for g in self._guards_near(near)))
@@ -206,12 +206,13 @@ class _AnyProver:
         yield []
         if lemmas:
             yield lemmas
+        yield [*lemmas, *self._mined(near)]
+        if far != near:
+            yield [*lemmas, *self._mined(far)]
         stated = self._others(prop)
         if stated:
             yield [*lemmas, *stated]
-        yield [*lemmas, *stated, *self._mined(near)]
-        if far != near:
-            yield [*lemmas, *stated, *self._mined(far)]
+            yield [*lemmas, *stated, *self._mined(near)]
 
     def _guards_near(self, names: frozenset[str]) -> list[k.Guard]:
         """The guards of the actions that write one of the variables."""
