@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from tests.kafka import kraft, test_specs
+
 from assay.checker.evaluate.depth import deep_recursion
 from assay.checker.evaluate.model import Model
 from assay.checker.options import SearchOptions
@@ -25,7 +27,7 @@ from assay.checker.verdict import Outcome, Report
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import Loaded, load_spec
 
-SPECS = Path(__file__).parent.parent / "spec" / "kafka"
+SPECS = Path(__file__).parent.parent / "spec"
 LADDER: tuple[tuple[str, str | None, dict[str, str], str], ...] = (
     ("truncate_to_hw", "r2l2m2e2", {}, "strong_isr"),
     ("truncate_to_hw", "r3l2m2e2", {}, "strong_isr"),
@@ -76,8 +78,14 @@ class Row:
         return json.dumps([self.benchmark, self.what])
 
 
+def _file(spec: str) -> Path:
+    """The file of a bundled spec; those of Kafka are called without `kafka/`."""
+    bundled = SPECS / "kafka" / f"{spec}.assay"
+    return bundled if bundled.exists() else SPECS / f"{spec}.assay"
+
+
 def _kernel(spec: str, model: str | None, settings: dict[str, str]) -> Kernel:
-    return load_spec(SPECS / f"{spec}.assay", model=model, overrides=settings).kernel
+    return load_spec(_file(spec), model=model, overrides=settings).kernel
 
 
 def _encodings() -> Iterator[Row]:
@@ -114,6 +122,16 @@ def _ladder() -> Iterator[Row]:
 def _lassos() -> Iterator[Row]:
     for spec, settings, name in NEVER_RECOVER:
         yield _bug("lassos", spec, None, settings, name)
+
+
+def _safeguards() -> Iterator[Row]:
+    """What the tests pin of the other specs: each safeguard that is switched off, and what is lost without it."""
+    for old in test_specs.SAFEGUARDS:
+        for name in old.violated:
+            yield _bug("safeguards", old.spec.removeprefix("kafka/"), None, {old.parameter: "false"}, name)
+    for new in kraft.SAFEGUARDS:
+        spec = new.spec.removeprefix("kafka/")
+        yield _bug("safeguards", spec, new.model, {new.parameter: "false"}, new.violated)
 
 
 def _bug(benchmark: str, spec: str, model: str | None, settings: dict[str, str], name: str) -> Row:
@@ -189,7 +207,7 @@ UNBOUNDED = (
 
 def _any() -> Iterator[Row]:
     for spec, sets, names in UNBOUNDED:
-        loaded = load_spec(SPECS / f"{spec}.assay")
+        loaded = load_spec(_file(spec))
         for name in names:
 
             def work(loaded: Loaded = loaded, sets: Sequence[str] = sets, name: str = name) -> Line:
@@ -207,4 +225,5 @@ GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
     "replication": _replication,
     "bmc": _ladder,
     "lassos": _lassos,
+    "safeguards": _safeguards,
 }

@@ -6,7 +6,7 @@ what its few bits cost, and comparisons of such numbers are as wide as the numbe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from assay.checker.circuit.gates import FALSE, TRUE, Gates
@@ -26,6 +26,8 @@ class BitCode(Code):
         self.gates = gates
         self._bits: dict[str, Bits] = {}
         self._named: dict[tuple[int, Bits], Scalar] = {}
+        self._done: dict[tuple[str, str, str, int], Scalar] = {}
+        """What was computed before: instances of actions share most of their expressions. Gates have no scopes, so that it stays valid."""
 
     def visit(self) -> None:
         """Gates have no limit."""
@@ -85,7 +87,7 @@ class BitCode(Code):
                 return b if a.known else a
             if b.known is not None:
                 return a if b.known else b
-        return self._bitwise(self.gates.both, a, b)
+        return self._bitwise("and", self.gates.both, a, b)
 
     def either(self, a: Scalar, b: Scalar) -> Scalar:
         """Bitwise ``or``."""
@@ -94,24 +96,34 @@ class BitCode(Code):
                 return a if a.known else b
             if b.known is not None:
                 return b if b.known else a
-        return self._bitwise(self.gates.either, a, b)
+        return self._bitwise("or", self.gates.either, a, b)
 
     def invert(self, a: Scalar) -> Scalar:
         """Every bit flipped."""
-        return self.scalar(a.bits, tuple(x ^ 1 for x in self.literals(a)))
+        return self.scalar(a.bits, tuple([x ^ 1 for x in self.literals(a)]))
 
-    def _bitwise(self, operation: object, a: Scalar, b: Scalar) -> Scalar:
-        assert callable(operation)
-        x, y = _same_width(self.literals(a), self.literals(b))
-        return self.scalar(a.bits, tuple(map(operation, x, y)))
+    def _bitwise(self, name: str, operation: Callable[[int, int], int], a: Scalar, b: Scalar) -> Scalar:
+        key = (name, a.text, b.text, a.bits)
+        known = self._done.get(key)
+        if known is None:
+            x, y = _same_width(self.literals(a), self.literals(b))
+            known = self._done[key] = self.scalar(a.bits, tuple(map(operation, x, y)))
+        return known
 
     def choose(self, condition: Scalar, yes: Scalar, no: Scalar) -> Scalar:
         """``yes`` or ``no``."""
         if condition.known is not None:
             return yes if condition.known else no
-        test = self.literal(condition)
-        x, y = _same_width(self.literals(yes), self.literals(no))
-        return self.scalar(yes.bits, tuple(self.gates.choose(test, p, q) for p, q in zip(x, y, strict=True)))
+        if yes is no:
+            return yes
+        key = (condition.text, yes.text, no.text, yes.bits)
+        known = self._done.get(key)
+        if known is None:
+            test, gate = self.literal(condition), self.gates.choose
+            x, y = _same_width(self.literals(yes), self.literals(no))
+            bits = tuple([gate(test, p, q) for p, q in zip(x, y, strict=True)])
+            known = self._done[key] = self.scalar(yes.bits, bits)
+        return known
 
     # --------------------------------------------------------------------------------------------- numbers
 
@@ -120,7 +132,7 @@ class BitCode(Code):
         x, y = self.literals(a), self.literals(b)
         match op:
             case "xor":
-                return self._bitwise(self.gates.differ, a, b)
+                return self._bitwise("xor", self.gates.differ, a, b)
             case "add":
                 return self.scalar(a.bits, self._sum(x, y, FALSE, a.bits))
             case "sub":
@@ -152,6 +164,13 @@ class BitCode(Code):
         """``eq``, ``ne``, ``slt``, ``sle`` or ``ugt``."""
         if op in {"eq", "ne"} and a.known is not None and b.known is not None:
             return constant(1, ((a.known ^ b.known) & ((1 << a.bits) - 1) == 0) == (op == "eq"))
+        key = (op, a.text, b.text, a.bits)
+        known = self._done.get(key)
+        if known is None:
+            known = self._done[key] = self._compared(op, a, b)
+        return known
+
+    def _compared(self, op: str, a: Scalar, b: Scalar) -> Scalar:
         x, y = _same_width(self.literals(a), self.literals(b))
         match op:
             case "eq" | "ne":

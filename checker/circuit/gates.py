@@ -99,6 +99,18 @@ class Gates:
             level = [*pairs, level[-1]] if len(level) % 2 else pairs
         return level[0] if level else TRUE
 
+    def parts(self, literal: int) -> list[int]:
+        """The literals whose conjunction it is; itself, if it is none."""
+        found: dict[int, None] = {}
+        stack = [literal]
+        while stack:
+            each = stack.pop()
+            if each & 1 or self.left[each >> 1] < 0:
+                found[each] = None
+            else:
+                stack += [self.right[each >> 1], self.left[each >> 1]]
+        return list(found)
+
     def cone(self, roots: Iterable[int]) -> list[int]:
         """The nodes that the literals depend on, inputs included, in the order in which they were made."""
         seen = {0}

@@ -198,7 +198,7 @@ class _AnyProver:
         return why or "no inductive statements were found"
 
     def _attempts(self, prop: k.Property) -> Iterator[list[k.Expr]]:
-        """Candidates to try together: none; the lemmas; statements about the variables nearby, then about those farther away."""
+        """Candidates to try together: none; lemmas; statements about variables nearby, then farther away; at last what else the spec states."""
         names = frozenset().union(*(variables_of(c.condition) for c in prop.conjuncts))
         near = nearby(self.kernel, names)
         far = near.union(*(variables_of(g.condition) for g in self._guards_near(near)))
@@ -209,11 +209,20 @@ class _AnyProver:
         yield [*lemmas, *self._mined(near)]
         if far != near:
             yield [*lemmas, *self._mined(far)]
+        stated = self._others(prop)
+        if stated:
+            yield [*lemmas, *stated]
+            yield [*lemmas, *stated, *self._mined(near)]
 
     def _guards_near(self, names: frozenset[str]) -> list[k.Guard]:
         """The guards of the actions that write one of the variables."""
         actions = [self.kernel.action(name) for name in self.kernel.next if written(self.kernel, name) & names]
         return [g for action in actions for g in action.body if isinstance(g, k.Guard)]
+
+    def _others(self, prop: k.Property) -> list[k.Expr]:
+        """The other invariants of the spec, which may be inductive only together."""
+        others = [each for each in self.kernel.properties if each.kind == "invariant" and each is not prop]
+        return [c.condition for each in others for c in each.conjuncts if self._holds_in_sample(c.condition)]
 
     def _true_lemmas(self) -> list[k.Expr]:
         return [each for each in self._lemmas if self._holds_in_sample(each)]

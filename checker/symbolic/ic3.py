@@ -8,7 +8,7 @@ of level k being excluded from F_1 … F_k. Reference: Bradley, "SAT-based model
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -21,6 +21,8 @@ from assay.checker.symbolic.system import System
 
 RETIRED = 3000
 """How many used-up activation literals a solver may hold before it is made anew."""
+FEW = 16
+"""So many initial states are looked at one by one, which is faster than to ask a solver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Ic3:
         self._expired = expired
         self._rows = [tuple(row) for row in initial]
         self._initial = sorted({tuple(row[at] for at in self.positions) for row in initial})
+        few = len(self._initial) <= FEW
+        self._few = [frozenset(self._signed(first)) for first in self._initial] if few else None
         self.levels: list[list[Cube]] = [[]]
         self._order = count()
         self._make_solvers()
@@ -65,7 +69,8 @@ class Ic3:
         self._bad = self._main.literal(self._wanted)
         bits = [system.state[at] for at in self.positions]
         self._is_first = self._main.literal(is_initial(system.gates, bits, self._initial))
-        self._main.add([self._main.literal(system.canonical)])
+        for part in self._canonical():
+            self._main.add([self._main.literal(part)])
         for cube in self._known:  # they may speak of bits outside of the cone, which then are inputs
             self._main.add(self._main.literal(system.state[abs(each) - 1] ^ (each > 0)) for each in cube)
         self._act = [self._main.fresh() for _ in self.levels]
@@ -79,6 +84,13 @@ class Ic3:
         self._begin.add([self._begin.literal(is_initial(gates, bits, self._initial))])
         self._at_begin = {at: self._begin.literal(bit) for at, bit in zip(self.positions, bits, strict=True)}
         self._lift = Lifting(system, self.positions, self._wanted, self._expired)
+
+    def _canonical(self) -> Iterator[int]:
+        """What rows of states satisfy, as far as it is about the bits that matter: other bits do not bear on these."""
+        gates, mine = self.system.gates, {self.system.state[at] >> 1 for at in self.positions}
+        for part in gates.parts(self.system.canonical):
+            if not mine.isdisjoint(gates.cone([part])):
+                yield part
 
     def close(self) -> None:
         """Free the solvers."""
@@ -153,9 +165,12 @@ class Ic3:
         return Obligation(self._lift.that_is_wanted(state, choice), choice, None)
 
     def _state(self) -> tuple[Cube, tuple[bool, ...]]:
-        values = self._main.values([self._now[at] for at in self.positions])
-        state = tuple(at + 1 if value else -at - 1 for at, value in zip(self.positions, values, strict=True))
-        return state, tuple(self._main.values(self._choice))
+        values = self._main.values([*self._now.values(), *self._choice])
+        end = len(self.positions)
+        return self._signed(values[:end]), tuple(values[end:])
+
+    def _signed(self, bits: Sequence[int]) -> Cube:
+        return tuple(at + 1 if bit else -at - 1 for at, bit in zip(self.positions, bits, strict=True))
 
     # ------------------------------------------------------------------------------------------- blocking
 
@@ -184,6 +199,8 @@ class Ic3:
         return None
 
     def _meets_initial(self, cube: Iterable[int]) -> bool:
+        if self._few is not None:
+            return any(map(frozenset(cube).issubset, self._few))
         return self._begin.solve([signed(self._at_begin, literal) for literal in cube])
 
     def _is_excluded(self, cube: Cube, level: int) -> bool:

@@ -94,7 +94,11 @@ class Induction:
 
     def relevant(self, question: str) -> list[int]:
         """Fewer statements that are inductive together and imply the property, found from what the refutations used."""
-        wanted = self._frames.at(0, [self.system.question(question).wanted])[0]
+        return self.excluding(self.system.question(question).wanted)
+
+    def excluding(self, literal: int) -> list[int]:
+        """The same for a literal of the system that no state with all statements has."""
+        wanted = self._frames.at(0, [literal])[0]
         kept: set[int] = set()
         new = self._used([self._solver.literal(wanted)])
         while new:

@@ -42,6 +42,18 @@ def sampled(system: System, initial: Sequence[Bits]) -> Iterator[NDArray[np.uint
         yield rows
 
 
+def walked_into(system: System, initial: Sequence[Bits], literals: Sequence[int]) -> list[bool]:
+    """For each condition on states whether it holds in an initial state or one that a random walk comes to."""
+    begun = np.array([initial[at % len(initial)] for at in range(WALKS)], dtype=np.uint8)
+    found = [False] * len(literals)
+    for rows in (begun, *sampled(system, initial)):
+        values = system.gates.evaluate(literals, _given(system.state, rows))
+        found = [known or bool(value & _ALL) for known, value in zip(found, values, strict=True)]
+        if all(found):
+            break
+    return found
+
+
 def _stepped(system: System, rows: NDArray[np.uint8], random: np.random.Generator) -> NDArray[np.uint8]:
     """Every walk makes one of the steps that are enabled in its state, and stays if there is none."""
     given = _given(system.state, rows)

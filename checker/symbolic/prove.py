@@ -34,6 +34,7 @@ from assay.checker.symbolic.proof import Proofs, Step, assuming, proved, stateme
 from assay.checker.symbolic.recheck import SecondOpinion
 from assay.checker.symbolic.spacer import Spacer
 from assay.checker.symbolic.system import Question, System, encode_kernel
+from assay.checker.symbolic.unhit import Unhit
 from assay.checker.symbolic.unroll import Unrolling
 from assay.checker.verdict import Outcome, PropertyResult, Report, State, Statistics
 from assay.grammar import kernel as k
@@ -97,6 +98,10 @@ class _Prover:
         self._open: dict[str, str] = {}
         """The questions without an answer, with the reason so far."""
         self._by_search: set[str] = set()
+        self._proved_questions: list[Question] = []
+        self._unhit: set[str] = set()
+        """Bounds that no run hits."""
+        self._searched: Report | None = None
         self._doubted: set[str] = set()
 
     @property
@@ -126,6 +131,22 @@ class _Prover:
                 if question.name in self._open.keys() - self._doubted and not self._expired():
                     self._tell()
                     self._try(question, initial, seconds)
+        self._ask_bounds(initial)
+
+    def _ask_bounds(self, initial: Sequence[State]) -> None:
+        """Look for the bounds that need not be assumed, since no run hits them."""
+        if not self._proved_questions or self._expired():
+            return
+        accepted = self.kernel.accepted_bounds
+        if any(question.kind == "reachable" for question in self._proved_questions):
+            accepted = frozenset()  # what is not reachable is so for good only where nothing was cut
+        asked = self._system.cuts.keys() - self._search.bounds.keys() - accepted
+        self._unhit = Unhit(self._system, initial, self._known, self._search_of_all).of(asked, self._budget)
+
+    def _budget(self, seconds: float = ROUNDS[1]) -> Callable[[], bool]:
+        """What says that so many processor seconds are over, counted from now."""
+        begun = time.process_time()
+        return lambda: self._expired() or time.process_time() - begun > seconds
 
     def _tell(self) -> None:
         proved = len(self._system.questions) - len(self._open)
@@ -138,11 +159,7 @@ class _Prover:
             self._known = list(dict.fromkeys([*self._known, *mined_cubes(self._system, rows, self._expired)]))
 
     def _try(self, question: Question, initial: Sequence[State], seconds: float) -> None:
-        begun = time.process_time()
-
-        def expired() -> bool:
-            return self._expired() or time.process_time() - begun > seconds
-
+        expired = self._budget(seconds)
         rows = [self._system.row(state) for state in initial]
         try:
             answer = ENGINES[self._by](self._system, rows, question.wanted, self._known, expired).run()
@@ -254,9 +271,9 @@ class _Prover:
 
     def _confirmed_by_search(self, question: Question, why: str) -> str | None:
         """Have all states searched instead; ``why`` if that comes to no end."""
-        if self._exhaustive is None:
+        report = self._search_of_all()
+        if report is None:
             return f"{NAMES[self._by]} found an invariant, but {why}"
-        report = self._exhaustive(self.options)
         result = next((each for each in report.properties if each.name == question.name), None)
         if report.stopped is not None or result is None or result.outcome is Outcome.UNKNOWN:
             return f"{NAMES[self._by]} found an invariant, but {why}, and a search of all states came to no end"
@@ -265,18 +282,24 @@ class _Prover:
         self._by_search.add(question.name)
         return None
 
+    def _search_of_all(self, *, made: bool = True) -> Report | None:
+        """The answer of a search of all states, which is made once, and only if it may be ``made``."""
+        if made and self._searched is None and self._exhaustive is not None:
+            self._searched = self._exhaustive(self.options)
+        return self._searched
+
     def _conclude(self, question: Question, doubt: str | None) -> None:
         if doubt is not None:
             self._open[question.name] = doubt
             self._doubted.add(question.name)  # more time for IC3 would not change it
             return
         self._open.pop(question.name)
-        self.results[question.name] = self._proved(question)
+        self._proved_questions.append(question)
 
     def _proved(self, question: Question) -> PropertyResult:
         span = next((p.span for p in self.kernel.properties if p.name == question.name), NOWHERE)
         # Steps may be cut by some bounds, and others were hit by initial states.
-        cuts = self._system.cuts.keys() | self._search.bounds.keys()
+        cuts = (self._system.cuts.keys() - self._unhit) | self._search.bounds.keys()
         assumed = sorted(cuts - self.kernel.accepted_bounds)
         how = "confirmed by a search of all states" if question.name in self._by_search else self._size(question.name)
         if question.kind == "reachable":
@@ -293,6 +316,7 @@ class _Prover:
 
     def proofs(self) -> Proofs:
         """The answer."""
+        self.results |= {question.name: self._proved(question) for question in self._proved_questions}
         first = {each.name: each for each in Answers(self._search, self.sources).all()}
         names = list(first)
         results = tuple(self._result(name, first) for name in names)

@@ -6,7 +6,7 @@ one of the second encoding alone, since it has more steps than the system.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,10 +17,11 @@ from assay.checker.symbolic.templates import written
 from assay.checker.symbolic.theory import Reading
 from assay.checker.symbolic.theory_collections import Values
 from assay.checker.symbolic.theory_defined import StepNeeds, has_value
-from assay.checker.symbolic.theory_step import TheoryStep, any_state, first_state, step_of
+from assay.checker.symbolic.theory_step import TheoryStep, any_state, cuts_of, first_state, more_than, step_of
 from assay.checker.symbolic.theory_values import Domain, OutsideTheoryError
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
+from assay.grammar.elaborate.type_relations import mentions
 
 RLIMIT = 200_000_000
 """Z3's own measure of work, the same on every machine, that one question may take."""
@@ -115,6 +116,42 @@ class SecondOpinion:
             return self._first_valued() or self._steps_valued(held) or self._properties_valued(held, properties)
         except (OutsideTheoryError, z3.Z3Exception) as error:
             return _no_encoding(error)
+
+    def never_cut(self, statements: Sequence[k.Expr], label: str) -> Doubt | None:
+        """Why it is not certain that no step from a state with the statements is cut by the bound of a label; None if it is."""
+        try:
+            self._prepare()
+            held = self._held(statements)
+            for action, conditions in self._cuts(label):
+                doubt = self._asked(self._solver(held), z3.And(conditions), f"a cut of `{action}`", None)
+                if doubt is not None:
+                    return doubt
+            return None
+        except (OutsideTheoryError, z3.Z3Exception) as error:
+            return _no_encoding(error)
+
+    def _cuts(self, label: str) -> Iterator[tuple[str, Sequence[Any]]]:
+        """For each way in which the bound of a label may cut an action its name, and conditions of which all hold then."""
+        variable = next((v for v in self._kernel.variables if label == f"capacity of {v.name}"), None)
+        if variable is not None:
+            for step in self._all_steps():
+                if variable.name in written(self._kernel, step.action):
+                    self._refuse_sequences(step.action)
+                    exceeds = more_than(self._domain, step.after[variable.name], variable.type)
+                    yield step.action, (*step.conditions, exceeds)
+            return
+        actions = [self._kernel.action(name) for name in self._kernel.next]
+        if all(g.label != label for a in actions for g in a.body if isinstance(g, k.Guard) and g.kind == "bound"):
+            raise OutsideTheoryError("a capacity of what is no variable")
+        for action in actions:
+            for conditions in cuts_of(self._domain, self._kernel, action, self._now, label):
+                yield action.name, conditions
+
+    def _refuse_sequences(self, action: str) -> None:
+        """A step in this encoding is none that exceeds the capacity of a sequence, and may exceed another one besides."""
+        names = written(self._kernel, action)
+        if any(mentions(each.type, t.SeqType) for each in self._kernel.variables if each.name in names):
+            raise OutsideTheoryError("the capacity of a sequence")
 
     def _first_valued(self) -> Doubt | None:
         init = self._kernel.init

@@ -22,6 +22,7 @@ from assay.checker.native.unsupported import UnsupportedError
 from assay.checker.reference.watch import DEADLOCK, DEFINED
 from assay.checker.symbolic.canonical import is_state
 from assay.checker.symbolic.ground import Ground, Outcomes, all_outcomes
+from assay.checker.symbolic.remembering import Remembering
 from assay.checker.verdict import State as Values
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics import Diagnostic, SpecError
@@ -168,7 +169,7 @@ class _Encoder:
         self.state = State(self.row, self.layout, kernel.variables)
 
     def _lowering(self) -> Lowering:
-        return Lowering(self.code, self.state, strict=self.strict)
+        return Remembering(self.code, self.state, strict=self.strict)
 
     def system(self, selected: frozenset[str] | None) -> System:
         """Encode it all."""
@@ -242,7 +243,7 @@ class _Encoder:
 
     def _lowering_of(self, step: Step) -> Lowering:
         row = input_row(self.code, self.layout, spread(self.layout, step[0]))
-        return Lowering(self.code, State(row, self.layout, self.kernel.variables), self.state, strict=self.strict)
+        return Remembering(self.code, State(row, self.layout, self.kernel.variables), self.state, self.strict)
 
     def _dead(self, alive: int, lowering: Lowering) -> tuple[int, int]:
         """When the system has stopped where it may not, and when a ``terminal`` that is asked has no value."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
 import z3
 
 from assay.checker.evaluate.families import statement
-from assay.checker.symbolic.theory import Reading
+from assay.checker.symbolic.theory import COLLECTIONS, Reading
 from assay.checker.symbolic.theory_collections import Values
-from assay.checker.symbolic.theory_values import Domain, TMap, TRecord
+from assay.checker.symbolic.theory_values import Domain, OutsideTheoryError, TMap, TRecord
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
+from assay.grammar.elaborate.type_relations import mentions
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,37 @@ def step_of(domain: Domain, kernel: k.Kernel, action: k.Action, now: Values, *, 
         writer.pick(parameter.binder, parameter.domain)
     writer.run(action.body)
     return TheoryStep(action.name, (*writer.conditions, *reading.known), writer.after)
+
+
+def cuts_of(domain: Domain, kernel: k.Kernel, action: k.Action, now: Values, label: str) -> Iterator[tuple[Any, ...]]:
+    """For each ``bound`` of that label the conditions under which it is the first that cuts the action, or more: other bounds are left out."""
+    reading = Reading(domain, now)
+    writer = _Writer(reading, kernel, bounded=False)
+    for parameter in action.parameters:
+        writer.pick(parameter.binder, parameter.domain)
+    for each in action.body:
+        if isinstance(each, k.Guard) and each.kind == "bound":
+            if each.label == label:
+                denied = reading.apart(lambda each=each: z3.Not(reading.read(each.condition)))  # type: ignore[misc]
+                yield (*writer.conditions, *reading.known, denied)
+        elif isinstance(each, k.Guard | k.Pick | k.Let):
+            writer.run([each])
+        else:
+            return
+
+
+def more_than(domain: Domain, value: Any, of: t.Type) -> Any:
+    """Whether a set or partial map has more elements than its type allows; raises ``OutsideTheoryError`` where there are capacities inside."""
+    match of:
+        case t.SetType(item, int(capacity)):
+            image, keys = item, value
+        case t.MapType(item, image, int(capacity)):
+            keys = value.keys
+        case _:
+            raise OutsideTheoryError("a capacity inside of a value")
+    if any(mentions(part, each) for part in (item, image) for each in COLLECTIONS) or not domain.is_listed(item):
+        raise OutsideTheoryError("a capacity inside of a value")
+    return z3.Sum([z3.If(keys.contains(x), 1, 0) for x in domain.values(item)]) > capacity
 
 
 class _Writer:

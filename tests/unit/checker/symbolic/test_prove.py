@@ -63,7 +63,7 @@ def spec(name: str, model: str | None = None, **overrides: str) -> Kernel:
 
 
 def only(*names: str) -> SearchOptions:
-    return SearchOptions(properties=frozenset(names), timeout=60, check_deadlock=False)
+    return SearchOptions(properties=frozenset(names), timeout=600, check_deadlock=False)
 
 
 def outcomes(proofs: Proofs) -> dict[str, Outcome]:
