@@ -68,17 +68,24 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
 
 
 def _lost_starts(reading: LogReading) -> Iterator[Notice]:
-    """Processes of a broker whose logs do not say that they started."""
+    """Processes of a broker whose logs do not say that they started, nor any line beside them of which nobody knows whose it is."""
     first: dict[ProcessRun, Event] = {}
     started: set[ProcessRun] = set()
+    unowned: set[str] = set()
     for event in reading.recognised:
         if "broker" in event.fields:
             first.setdefault(event.run, event)
         if reading.role(event) in BEGINNINGS:
             started.add(event.run)
+            unowned |= {_folder(event.run)} if event.fields.get("node", "") is None else set()
     for run, event in first.items():
-        if run not in started:
+        if run not in started and _folder(run) not in unowned:
             yield Notice(KIND, event.record.place, f"the logs of {run} begin after its start")
+
+
+def _folder(run: ProcessRun) -> str:
+    """The node's name without the broker, where several brokers wrote one file."""
+    return run.node.rpartition("/")[0]
 
 
 def _silent_brokers(reading: LogReading) -> Iterator[Notice]:

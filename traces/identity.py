@@ -9,14 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from assay.traces.events import Notice, Place, ProcessRun
-from assay.traces.readers.reading import FileReading, Match, times_of
+from assay.traces.readers.reading import NEVER, FileReading, Match, times_of
 from assay.traces.readers.stretch import Numbers
 from assay.traces.series import put_together
+
+
+JOINED = 5_000
+"""By how many milliseconds times go back where another file begins; lines that several write by turns are not so far apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,16 @@ def _divide(
     stream: str, matches: Sequence[Match], name: str, nodes: dict[str, NodeFiles], notices: list[Notice]
 ) -> None:
     """Deal the records of a log that several brokers wrote to the nodes that they name."""
+    pieces = _joined_files(matches)
+    if pieces:
+        for number, piece in enumerate(pieces, 1):
+            own = writers_of(piece)
+            label = f"{name}/{min(own)}" if own else f"{name}/?"
+            node = nodes.setdefault(label, NodeFiles(label, unknown=not own))
+            node.logs[f"{stream}, part {number}"] = list(piece)
+        text = f"{len(pieces)} files of several brokers were put one behind another in this one"
+        notices.append(Notice("joined files", Place(matches[0].record.place.file, 1, 0), text))
+        return
     unknown = 0
     for match in matches:
         ids = match.writers
@@ -105,6 +120,19 @@ def _divide(
         node.logs.setdefault(stream, []).append(match)
     text = f"several brokers wrote this file; for {unknown:,} of its records it cannot be told which"
     notices.append(Notice("interleaved nodes", Place(matches[0].record.place.file, 1, 0), text))
+
+
+def _joined_files(matches: Sequence[Match]) -> list[Sequence[Match]]:
+    """The files that were put one behind another in one, if it is that; empty where brokers wrote by turns.
+
+    Each file begins long before the one before it ends, and each is of one broker at most: lines of several that come by turns are neither.
+    """
+    times = times_of(matches)
+    if NEVER in times:
+        return []
+    cuts = [0, *(np.flatnonzero(times[1:] < times[:-1] - JOINED) + 1).tolist(), len(matches)]
+    pieces = [matches[start:end] for start, end in pairwise(cuts)]
+    return pieces if len(pieces) > 1 and all(len(writers_of(piece)) <= 1 for piece in pieces) else []
 
 
 @dataclass(frozen=True, slots=True)

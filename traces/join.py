@@ -28,6 +28,9 @@ from assay.traces.views import Views
 NUMBERS_SHOWN = 5
 """How many of the numbers that no line states are listed."""
 
+WIDTHS = 24, 400
+"""How many ways are followed in a slice at first, and where that leaves anything open."""
+
 STATES_KEPT = 10_000
 """How many states are remembered from one slice to the next."""
 
@@ -160,19 +163,38 @@ class Joiner:
     def _found(
         self, observations: Sequence[Observation], *, started: bool, one_is_enough: bool
     ) -> tuple[History, Findings]:
-        """What is found of a slice, with the history that it is told in; where equal lines are left out first, all of them if anything is wrong."""
-        few = without_equals(observations)
-        if len(few) < len(observations):
-            history, lines = self._history(), [slice_item(number, observations[number]) for number in few]
-            found = SliceCheck(history, self.blamer, lines, started=started, one_is_enough=True, explained=False).run()
-            if not found.violations:
-                return history, found
-        history, lines = self._history(), [slice_item(number, seen) for number, seen in enumerate(observations)]
-        check = partial(SliceCheck, history, self.blamer, started=started, one_is_enough=one_is_enough)
-        return history, check_slice(check, lines)
+        """What is found of a slice, with the history that it is told in.
 
-    def _history(self) -> History:
-        return History(self.model, self.joint.split, self.joint.chain, self._views)
+        First equal lines are left out and few ways are followed, and more only if that leaves anything open; then all lines, if anything is wrong.
+        """
+        few = [slice_item(number, observations[number]) for number in without_equals(observations)]
+        for width in WIDTHS:
+            history = self._history(width)
+            found = SliceCheck(history, self.blamer, few, started=started, one_is_enough=True, explained=False).run()
+            if not history.narrowed or not found.is_open:
+                break
+        if not found.violations:
+            return history, found
+        if history.narrowed:
+            return history, replace(found, narrowed=found.violations[0].event.record.place, violations=[])
+        return self._explained(observations, started=started, one_is_enough=one_is_enough)
+
+    def _explained(
+        self, observations: Sequence[Observation], *, started: bool, one_is_enough: bool
+    ) -> tuple[History, Findings]:
+        """The mismatches of a slice that has some; the first alone where others may only lack a way that was not followed."""
+        history, lines = (
+            self._history(WIDTHS[-1]),
+            [slice_item(number, seen) for number, seen in enumerate(observations)],
+        )
+        check = partial(SliceCheck, history, self.blamer, started=started)
+        found = check_slice(partial(check, one_is_enough=one_is_enough), lines)
+        if history.narrowed and not one_is_enough:
+            found = check_slice(partial(check, one_is_enough=True), lines)
+        return history, found
+
+    def _history(self, width: int) -> History:
+        return History(self.model, self.joint.split, self.joint.chain, self._views, width)
 
     def _execution(self, history: History, trail: Trail) -> Execution:
         """The execution of a slice: a step for each write and deed, with what was assumed before it."""
@@ -257,12 +279,17 @@ def _speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
 def _verdict(found: Findings) -> TraceVerdict:
     if found.violations:
         return TraceVerdict.INCONSISTENT
-    if found.missing or found.unplaced or found.begun is not None:
+    if found.narrowed is not None or found.missing or found.unplaced or found.begun is not None:
         return TraceVerdict.INCONCLUSIVE
     return TraceVerdict.CONSISTENT
 
 
 def _reason(found: Findings) -> str | None:
+    if found.narrowed is not None:
+        return (
+            f"{found.narrowed} fits none of {WIDTHS[-1]} histories that were followed; "
+            "writes of which no line tells leave more open"
+        )
     if found.missing:
         shown = ", ".join(map(str, found.missing[:NUMBERS_SHOWN])) + (
             ", …" if len(found.missing) > NUMBERS_SHOWN else ""
