@@ -19,7 +19,6 @@ from assay.traces.readers.reading import NEVER, FileReading, Match, times_of
 from assay.traces.readers.stretch import Numbers
 from assay.traces.series import put_together
 
-
 JOINED = 5_000
 """By how many milliseconds times go back where another file begins; lines that several write by turns are not so far apart."""
 
