@@ -159,7 +159,7 @@ class History:
         found = (
             Trail(self.own(taken.state), position, trail, silent, state, (), (taken,))
             for trail in frontier
-            for position, state in self.places(trail, write)
+            for position, state in self.places(trail, write, self.view(silent))
             for taken in self.numbered(state, self.model.plan.numbered)
         )
         return self._kept(_earliest(found))
@@ -171,10 +171,10 @@ class History:
                 for after, taken in self.outcomes(entry, state):
                     yield Trail(self.own(after), position, trail, entry, state, route, taken)
 
-    def places(self, trail: Trail, entry: Entry) -> Iterator[tuple[int, int]]:
-        """The positions for an entry after a trail, with the state there; those that look alike once."""
+    def places(self, trail: Trail, entry: Entry, view: View | None = None) -> Iterator[tuple[int, int]]:
+        """The positions for an entry after a trail, with the state there; those that look alike once, to the entry or as ``view`` says."""
         low, high = self.window(entry)
-        view = self.view(entry)
+        view = view or self.view(entry)
         seen: set[int] = set()
         position, last = max(trail.position, low), max(trail.position, high)
         while position <= last:

@@ -212,6 +212,8 @@ class SliceCheck:
             onward = seen or self._adopt(write)
             if not onward:
                 self.found.unplaced.append(write)
+                if self.last is not None:
+                    self.gaps.append(Gap(range(self.last + 1, write.number + 1), before))
                 return
             if not (unknown or seen):
                 self.found.missing += (n for n in range(expected, write.number) if n not in self.found.missing)

@@ -69,6 +69,9 @@ trace log:
 """.replace("node: Key", "")
 SHELVES = SHELVES.replace("Unlocked():", "Unlocked:").replace("unlock()", "unlock")
 
+PUSHED = "    on Pushed(slice: Shelf, version: Count) at version: put(slice)\n"
+"""A line that does not say how many there are now."""
+
 Line = Callable[..., Any]
 
 
@@ -168,13 +171,28 @@ def test_what_a_missing_write_would_explain_is_no_violation(
     assert found.slices[0].reason == "no line tells of write 1"
 
 
+def test_a_write_that_tells_too_little_to_go_on_from_may_explain_a_line_too(line: Line, shelf: Line) -> None:
+    """Two things were put there, one of them before the line that counts them: of the first no line tells, and the second does not say how many."""
+    text = SHELVES.replace("GUARD", "bound room: t.items < Max").replace("    on Marked", PUSHED + "    on Marked")
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 20, "Counted", items=2),
+        shelf(3, 40_000, "Pushed", version=2),
+        shelf(4, 40_010, "Seen", items=1, version=3),
+    ]
+    found = validate(load_text(text), events)
+    assert (found.verdict, found.violations) == (TraceVerdict.INCONCLUSIVE, ())
+    assert found.reason == "a-1: no line tells of write 1, 2"
+
+
 def test_what_a_slice_was_before_its_first_known_write_is_not_held_against_it(line: Line, shelf: Line) -> None:
     begun = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Counted", items=2), shelf(2, 15, "Counted", items=3)]
     alone = answer(begun)
     assert (alone.verdict, alone.violations) == (TraceVerdict.INCONCLUSIVE, ())
     known = [*begun, shelf(3, 20, "Seen", items=1, version=4)]
     assert (answer(known).verdict, answer(known).violations) == (TraceVerdict.INCONCLUSIVE, ())
-    (violation,) = answer([*known, shelf(3, 30, "Counted", items=3)]).violations
+    (violation,) = answer([*known, shelf(4, 30, "Counted", items=3)]).violations
     assert violation.place.line == 4
 
 
@@ -211,7 +229,7 @@ SHAKEN = (
     )
     .replace("take, mark", "take, mark, shake")
     .replace("numbered put, take", "numbered put, take, shake\n    hidden shake; at most 2 between two pinned events")
-    .replace("    on Marked", "    on Pushed(slice: Shelf, version: Count) at version: put(slice)\n    on Marked")
+    .replace("    on Marked", PUSHED + "    on Marked")
 )
 """Shelves that are shaken, of which no line tells: how much is on them then is not known."""
 
