@@ -168,25 +168,28 @@ class Joiner:
         First equal lines are left out and few ways are followed, and more only if that leaves anything open; then all lines, if anything is wrong.
         """
         few = [slice_item(number, observations[number]) for number in without_equals(observations)]
-        for width in WIDTHS:
-            history = self._history(width)
-            found = SliceCheck(history, self.blamer, few, started=started, one_is_enough=True, explained=False).run()
-            if not history.narrowed or not found.is_open:
-                break
+        history, found = self._followed(few, WIDTHS[0], started=started)
+        for width in WIDTHS[1:]:
+            if history.narrowed and found.is_open:
+                history, found = self._followed(few, width, started=started)
         if not found.violations:
             return history, found
         if history.narrowed:
             return history, replace(found, narrowed=found.violations[0].event.record.place, violations=[])
         return self._explained(observations, started=started, one_is_enough=one_is_enough)
 
+    def _followed(self, lines: Sequence[Item], width: int, *, started: bool) -> tuple[History, Findings]:
+        """What is found of a slice with so many ways, up to its first mismatch, which is not explained."""
+        history = self._history(width)
+        check = SliceCheck(history, self.blamer, lines, started=started, one_is_enough=True, explained=False)
+        return history, check.run()
+
     def _explained(
         self, observations: Sequence[Observation], *, started: bool, one_is_enough: bool
     ) -> tuple[History, Findings]:
         """The mismatches of a slice that has some; the first alone where others may only lack a way that was not followed."""
-        history, lines = (
-            self._history(WIDTHS[-1]),
-            [slice_item(number, seen) for number, seen in enumerate(observations)],
-        )
+        lines = [slice_item(number, seen) for number, seen in enumerate(observations)]
+        history = self._history(WIDTHS[-1])
         check = partial(SliceCheck, history, self.blamer, started=started)
         found = check_slice(partial(check, one_is_enough=one_is_enough), lines)
         if history.narrowed and not one_is_enough:
