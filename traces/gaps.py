@@ -72,16 +72,23 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
 
 
 def _lost_starts(reading: LogReading) -> Iterator[Notice]:
-    """Processes of a broker whose logs do not say that they started."""
+    """Processes of a broker whose logs do not say that they started, nor any line beside them of which nobody knows whose it is."""
     first: dict[ProcessRun, Event] = {}
     for stream in reading.streams:
         if stream.run not in first:
             telling = (event for event in stream.events if event.shape and "broker" in event.fields)
             first |= {event.run: event for event in islice(telling, 1)}
-    started = {event.run for event in reading.of_role(*BEGINNINGS)}
+    begun = list(reading.of_role(*BEGINNINGS))
+    started = {event.run for event in begun}
+    unowned = {_folder(event.run) for event in begun if event.fields.get("node", "") is None}
     for run, event in first.items():
-        if run not in started:
+        if run not in started and _folder(run) not in unowned:
             yield Notice(KIND, event.record.place, f"the logs of {run} begin after its start")
+
+
+def _folder(run: ProcessRun) -> str:
+    """The node's name without the broker, where several brokers wrote one file."""
+    return run.node.rpartition("/")[0]
 
 
 def _silent_brokers(reading: LogReading) -> Iterator[Notice]:

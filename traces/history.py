@@ -11,6 +11,10 @@ the memory is bounded by the states that may be true at once, not by the length 
 NOTE(equal lines): A cluster restates each write a hundred times. Of the lines of a write that state the same and no action the earliest says all that the
 others say: it is what the outcome is compared with, and of the times of lines that are no action only the first is asked for. So where nothing is wrong
 without the others, nothing is wrong with them, and the execution is the same; how many lines contradict a write is asked of all of them.
+
+NOTE(narrow histories): A write of which no line tells leaves many ways open, and what brokers were sent keeps them apart for good: a few dozen such
+writes in a slice, as before Kafka 2.4, and the ways are beyond counting, though nearly all of them go on. So no more than ``width`` are followed, and
+``narrowed`` says whether any were left. An execution that is found is one; that there is none is known only if no way was left.
 """
 
 from __future__ import annotations
@@ -78,13 +82,18 @@ Frontier = tuple[Trail, ...]
 
 
 class History:
-    """The steps of one slice over a shared execution; ``visited`` counts the states at which an entry was tried."""
+    """The steps of one slice over a shared execution; ``visited`` counts the states at which an entry was tried.
 
-    def __init__(self, model: Model, split: Split, chain: Chain, views: Views) -> None:
+    At most ``width`` ways are followed at once (see the note on narrow histories).
+    """
+
+    def __init__(self, model: Model, split: Split, chain: Chain, views: Views, width: int) -> None:
         self.model = model
         self.split = split
         self.chain = chain
         self.views = views
+        self.width = width
+        self.narrowed = False
         self.visited = 0
         blank = model.states[model.initial[0]]
         self.begin: Frontier = (Trail(tuple(blank[i] for i in split.own), 0),)
@@ -122,8 +131,15 @@ class History:
         for hidden in range((most if self.view(entry).hidden_matters else 0) + 1):
             best = _earliest(onward for trail in frontier for onward in self._onward(trail, entry, hidden))
             if best:
-                return best
+                return self._kept(best)
         return ()
+
+    def _kept(self, frontier: Frontier) -> Frontier:
+        """As many ways as are followed, from all parts of the list: what is side by side there differs least."""
+        if len(frontier) <= self.width:
+            return frontier
+        self.narrowed = True
+        return tuple(frontier[number * len(frontier) // self.width] for number in range(self.width))
 
     def unseen(self, frontier: Frontier, number: int) -> Frontier:
         """The ways on with a write of which no line tells: one of the numbered actions that may be hidden."""
@@ -135,7 +151,7 @@ class History:
             for position, state in self.places(trail, write)
             for taken in self.numbered(state, actions)
         )
-        return _earliest(found)
+        return self._kept(_earliest(found))
 
     def unstated(self, frontier: Frontier, write: Write) -> Frontier:
         """The ways on with any numbered action in place of a write, at the time of its lines, whatever else these say."""
@@ -143,10 +159,10 @@ class History:
         found = (
             Trail(self.own(taken.state), position, trail, silent, state, (), (taken,))
             for trail in frontier
-            for position, state in self.places(trail, write)
+            for position, state in self.places(trail, write, self.view(silent))
             for taken in self.numbered(state, self.model.plan.numbered)
         )
-        return _earliest(found)
+        return self._kept(_earliest(found))
 
     def _onward(self, trail: Trail, entry: Entry, hidden: int) -> Iterator[Trail]:
         numbered = isinstance(entry, Write)
@@ -155,10 +171,10 @@ class History:
                 for after, taken in self.outcomes(entry, state):
                     yield Trail(self.own(after), position, trail, entry, state, route, taken)
 
-    def places(self, trail: Trail, entry: Entry) -> Iterator[tuple[int, int]]:
-        """The positions for an entry after a trail, with the state there; those that look alike once."""
+    def places(self, trail: Trail, entry: Entry, view: View | None = None) -> Iterator[tuple[int, int]]:
+        """The positions for an entry after a trail, with the state there; those that look alike once, to the entry or as ``view`` says."""
         low, high = self.window(entry)
-        view = self.view(entry)
+        view = view or self.view(entry)
         seen: set[int] = set()
         position, last = max(trail.position, low), max(trail.position, high)
         while position <= last:

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from assay.traces.events import Notice, Place, ProcessRun
 from assay.traces.readers.reading import FileReading
-from assay.traces.readers.rows import Rows, joined
+from assay.traces.readers.rows import NEVER, Rows, joined
 from assay.traces.readers.stretch import Numbers
 from assay.traces.series import put_together
+
+JOINED = 5_000
+"""By how many milliseconds times go back where another file begins; lines that several write by turns are not so far apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,16 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
 
 def _divide(stream: str, matches: Rows, name: str, nodes: dict[str, NodeFiles], notices: list[Notice]) -> None:
     """Deal the records of a log that several brokers wrote to the nodes that they name."""
+    pieces = _joined_files(matches)
+    if pieces:
+        for number, piece in enumerate(pieces, 1):
+            own = piece.writers
+            label = f"{name}/{min(own)}" if own else f"{name}/?"
+            node = nodes.setdefault(label, NodeFiles(label, unknown=not own))
+            node.logs[f"{stream}, part {number}"] = piece
+        text = f"{len(pieces)} files of several brokers were put one behind another in this one"
+        notices.append(Notice("joined files", Place(matches[0].record.place.file, 1, 0), text))
+        return
     ids = [match.writers for match in matches]
     labels = [f"{name}/{min(own)}" if len(own) == 1 else f"{name}/?" for own in ids]
     unknown = sum(len(own) != 1 for own in ids)
@@ -98,6 +112,19 @@ def _divide(stream: str, matches: Rows, name: str, nodes: dict[str, NodeFiles], 
         node.logs[stream] = matches.take(own_rows)
     text = f"several brokers wrote this file; for {unknown:,} of its records it cannot be told which"
     notices.append(Notice("interleaved nodes", Place(matches[0].record.place.file, 1, 0), text))
+
+
+def _joined_files(matches: Rows) -> list[Rows]:
+    """The files that were put one behind another in one, if it is that; empty where brokers wrote by turns.
+
+    Each file begins long before the one before it ends, and each is of one broker at most: lines of several that come by turns are neither.
+    """
+    times = matches.times
+    if NEVER in times:
+        return []
+    cuts = [0, *(np.flatnonzero(times[1:] < times[:-1] - JOINED) + 1).tolist(), len(matches)]
+    pieces = [matches[start:end] for start, end in pairwise(cuts)]
+    return pieces if len(pieces) > 1 and all(len(piece.writers) <= 1 for piece in pieces) else []
 
 
 @dataclass(frozen=True, slots=True)

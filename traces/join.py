@@ -14,7 +14,7 @@ from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Observation, Read, Tally
 from assay.traces.chain import Chain, chain
 from assay.traces.events import Event, Place
-from assay.traces.history import Deed, History, Trail, Write
+from assay.traces.history import Deed, History, Trail, Write, without_equals
 from assay.traces.order import Item
 from assay.traces.replay import Properties
 from assay.traces.search.model import Model
@@ -29,6 +29,9 @@ from assay.traces.views import Views
 
 NUMBERS_SHOWN = 5
 """How many of the numbers that no line states are listed."""
+
+WIDTHS = 24, 400
+"""How many ways are followed in a slice at first, and where that leaves anything open."""
 
 STATES_KEPT = 10_000
 """How many states are remembered from one slice to the next."""
@@ -104,9 +107,8 @@ class Joiner:
         if not observations:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
         self._forget()
-        history, lines = self._history(), [slice_item(number, seen) for number, seen in enumerate(observations)]
-        started = self._started(events)
-        found = SliceCheck(history, self.blamer, lines, started=started, one_is_enough=True, explained=False).run()
+        lines = [slice_item(number, seen) for number, seen in enumerate(observations)]
+        history, found = self._noted(lines, started=self._started(events))
         return None if found.violations else self._result(name, history, found, read.tally.used)
 
     def _started(self, events: Sequence[Event]) -> bool:
@@ -167,9 +169,8 @@ class Joiner:
         self._forget()
         if not observations:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
-        history, lines = self._history(), [slice_item(number, seen) for number, seen in enumerate(observations)]
-        check = partial(SliceCheck, history, self.blamer, started=self._started(events), one_is_enough=one_is_enough)
-        return self._result(name, history, check_slice(check, lines), len({id(seen.event) for seen in observations}))
+        history, found = self._found(observations, started=self._started(events), one_is_enough=one_is_enough)
+        return self._result(name, history, found, len({id(seen.event) for seen in observations}))
 
     def _result(self, name: str, history: History, found: Findings, used: int) -> SliceResult:
         self.visited += history.visited
@@ -187,8 +188,46 @@ class Joiner:
             tuple(self._remarks(found.trail)),
         )
 
-    def _history(self) -> History:
-        return History(self.model, self.joint.split, self.joint.chain, self._views)
+    def _found(
+        self, observations: Sequence[Observation], *, started: bool, one_is_enough: bool
+    ) -> tuple[History, Findings]:
+        """What is found of a slice, with the history that it is told in: without equal lines, and of all lines only if anything is wrong."""
+        few = [slice_item(number, observations[number]) for number in without_equals(observations)]
+        history, found = self._noted(few, started=started)
+        if not found.violations:
+            return history, found
+        return self._explained(observations, started=started, one_is_enough=one_is_enough)
+
+    def _noted(self, few: Sequence[Item], *, started: bool) -> tuple[History, Findings]:
+        """What is found of a slice: few ways are followed, and more only if that leaves anything open. A mismatch is noted, and not explained."""
+        history, found = self._followed(few, WIDTHS[0], started=started)
+        for width in WIDTHS[1:]:
+            if history.narrowed and found.is_open:
+                history, found = self._followed(few, width, started=started)
+        if found.violations and history.narrowed:
+            found = replace(found, narrowed=found.violations[0].event.record.place, violations=[])
+        return history, found
+
+    def _followed(self, lines: Sequence[Item], width: int, *, started: bool) -> tuple[History, Findings]:
+        """What is found of a slice with so many ways, up to its first mismatch, which is not explained."""
+        history = self._history(width)
+        check = SliceCheck(history, self.blamer, lines, started=started, one_is_enough=True, explained=False)
+        return history, check.run()
+
+    def _explained(
+        self, observations: Sequence[Observation], *, started: bool, one_is_enough: bool
+    ) -> tuple[History, Findings]:
+        """The mismatches of a slice that has some; the first alone where others may only lack a way that was not followed."""
+        lines = [slice_item(number, seen) for number, seen in enumerate(observations)]
+        history = self._history(WIDTHS[-1])
+        check = partial(SliceCheck, history, self.blamer, started=started)
+        found = check_slice(partial(check, one_is_enough=one_is_enough), lines)
+        if history.narrowed and not one_is_enough:
+            found = check_slice(partial(check, one_is_enough=True), lines)
+        return history, found
+
+    def _history(self, width: int) -> History:
+        return History(self.model, self.joint.split, self.joint.chain, self._views, width)
 
     def _execution(self, history: History, trail: Trail) -> Execution:
         """The execution of a slice: a step for each write and deed, with what was assumed before it."""
@@ -273,12 +312,17 @@ def _speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
 def _verdict(found: Findings) -> TraceVerdict:
     if found.violations:
         return TraceVerdict.INCONSISTENT
-    if found.missing or found.unplaced or found.begun is not None:
+    if found.narrowed is not None or found.missing or found.unplaced or found.begun is not None:
         return TraceVerdict.INCONCLUSIVE
     return TraceVerdict.CONSISTENT
 
 
 def _reason(found: Findings) -> str | None:
+    if found.narrowed is not None:
+        return (
+            f"{found.narrowed} fits none of {WIDTHS[-1]} histories that were followed; "
+            "writes of which no line tells leave more open"
+        )
     if found.missing:
         shown = ", ".join(map(str, found.missing[:NUMBERS_SHOWN])) + (
             ", …" if len(found.missing) > NUMBERS_SHOWN else ""

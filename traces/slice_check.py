@@ -10,6 +10,7 @@ from itertools import accumulate, takewhile
 from assay.checker.evaluate.traverse import variables_of
 from assay.grammar import kernel as k
 from assay.traces.binding import Observation, changed, observe
+from assay.traces.events import Place
 from assay.traces.history import (
     HIDDEN_TRIED,
     Deed,
@@ -78,6 +79,13 @@ class Findings:
     unplaced: list[Write] = field(default_factory=list)
     begun: Item | None = None
     """The first line of a slice of whose beginning no line tells."""
+    narrowed: Place | None = None
+    """The line that fits none of the ways that were followed, where there were others."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something has no explanation, or not one from lines alone."""
+        return bool(self.violations or self.missing or self.unplaced)
 
 
 class SliceCheck:
@@ -204,6 +212,8 @@ class SliceCheck:
             onward = seen or self._adopt(write)
             if not onward:
                 self.found.unplaced.append(write)
+                if self.last is not None:
+                    self.gaps.append(Gap(range(self.last + 1, write.number + 1), before))
                 return
             if not (unknown or seen):
                 self.found.missing += (n for n in range(expected, write.number) if n not in self.found.missing)

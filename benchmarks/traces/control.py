@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -64,7 +65,7 @@ class _Counted(History):
     """The steps of a slice, as long as there are not too many of them: without guards their number has no bound that helps."""
 
     def __init__(self, model: Model, split: Split, joint: Joint, views: Views, nodes: Iterator[int]) -> None:
-        super().__init__(model, split, joint.chain, views)
+        super().__init__(model, split, joint.chain, views, sys.maxsize)
         self._nodes = nodes
 
     def number(self, own: Own, position: int) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 from assay.checker.evaluate.expression import meaning
 from assay.checker.evaluate.scope import Frame, Meaning, Scope
 from assay.checker.evaluate.traverse import children, descendants, free_locals, variables_of
+from assay.checker.evaluate.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 
@@ -54,10 +55,9 @@ class Remembered:
         if found is None:
             if len(self._known) >= KEPT:
                 self._known.clear()
-            found = self._known[key] = (
-                read,
-                self.plain(frame),
-            )  # what is read is kept, so that nothing else gets its identity
+            with consulted():  # what it consults itself is another matter
+                value = self.plain(frame)
+            found = self._known[key] = read, value  # what is read is kept, so that nothing else gets its identity
         return found[1]
 
 
@@ -74,11 +74,41 @@ def consulted() -> Iterator[Consulted]:
 
 def remembering(expr: k.Expr, scope: Scope) -> Meaning:
     """The function that evaluates an expression, and remembers what it gave."""
-    plain = meaning(expr, scope)
     if scope.old or scope.evaluated is not None or not is_remembered(expr):
-        return plain
+        return meaning(expr, scope)
+    plain = _membership(expr, scope) or meaning(expr, scope)
     positions = sorted(scope.positions[name] for name in variables_of(expr))
     return Remembered(plain, positions, sorted(free_locals(expr)))
+
+
+def _membership(expr: k.Expr, scope: Scope) -> Meaning | None:
+    """``exists x in d: f(x) == v`` asked as whether v is among the values of f, which are remembered whatever v is; None of all else.
+
+    Where f has no value for some x, it is asked as it is written.
+    """
+    match expr:
+        case k.Quantified(
+            kind="exists", binder=binder, domain=domain, body=k.Equal(left=left, right=right, negated=False)
+        ):
+            sides = [(left, right), (right, left)]
+        case _:
+            return None
+    for inside, outside in sides:
+        generator = k.Generator(binder, domain)
+        image = k.Image(t.SetType(inside.type), inside, (generator,), None)
+        if binder.name not in free_locals(outside) and not free_locals(image) and is_remembered(image):
+            return _asked(remembering(image, scope), scope.meaning(outside), meaning(expr, scope))
+    return None
+
+
+def _asked(values: Meaning, wanted: Meaning, plain: Meaning) -> Meaning:
+    def contains(frame: Frame) -> Any:
+        try:
+            return wanted(frame) in values(frame)
+        except Undefined:
+            return plain(frame)
+
+    return contains
 
 
 def is_remembered(expr: k.Expr) -> bool:

@@ -206,6 +206,23 @@ def test_lines_of_all_brokers_in_one_file_without_their_names_are_no_false_alarm
     found = answer(reading)
     assert found.verdict is not TraceVerdict.INCONSISTENT
     assert found.counts.read == found.counts.used + found.counts.ignored + found.counts.unmapped
+    assert "begin after its start" not in str(found.reason)
+
+
+@pytest.mark.parametrize("names", [["server", "controller", "state-change"], ["all"]])
+def test_files_of_several_brokers_put_one_behind_another_are_read_as_what_they_were(
+    names: list[str], recording: Path, original: LogReading, tmp_path: Path
+) -> None:
+    for path in sorted(recording.glob("broker-*/*.log")):
+        with (tmp_path / f"{path.stem if len(names) > 1 else names[0]}.log").open("ab") as out:
+            out.write(path.read_bytes())
+    reading = read_logs([tmp_path])
+    assert "joined files" in kinds_of_notices(reading)
+    nodes = sorted({folder.name for folder in recording.glob("broker-*")})
+    assert sorted({event.run.node.rpartition("/")[2] for event in reading.events}) == [n[-1] for n in nodes]
+    wanted = [event for event in original.events if event.run.node in nodes]
+    assert Counter(event.kind for event in reading.events) == Counter(event.kind for event in wanted)
+    assert answer(reading).verdict is TraceVerdict.CONSISTENT
 
 
 def rotated(path: Path, names: list[str]) -> None:

@@ -100,3 +100,54 @@ def test_a_voter_that_goes_back_to_an_epoch_that_it_knew_is_a_violation(tmp_path
 def test_a_controller_apart_from_brokers_is_known_by_the_lines_of_the_quorum(tmp_path: Path) -> None:
     reading, _ = answer(tmp_path, elected(4, 4))
     assert {node.name: node.brokers for node in reading.nodes} == {"controller-101": (101,), "controller-102": (102,)}
+
+
+def test_a_broker_before_1_1_resigns_when_it_has_its_next_session_and_lives_on(tmp_path: Path) -> None:
+    """A follower's line then names the controller of the request, and the epoch in which the partition was last written: not that of a request."""
+    connected = "Session establishment complete on server 127.0.0.1/127.0.0.1:47843, sessionid ="
+    client, zkclient = "(org.apache.zookeeper.ClientCnxn)", "(org.I0Itec.zkclient.ZkClient)"
+    registered = "Registered broker 1 at path /brokers/ids/1 with addresses: EndPoint(127.0.0.1,47697,ListenerName(PLAINTEXT),PLAINTEXT) (kafka.utils.ZkUtils)"
+    controller = "(kafka.controller.KafkaController)"
+    lines = f"""
+        08:05:43,611] INFO starting (kafka.server.KafkaServer)
+        08:05:43,912] INFO {connected} 0x1a2024a1f010003, negotiated timeout = 6000 {client}
+        08:05:45,827] INFO {registered}
+        08:06:00,016] INFO [Controller 1]: 1 successfully elected as the controller {controller}
+        08:06:00,029] INFO [Controller 1]: Controller 1 incremented epoch to 1 {controller}
+        08:06:18,931] WARN Unable to reconnect to ZooKeeper service, session 0x1a2024a1f010003 has expired {client}
+        08:06:18,931] INFO zookeeper state changed (Expired) {zkclient}
+        08:06:18,950] INFO {connected} 0x1a2024a1f010005, negotiated timeout = 6000 {client}
+        08:06:18,958] INFO [Controller 1]: Broker 1 resigned as the controller {controller}
+        08:06:18,971] INFO {registered}
+        08:06:22,016] INFO [Controller 1]: 1 successfully elected as the controller {controller}
+        08:06:22,029] INFO [Controller 1]: Controller 1 incremented epoch to 2 {controller}
+        08:06:23,002] ERROR Broker 1 received LeaderAndIsrRequest with correlation id 1 from controller 1 epoch 1 for partition audit-1 but cannot become follower since the new leader 3 is unavailable. (state.change.logger)
+        08:06:23,003] INFO Broker 1 skipped the become-follower state change after marking its partition as follower with correlation id 1 from controller 1 epoch 1 for partition audit-2 since the new leader 3 is the same as the old leader (state.change.logger)
+        08:06:23,104] TRACE Broker 1 stopped fetchers as part of become-follower request from controller 1 epoch 2 with correlation id 1 for partition audit-0 (state.change.logger)
+    """
+    reading, found = answer(tmp_path, {"broker-1": lines})
+    assert (found.violations, found.counts.unmapped) == ((), 0)
+    assert [event.fields["epoch"] for event in reading.events if event.kind == "StateControllerEpoch"] == [1, 1]
+    assert [event.fields["epoch"] for event in reading.events if event.kind == "RequestFromController"] == [2]
+    steps = [step.action for step in found.execution.steps] if found.execution is not None else []
+    assert "controller.resign_late" in steps
+    assert "controller.stop" not in steps
+
+
+def test_what_brokers_and_controllers_of_kraft_say_of_a_leader_that_is_away_is_known(tmp_path: Path) -> None:
+    away = "Unable to start fetching audit-3 with topic ID Some(aeAX_ptFTpS8CpugsrxSXw)"
+    logs = {
+        **elected(5, 5),
+        "broker-1": f"""
+            08:48:00,248] TRACE [Broker id=1] {away} from leader Some(-1) because it is not alive. (state.change.logger)
+            08:48:00,249] TRACE [Broker id=1] {away} from leader None because it is not alive. (state.change.logger)
+            08:48:00,250] TRACE [Broker id=1] {away} because the replica manager is shutting down. (state.change.logger)
+        """,
+        "controller-103": """
+            08:42:34,063] INFO [QuorumController id=103] registerBroker: event failed with NotControllerException in 559 microseconds. (org.apache.kafka.controller.QuorumController)
+        """,
+    }
+    reading, _ = answer(tmp_path, logs)
+    assert reading.unmapped == ()
+    kinds = [event.kind for event in reading.events]
+    assert (kinds.count("FetchError"), kinds.count("ControllerRequestRefused")) == (3, 1)

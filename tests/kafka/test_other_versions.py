@@ -32,6 +32,7 @@ class Other:
 AGAIN = frozenset({"again-0#2", "again-0#3", "again-1#2", "again-1#3"})
 WIPED = frozenset({"audit-0#2", "audit-1#2", "orders-0#2", "orders-1#2", "orders-2#2"})
 OTHERS = [
+    Other("zookeeper-0.11.0.3", 3309, AGAIN),
     Other(
         "zookeeper-1.1.1",
         6306,

@@ -9,6 +9,7 @@ import pytest
 
 from assay.grammar.diagnostics import SpecError
 from assay.grammar.load import load_text
+from assay.traces import join
 from assay.traces.validate import validate
 from assay.traces.validation import TraceVerdict, Validation
 
@@ -67,6 +68,9 @@ trace log:
     order: file; skew 0 ms
 """.replace("node: Key", "")
 SHELVES = SHELVES.replace("Unlocked():", "Unlocked:").replace("unlock()", "unlock")
+
+PUSHED = "    on Pushed(slice: Shelf, version: Count) at version: put(slice)\n"
+"""A line that does not say how many there are now."""
 
 Line = Callable[..., Any]
 
@@ -167,6 +171,21 @@ def test_what_a_missing_write_would_explain_is_no_violation(
     assert found.slices[0].reason == "no line tells of write 1"
 
 
+def test_a_write_that_tells_too_little_to_go_on_from_may_explain_a_line_too(line: Line, shelf: Line) -> None:
+    """Two things were put there, one of them before the line that counts them: of the first no line tells, and the second does not say how many."""
+    text = SHELVES.replace("GUARD", "bound room: t.items < Max").replace("    on Marked", PUSHED + "    on Marked")
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 20, "Counted", items=2),
+        shelf(3, 40_000, "Pushed", version=2),
+        shelf(4, 40_010, "Seen", items=1, version=3),
+    ]
+    found = validate(load_text(text), events)
+    assert (found.verdict, found.violations) == (TraceVerdict.INCONCLUSIVE, ())
+    assert found.reason == "a-1: no line tells of write 1, 2"
+
+
 def test_what_a_slice_was_before_its_first_known_write_is_not_held_against_it(line: Line, shelf: Line) -> None:
     begun = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Counted", items=2), shelf(2, 15, "Counted", items=3)]
     alone = answer(begun)
@@ -200,6 +219,44 @@ def test_a_write_without_a_line_that_another_line_has_shown_already_is_counted_o
     found = validate(load_text(text), events)
     assert (found.verdict, found.reason, found.violations) == (TraceVerdict.CONSISTENT, None, ())
     assert found.hidden == {"jolt": 1}
+
+
+SHAKEN = (
+    SHELVES.replace("GUARD", "bound room: t.items < Max")
+    .replace(
+        "action mark(",
+        "action shake(s: Shelf):\n    when made: stand[s] is some(t)\n    pick n in {0, 1, 2}\n    stand[s] := Stand(n, t.version + 1)\n\naction mark(",
+    )
+    .replace("take, mark", "take, mark, shake")
+    .replace("numbered put, take", "numbered put, take, shake\n    hidden shake; at most 2 between two pinned events")
+    .replace("    on Marked", PUSHED + "    on Marked")
+)
+"""Shelves that are shaken, of which no line tells: how much is on them then is not known."""
+
+
+@pytest.mark.parametrize(
+    ("widths", "verdict"), [((1, 4), TraceVerdict.CONSISTENT), ((1, 1), TraceVerdict.INCONCLUSIVE)]
+)
+def test_ways_that_were_not_followed_are_followed_before_a_line_is_called_wrong(
+    widths: tuple[int, int], verdict: TraceVerdict, line: Line, shelf: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a shelf with two things on it holds three after the next is put there."""
+    monkeypatch.setattr(join, "WIDTHS", widths)
+    told = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0), shelf(2, 20, "Pushed", version=2)]
+    found = validate(load_text(SHAKEN), [*told, shelf(3, 30, "Counted", items=3)])
+    assert (found.verdict, found.violations) == (verdict, ())
+    if verdict is TraceVerdict.INCONCLUSIVE:
+        assert "fits none of 1 histories that were followed" in str(found.reason)
+
+
+@pytest.mark.parametrize("widths", [(1, 4), (4, 4)])
+def test_a_line_that_fits_no_way_at_all_is_wrong(
+    widths: tuple[int, int], line: Line, shelf: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(join, "WIDTHS", widths)
+    told = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0), shelf(2, 20, "Pushed", version=2)]
+    found = validate(load_text(SHAKEN), [*told, shelf(3, 30, "Counted", items=4)])
+    assert (found.verdict, len(found.violations)) == (TraceVerdict.INCONSISTENT, 1)
 
 
 def test_a_slice_begins_anew_under_its_name(line: Line, shelf: Line) -> None:
