@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -22,6 +23,8 @@ from assay.spark.storage import Storage
 
 FORMAT = 1
 PREFIX = "manifest-"
+STATES = "states-"
+"""Of a list of levels to read, and not to go on from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,12 @@ class Manifest:
     saved: Saved
 
     @property
+    def files(self) -> set[str]:
+        """The names of all files that count."""
+        parts = [part for level in self.levels for part in level]
+        return {part.name for part in parts} | {part.keys for part in parts}
+
+    @property
     def name(self) -> str:
         """The name of its file."""
         return f"{PREFIX}{len(self.levels):06d}.json"
@@ -94,6 +103,29 @@ def unpack(content: bytes) -> Manifest:
         return Manifest(whole["identity"], whole["kernel"], levels, from_json(whole["search"]))
     except (ValueError, KeyError, TypeError):
         raise DamagedError("it is no manifest of assay") from None
+
+
+def sweep(storage: Storage, spared: str) -> int:
+    """Remove what attempts wrote that failed or came second: files that no manifest names; how many.
+
+    To be called while no task of the job is meant to run: what one that is late still writes stays until the next time. The attempt that is ``spared`` is
+    the driver's own, whose levels may not be in a manifest yet. What cannot be removed stays, too.
+    """
+    removed = 0
+    with suppress(OSError, DamagedError):  # where one manifest cannot be read, nobody knows what it counts
+        counted = {name for each in _manifests(storage) for name in each.files}
+        for name in storage.attempts():
+            if name not in counted and name.partition("/")[0] != spared:
+                storage.remove(name)
+                removed += 1
+    return removed
+
+
+def _manifests(storage: Storage) -> Iterator[Manifest]:
+    """All manifests, and other lists of levels; raises ``OSError`` or ``DamagedError``."""
+    for name in storage.names():
+        if name.startswith((PREFIX, STATES)) and name.endswith(".json"):
+            yield unpack(storage.read(name))
 
 
 def newest(storage: Storage) -> Manifest | None:

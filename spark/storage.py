@@ -6,6 +6,7 @@ are written whole and never changed.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from functools import cached_property
@@ -17,6 +18,11 @@ from weakref import finalize
 
 from assay.checker.explicit.level_file import map_words
 from assay.checker.layout.row import Rows
+
+
+BLOCK = 4 << 20
+"""Bytes of a remote file that are in memory while it is copied."""
+_ATTEMPT = re.compile(r"[0-9a-f]{12}")
 
 
 def new_name() -> str:
@@ -108,6 +114,18 @@ class Storage:
         found = system.get_file_info(fs.FileSelector(path))
         return sorted(each.base_name for each in found if each.type == fs.FileType.File)
 
+    def attempts(self) -> list[str]:
+        """The files in folders of attempts, which tasks and drivers made (``new_name``)."""
+        if self.folder is not None:
+            places = (each for each in self.folder.iterdir() if _ATTEMPT.fullmatch(each.name) and each.is_dir())
+            return sorted(f"{place.name}/{each.name}" for place in places for each in place.iterdir())
+        from pyarrow import fs  # noqa: PLC0415 - optional
+
+        system, path = self._remote
+        found = system.get_file_info(fs.FileSelector(path, recursive=True))
+        names = (each.path.removeprefix(f"{path}/") for each in found if each.type == fs.FileType.File)
+        return sorted(name for name in names if _ATTEMPT.fullmatch(name.rpartition("/")[0]))
+
     def remove(self, name: str) -> None:
         """Remove a file."""
         if self.folder is not None:
@@ -124,9 +142,18 @@ class Storage:
         if not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
             aside = copy.with_name(f"{copy.name}.{new_name()}")
-            aside.write_bytes(self.read(name))
-            aside.replace(copy)
+            try:
+                self._fetch(name, aside)
+                aside.replace(copy)
+            finally:
+                aside.unlink(missing_ok=True)
         return copy
+
+    def _fetch(self, name: str, target: Path) -> None:
+        """Copy a remote file block by block: a level file may be larger than the memory."""
+        system, path = self._remote
+        with system.open_input_stream(f"{path}/{name}") as stream, target.open("wb") as into:
+            shutil.copyfileobj(stream, into, BLOCK)
 
     def words(self, name: str) -> Rows:
         """The words of a file, read when they are looked at."""
