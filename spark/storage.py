@@ -19,7 +19,6 @@ from weakref import finalize
 from assay.checker.explicit.level_file import map_words
 from assay.checker.layout.row import Rows
 
-
 BLOCK = 4 << 20
 """Bytes of a remote file that are in memory while it is copied."""
 _ATTEMPT = re.compile(r"[0-9a-f]{12}")

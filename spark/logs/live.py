@@ -30,7 +30,7 @@ from assay.spark.logs.asking import (
 )
 from assay.spark.logs.following import Answers, Events, Following
 from assay.spark.logs.inputs import NOT_ON_SPARK, NOT_READ, URI
-from assay.spark.logs.kept import PIECES, Kept, Stored
+from assay.spark.logs.kept import PIECES, Kept, Stored, before_gap, end_of, left_out
 from assay.spark.logs.reading import FileRead, catalogue_of, read_file, reader_of, settings
 from assay.spark.logs.tail import GrowingLogs, is_compressed_now, packed_paths, paths_by_identity
 from assay.spark.logs.topic import Topic, is_topic
@@ -108,11 +108,15 @@ class Directory:
         now = paths_by_identity(self.path, texts.on_the_way)
         read: list[tuple[str, FileRead]] = []
         for key, own in known.items():
-            listed = _listed(now.get(key, own[-1].path), sum(piece.size for piece in own))
-            found = joined(options, listed, [each.piece for each in own])
+            row = before_gap(own)
+            again = len(row) < len(own) and key in now  # what was kept has a gap, and the file does not
+            listed = _listed(now.get(key, own[-1].path), end_of(own if again else row))
+            texts.on_the_way += filter(None, [None if again else left_out(listed.name, own)])
+            found = None if again else joined(options, listed, [each.piece for each in row])
             if found is None and key not in now and is_compressed_now(key, Path(listed.location)):
                 continue  # what has to be read as a whole is, there
-            read.append((listed.name, found or _whole(listed, options)))
+            if row or again:
+                read.append((listed.name, found or _whole(listed, options)))
         read += self._unpacked(options, texts.on_the_way)
         for _, file in sorted(read, key=lambda each: Path(each[0]).parts):
             texts.take(file)
