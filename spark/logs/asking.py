@@ -61,7 +61,7 @@ class Question:
 
 
 class Asked(NamedTuple):
-    """The answer about what the slices of a cluster share, the names of the slices in their order, and what the logs are.
+    """The answer about what the slices of a cluster share, the slices in their order with how many events each has, and what the logs are.
 
     ``choice`` is of the spec, for logs of so many ``events``; ``basis`` is what measuring takes, if anything is to be measured.
     """
@@ -69,7 +69,7 @@ class Asked(NamedTuple):
     choice: Choice
     events: int
     shared: SharedAnswer
-    slices: tuple[str, ...]
+    slices: Mapping[str, int]
     beside: Beside
     overview: Overview
     basis: Basis | None
@@ -210,8 +210,8 @@ def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Se
         supported=choice.unsupported is None,
     )
     measured = basis_of(shared, reading, beside) if question.measure else None
-    events = sum(reading.kinds.values())
-    return Asked(choice, events, shared, tuple(slices), beside, overview(reading), measured), slices
+    events, sizes = sum(reading.kinds.values()), {name: len(own) for name, own in slices.items()}
+    return Asked(choice, events, shared, sizes, beside, overview(reading), measured), slices
 
 
 def rows_of_slices(slices: Mapping[str, Sequence[Event]]) -> Iterator[dict[str, Any]]:
