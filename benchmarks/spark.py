@@ -25,6 +25,7 @@ from assay.grammar.load import load_spec
 from assay.spark.cluster import Choice, ClusterOptions
 from assay.spark.exploration import explore
 from assay.spark.session import SEARCH, session
+from benchmarks.effort import processor_seconds
 from benchmarks.faults import lines as fault_lines
 from benchmarks.native import KIP320, LARGE, WORDS
 
@@ -40,24 +41,6 @@ SMALL_LEVEL = {"direct": 0.02, "shuffle": 0.3}
 """Seconds."""
 WALL = 0.75
 """Of the native engine's time with one thread, for two tasks that exchange states directly."""
-TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def _cpu() -> float:
-    """Processor seconds of this process and all that it started and has not lost."""
-    found: dict[int, tuple[int, int]] = {}
-    for place in Path("/proc").iterdir():
-        if place.name.isdigit():
-            try:
-                fields = (place / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue  # it ended
-            found[int(place.name)] = int(fields[1]), sum(map(int, fields[11:15]))
-    total, wave = 0, {os.getpid()}
-    while wave:
-        total += sum(found[number][1] for number in wave)
-        wave = {number for number, (parent, _) in found.items() if parent in wave}
-    return total / TICKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +87,9 @@ def _on_spark(kernel: Kernel, exchange: Choice, out: int | None = None) -> Run:
             SearchOptions(threads=1),
             ClusterOptions(TASKS, exchange, out=1),
         )
-        before, start = _cpu(), time.perf_counter()
+        before, start = processor_seconds(), time.perf_counter()
         found = explore(spark, kernel, SearchOptions(threads=1, progress=watch), cluster)
-        cpu, wall = _cpu() - before, time.perf_counter() - start
+        cpu, wall = processor_seconds() - before, time.perf_counter() - start
     sizes = found.report.statistics
     assert found.report.stopped is None, found.report.stopped
     return Run(sizes.distinct, found.levels, cpu, wall, tuple(began.values()), found.sent, found.record)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
 from assay.grammar.load import Loaded
+from assay.spark.fit import slots
 from assay.spark.job import is_remote
 from assay.spark.logs.asking import (
     ASKED,
@@ -93,7 +94,7 @@ class Directory:
     def stream(self, spark: SparkSession) -> DataFrame:
         """What the files grow by."""
         spark.dataSource.register(GrowingLogs)
-        return spark.readStream.format(GrowingLogs.name()).load(self.path)
+        return spark.readStream.format(GrowingLogs.name()).option("tasks", slots(spark)).load(self.path)
 
     def pieces(self, grown: DataFrame, known: Pieces, options: ReadOptions) -> DataFrame:  # noqa: ARG002 - rows say where they belong
         """A row for each part that a file grew by."""
