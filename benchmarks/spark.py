@@ -171,27 +171,29 @@ def lines(arguments: Sequence[str]) -> Iterator[Line]:
     asked = tuple(each for each in EXCHANGES if each in exchanges or not exchanges)
     for part in named or PARTS:
         name = " ".join((part, *(asked if exchanges else ())))
-        known = _known(kept, name)
+        known = known_lines(kept, name)
         yield from known
         if not known:
             found = []
             for line in PARTS[part](asked):
                 found.append({"part": name, **line})
                 yield found[-1]
-            _keep(kept, found)
+            keep_lines(kept, found)
 
 
 def _said(arguments: Sequence[str], name: str) -> list[str]:
     return [each.partition("=")[2] for each in arguments if each.startswith(f"{name}=")]
 
 
-def _known(file: Path | None, part: str) -> list[Line]:
+def known_lines(file: Path | None, part: str) -> list[Line]:
+    """What a file has of a part."""
     if file is None or not file.exists():
         return []
     return [line for line in map(json.loads, file.read_text().splitlines()) if line["part"] == part]
 
 
-def _keep(file: Path | None, found: list[Line]) -> None:
+def keep_lines(file: Path | None, found: list[Line]) -> None:
+    """Write the lines of a part that is complete behind those of a file, if there is one."""
     if file is not None:
         with file.open("a") as stream:
             stream.write("".join(f"{json.dumps(line)}\n" for line in found))
