@@ -181,21 +181,21 @@ def _live(size: str) -> Iterator[Line]:
         def told(answer: ClusterAnswer, _: list[Change]) -> None:
             answers.append(answer)
 
-        longest, begun = 0.0, time.perf_counter()
+        longest, cpu, begun = 0.0, 0.0, time.perf_counter()
         with session(f"local[{CORES}]", {"spark.driver.memory": "4g"}) as spark:
             for steps in (range(STEPS // 2), range(STEPS // 2, STEPS)):
                 query = follow(spark, logs, _spec(), Path(temporary) / "state", told, delay=0)
                 for step in steps:
                     _grow(source, logs, step / STEPS, (step + 1) / STEPS)
-                    since = time.perf_counter()
+                    since, before = time.perf_counter(), processor_seconds()
                     query.processAllAvailable()
-                    longest = max(longest, time.perf_counter() - since)
+                    longest, cpu = max(longest, time.perf_counter() - since), cpu + processor_seconds() - before
                 query.stop()
         seconds, last = time.perf_counter() - begun, answers[-1]
         yield {
             "benchmark": "spark_logs", "what": "live", "value": round(last.validation.counts.read / seconds), "unit": "events a second",
             "target": LIVE, "slices": len(last.validation.slices), "events": last.validation.counts.read, "batches": len(answers),
-            "seconds": round(seconds, 1), "longest_batch": round(longest, 1), "equal_to_local": _said(last, measured=False) == _local(logs, measured=False),
+            "seconds": round(seconds, 1), "cpu": round(cpu, 1), "longest_batch": round(longest, 1), "equal_to_local": _said(last, measured=False) == _local(logs, measured=False),
             "load_after": round(os.getloadavg()[0], 2),
         }  # fmt: skip
 

@@ -105,27 +105,31 @@ def unpack(content: bytes) -> Manifest:
         raise DamagedError("it is no manifest of assay") from None
 
 
-def sweep(storage: Storage, spared: str) -> int:
-    """Remove what attempts wrote that failed or came second: files that no manifest names; how many.
+def sweep(storage: Storage, job: str | None = None) -> int:
+    """Remove what attempts wrote that failed or came second, files that no manifest names; how many.
 
-    To be called while no task of the job is meant to run: what one that is late still writes stays until the next time. The attempt that is ``spared`` is
-    the driver's own, whose levels may not be in a manifest yet. What cannot be removed stays, too.
+    Those of a job's own tasks, while none of them is meant to run; or without one, before a search goes on, what is older than the newest manifest: a
+    driver that still runs, whatever is thought of it, names what is younger, if anything. What a task that is late still writes stays, and so does what
+    cannot be removed.
     """
     removed = 0
     with suppress(OSError, DamagedError):  # where one manifest cannot be read, nobody knows what it counts
-        counted = {name for each in _manifests(storage) for name in each.files}
-        for name in storage.attempts():
-            if name not in counted and name.partition("/")[0] != spared:
+        manifests = dict(_manifests(storage))
+        counted = {name for each in manifests.values() for name in each.files}
+        latest = max((storage.written(name) for name in manifests), default=0.0)
+        for name, time in storage.attempts().items():
+            own = time < latest if job is None else name.startswith(f"{job}-")
+            if own and name not in counted:
                 storage.remove(name)
                 removed += 1
     return removed
 
 
-def _manifests(storage: Storage) -> Iterator[Manifest]:
-    """All manifests, and other lists of levels; raises ``OSError`` or ``DamagedError``."""
+def _manifests(storage: Storage) -> Iterator[tuple[str, Manifest]]:
+    """All manifests, and other lists of levels, with their names; raises ``OSError`` or ``DamagedError``."""
     for name in storage.names():
         if name.startswith((PREFIX, STATES)) and name.endswith(".json"):
-            yield unpack(storage.read(name))
+            yield name, unpack(storage.read(name))
 
 
 def newest(storage: Storage) -> Manifest | None:

@@ -70,7 +70,7 @@ class Exchange(Protocol):
 class Place:
     """Where a search runs: how tasks exchange what they find, the work directory, the name of the code there, and where to go on.
 
-    Levels of ``out`` states are expanded there.
+    Levels of ``out`` states are expanded there, by tasks of the ``job`` of that name.
     """
 
     exchange: Exchange
@@ -78,6 +78,7 @@ class Place:
     program: str
     resumed: Manifest | None = None
     out: int = OUT
+    job: str = ""
 
 
 class ClusterSearch(BlockSearch):
@@ -107,7 +108,8 @@ class ClusterSearch(BlockSearch):
         super().close()
 
     def _sweep(self) -> None:
-        sweep(self._at.storage, self._attempt)
+        if self._at.job:
+            sweep(self._at.storage, self._at.job)
 
     def statistics(self) -> Statistics:
         """With what tasks took."""
@@ -121,7 +123,7 @@ class ClusterSearch(BlockSearch):
         resumed = self._at.resumed
         try:
             if resumed is not None:
-                self._sweep()
+                sweep(self._at.storage)
                 self._go_on(resumed)
             self.levels.settle(self._at.storage.writing(self._attempt))
         except OSError as error:

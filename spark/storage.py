@@ -21,7 +21,7 @@ from assay.checker.layout.row import Rows
 
 BLOCK = 4 << 20
 """Bytes of a remote file that are in memory while it is copied."""
-_ATTEMPT = re.compile(r"[0-9a-f]{12}")
+_ATTEMPT = re.compile(r"[0-9a-f]{12}(-[0-9a-f]{12})?")
 
 
 def new_name() -> str:
@@ -113,17 +113,30 @@ class Storage:
         found = system.get_file_info(fs.FileSelector(path))
         return sorted(each.base_name for each in found if each.type == fs.FileType.File)
 
-    def attempts(self) -> list[str]:
-        """The files in folders of attempts, which tasks and drivers made (``new_name``)."""
+    def attempts(self) -> dict[str, float]:
+        """The files in folders of attempts, which tasks and drivers made (``new_name``), and when each was written last."""
         if self.folder is not None:
             places = (each for each in self.folder.iterdir() if _ATTEMPT.fullmatch(each.name) and each.is_dir())
-            return sorted(f"{place.name}/{each.name}" for place in places for each in place.iterdir())
+            files = [each for place in places for each in place.iterdir()]
+            return {f"{each.parent.name}/{each.name}": each.stat().st_mtime for each in files}
         from pyarrow import fs  # noqa: PLC0415 - optional
 
         system, path = self._remote
         found = system.get_file_info(fs.FileSelector(path, recursive=True))
-        names = (each.path.removeprefix(f"{path}/") for each in found if each.type == fs.FileType.File)
-        return sorted(name for name in names if _ATTEMPT.fullmatch(name.rpartition("/")[0]))
+        times = {each.path.removeprefix(f"{path}/"): each.mtime for each in found if each.type == fs.FileType.File}
+        attempts = {name: time for name, time in times.items() if _ATTEMPT.fullmatch(name.rpartition("/")[0])}
+        return {name: time.timestamp() for name, time in attempts.items() if time is not None}
+
+    def written(self, name: str) -> float:
+        """When a file was written last."""
+        if self.folder is not None:
+            return (self.folder / name).stat().st_mtime
+        system, path = self._remote
+        (found,) = system.get_file_info([f"{path}/{name}"])
+        if found.mtime is None:
+            raise OSError(0, f"{name} is not there")
+        seconds: float = found.mtime.timestamp()
+        return seconds
 
     def remove(self, name: str) -> None:
         """Remove a file."""

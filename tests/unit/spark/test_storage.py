@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -60,12 +61,17 @@ def test_half_a_copy_does_not_count(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("far", [False, True])
 def test_the_files_of_attempts_are_told_from_others(tmp_path: Path, far: bool) -> None:
-    name = new_name()
-    for place in (name, "beside"):
+    names = [new_name(), f"{new_name()}-{new_name()}"]
+    for place in (*names, "beside"):
         (tmp_path / place).mkdir()
         (tmp_path / place / "level-0001").write_bytes(b"")
+        os.utime(tmp_path / place / "level-0001", (1000, 1000))
     (tmp_path / "manifest-000001.json").write_bytes(b"")
+    os.utime(tmp_path / "manifest-000001.json", (2000, 2000))
     found = elsewhere(fs.LocalFileSystem(), tmp_path) if far else Storage(str(tmp_path))
-    assert found.attempts() == [f"{name}/level-0001"]
-    found.remove(f"{name}/level-0001")
-    assert found.attempts() == []
+    assert found.attempts() == {f"{name}/level-0001": 1000.0 for name in names}
+    assert found.written("manifest-000001.json") == 2000.0
+    with pytest.raises(OSError, match="manifest-000002"):
+        found.written("manifest-000002.json")
+    found.remove(f"{names[0]}/level-0001")
+    assert list(found.attempts()) == [f"{names[1]}/level-0001"]
