@@ -181,12 +181,12 @@ def _live(size: str) -> Iterator[Line]:
         def told(answer: ClusterAnswer, _: list[Change]) -> None:
             answers.append(answer)
 
-        longest, cpu, begun = 0.0, 0.0, time.perf_counter()
+        times, longest, cpu, begun = _times(source, STEPS), 0.0, 0.0, time.perf_counter()
         with session(f"local[{CORES}]", {"spark.driver.memory": "4g"}) as spark:
             for steps in (range(STEPS // 2), range(STEPS // 2, STEPS)):
                 query = follow(spark, logs, _spec(), Path(temporary) / "state", told, delay=0)
                 for step in steps:
-                    _grow(source, logs, step / STEPS, (step + 1) / STEPS)
+                    _grow(source, logs, times[step], times[step + 1])
                     since, before = time.perf_counter(), processor_seconds()
                     query.processAllAvailable()
                     longest, cpu = max(longest, time.perf_counter() - since), cpu + processor_seconds() - before
@@ -204,12 +204,29 @@ def _generated(folder: Path, size: int, partitions: int) -> None:
     generate(folder, size, brokers=20, partitions=partitions, violations=10, seed=1)
 
 
-def _grow(source: Path, logs: Path, begin: float, end: float) -> None:
+def _grow(source: Path, logs: Path, since: bytes, upto: bytes) -> None:
+    """Write on: the lines of each file between two times, for a file that is far behind another is none that grows."""
     for path in sorted(each for each in source.rglob("*") if each.is_file()):
-        text, target = path.read_bytes(), logs / path.relative_to(source)
+        lines, target = path.read_bytes().splitlines(keepends=True), logs / path.relative_to(source)
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("ab") as stream:
-            stream.write(text[int(begin * len(text)) : int(end * len(text))])
+            stream.write(b"".join(lines[_after(lines, since) : _after(lines, upto)]))
+
+
+def _after(lines: Sequence[bytes], time: bytes) -> int:
+    """How many lines were written up to a time; what has no stamp belongs to the line before."""
+    return (
+        next((at for at, line in enumerate(lines) if line[:2] == b"[2" and line[1:24] > time), len(lines))
+        if time
+        else 0
+    )
+
+
+def _times(source: Path, parts: int) -> list[bytes]:
+    """The times that divide the lines into so many parts of like size, from before the first on to after the last."""
+    files = (path.read_bytes().splitlines() for path in source.rglob("*") if path.is_file())
+    every = sorted(line[1:24] for lines in files for line in lines if line[:2] == b"[2")
+    return [b"", *(every[len(every) * part // parts] for part in range(1, parts)), b"3"]
 
 
 def _local(folder: Path, *, measured: bool = True) -> Any:
