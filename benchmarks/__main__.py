@@ -16,6 +16,7 @@ NAMES = (
     "readers",
     "spark",
     "spark_logs",
+    "spark_table",
     "symbolic",
     "synthetic",
     "table",

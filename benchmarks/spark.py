@@ -1,7 +1,7 @@
-"""What a search on Spark takes above one of the native engine: `python -m benchmarks spark [into=FILE] [PART]…`, all parts if none is named.
+"""What a search on Spark takes above one of the native engine: `python -m benchmarks spark [into=FILE] [exchange=NAME] [PART]…`, all parts if none is named.
 
 Processor seconds are those of all processes (Java, Python), from the first level on; the session's start is not among them. With `into` the lines of each
-part that is complete are kept in a file, and not measured again the next time.
+part that is complete are kept in a file, and not measured again the next time. `exchange` limits the parts to one of both exchanges.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from assay.grammar.load import load_spec
 from assay.spark.cluster import Choice, ClusterOptions
 from assay.spark.exploration import explore
 from assay.spark.session import SEARCH, session
+from benchmarks.effort import processor_seconds
 from benchmarks.faults import lines as fault_lines
 from benchmarks.native import KIP320, LARGE, WORDS
 
@@ -40,24 +41,6 @@ SMALL_LEVEL = {"direct": 0.02, "shuffle": 0.3}
 """Seconds."""
 WALL = 0.75
 """Of the native engine's time with one thread, for two tasks that exchange states directly."""
-TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def _cpu() -> float:
-    """Processor seconds of this process and all that it started and has not lost."""
-    found: dict[int, tuple[int, int]] = {}
-    for place in Path("/proc").iterdir():
-        if place.name.isdigit():
-            try:
-                fields = (place / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue  # it ended
-            found[int(place.name)] = int(fields[1]), sum(map(int, fields[11:15]))
-    total, wave = 0, {os.getpid()}
-    while wave:
-        total += sum(found[number][1] for number in wave)
-        wave = {number for number, (parent, _) in found.items() if parent in wave}
-    return total / TICKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +87,20 @@ def _on_spark(kernel: Kernel, exchange: Choice, out: int | None = None) -> Run:
             SearchOptions(threads=1),
             ClusterOptions(TASKS, exchange, out=1),
         )
-        before, start = _cpu(), time.perf_counter()
+        before, start = processor_seconds(), time.perf_counter()
         found = explore(spark, kernel, SearchOptions(threads=1, progress=watch), cluster)
-        cpu, wall = _cpu() - before, time.perf_counter() - start
+        cpu, wall = processor_seconds() - before, time.perf_counter() - start
     sizes = found.report.statistics
     assert found.report.stopped is None, found.report.stopped
     return Run(sizes.distinct, found.levels, cpu, wall, tuple(began.values()), found.sent, found.record)
 
 
-def _against_native(spec: Path, model: str, *, dear: bool = False) -> Iterator[Line]:
+def _against_native(spec: Path, model: str, exchanges: Sequence[Choice], *, dear: bool = False) -> Iterator[Line]:
     kernel = load_spec(spec, model=model).kernel
     load = round(os.getloadavg()[0], 1)
     native = _native(kernel)
     yield {"benchmark": "native, one thread", "model": model, **native.cost, "load_before": load}
-    for exchange in EXCHANGES:
+    for exchange in exchanges:
         load = round(os.getloadavg()[0], 1)
         run = _on_spark(kernel, exchange)
         assert run.states == native.states
@@ -150,10 +133,10 @@ def _against_native(spec: Path, model: str, *, dear: bool = False) -> Iterator[L
             }
 
 
-def _small_levels() -> Iterator[Line]:
+def _small_levels(exchanges: Sequence[Choice]) -> Iterator[Line]:
     """The middle of the times from one level of some thousand states to the next, once the first few have been done."""
     kernel = load_spec(KIP320, model="r3l2m2e1").kernel
-    for exchange in EXCHANGES:
+    for exchange in exchanges:
         load = round(os.getloadavg()[0], 1)
         run = _on_spark(kernel, exchange, out=1)
         gaps = [after - before for before, after in pairwise(run.began[5:])]
@@ -163,40 +146,54 @@ def _small_levels() -> Iterator[Line]:
         }  # fmt: skip
 
 
-PARTS: dict[str, Callable[[], Iterator[Line]]] = {
+def _faults(_: Sequence[Choice]) -> Iterator[Line]:
+    return fault_lines()
+
+
+PARTS: dict[str, Callable[[Sequence[Choice]], Iterator[Line]]] = {
     "small_levels": _small_levels,
     "ten_million": partial(_against_native, KIP320, LARGE),
     "dear": partial(_against_native, DEAR, "three_million", dear=True),
     "hundred_million": partial(_against_native, WORDS, "hundred_million"),
-    "faults": fault_lines,
+    "faults": _faults,
 }
 
 
 def lines(arguments: Sequence[str]) -> Iterator[Line]:
-    """The lines of some parts, of all if none is named; raises ValueError where there is no such part."""
-    files = [Path(each.removeprefix("into=")) for each in arguments if each.startswith("into=")]
-    named = [each for each in arguments if not each.startswith("into=")]
+    """The lines of some parts, of all if none is named; raises ValueError where there is no such part or exchange."""
+    files, exchanges = _said(arguments, "into"), _said(arguments, "exchange")
+    named = [each for each in arguments if "=" not in each]
     if unknown := set(named) - set(PARTS):
         raise ValueError(f"no part {', '.join(sorted(unknown))}; parts: {', '.join(PARTS)}")
-    kept = files[-1] if files else None
+    if unknown := set(exchanges) - set(EXCHANGES):
+        raise ValueError(f"no exchange {', '.join(sorted(unknown))}; exchanges: {', '.join(EXCHANGES)}")
+    kept = Path(files[-1]) if files else None
+    asked = tuple(each for each in EXCHANGES if each in exchanges or not exchanges)
     for part in named or PARTS:
-        known = _known(kept, part)
+        name = " ".join((part, *(asked if exchanges else ())))
+        known = known_lines(kept, name)
         yield from known
         if not known:
             found = []
-            for line in PARTS[part]():
-                found.append({"part": part, **line})
+            for line in PARTS[part](asked):
+                found.append({"part": name, **line})
                 yield found[-1]
-            _keep(kept, found)
+            keep_lines(kept, found)
 
 
-def _known(file: Path | None, part: str) -> list[Line]:
+def _said(arguments: Sequence[str], name: str) -> list[str]:
+    return [each.partition("=")[2] for each in arguments if each.startswith(f"{name}=")]
+
+
+def known_lines(file: Path | None, part: str) -> list[Line]:
+    """What a file has of a part."""
     if file is None or not file.exists():
         return []
     return [line for line in map(json.loads, file.read_text().splitlines()) if line["part"] == part]
 
 
-def _keep(file: Path | None, found: list[Line]) -> None:
+def keep_lines(file: Path | None, found: list[Line]) -> None:
+    """Write the lines of a part that is complete behind those of a file, if there is one."""
     if file is not None:
         with file.open("a") as stream:
             stream.write("".join(f"{json.dumps(line)}\n" for line in found))

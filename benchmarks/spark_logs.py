@@ -2,6 +2,7 @@
 
 | part | SIZE | what it measures |
 | --- | --- | --- |
+| reading | days, 100 | how fast large stock files are read and sliced: the server, controller and state-change logs of a recording, day after day |
 | clusters | how many, 40 | how fast logs are read, and slices checked, on many copies of a recording as so many clusters |
 | large | bytes, 2GB | a large simulated cluster, and whether the answer is the local one |
 | live | bytes, 60MB | a simulated cluster of 1,000 slices whose files grow while they are followed, over a restart |
@@ -15,26 +16,37 @@ import os
 import tarfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date, timedelta
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.grammar.load import Loaded, bundled_specs, load_spec
 from assay.report.validation_object import validation_object
-from assay.spark.logs.asking import Question
+from assay.spark.logs.asking import Clusters, Question, texts_of
 from assay.spark.logs.inputs import list_inputs
 from assay.spark.logs.live import Change, follow
-from assay.spark.logs.reading import files_of, read_whole, settings
+from assay.spark.logs.reading import NO_FILE, divisible, files_of, read_parts, read_whole, settings
 from assay.spark.logs.validation import AS_USUAL, ClusterAnswer, asked, shared_answers, slice_answers, validating
 from assay.spark.logs.wanted import Wanted
 from assay.spark.session import configured, session
 from assay.traces.answer import validated
 from assay.traces.conduct import DEFAULT_OPTIONS
 from assay.traces.overview import overview
-from assay.traces.read import read_logs
-from assay.traces.samples import sample
+from assay.traces.plan import trace_plan
+from assay.traces.read import no_collection, read_logs
+from assay.traces.samples import sample, unpack_sample
+from assay.traces.slices import sliced
+from assay.traces.wire import from_bytes, to_bytes
+from benchmarks.effort import processor_seconds
 from benchmarks.spark_state import state
 from benchmarks.synthetic import generate, size_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
 
 Line = dict[str, object]
 
@@ -42,6 +54,8 @@ CORES = 2
 SLICES = 1_000
 STEPS = 12
 """Pieces in which a log grows."""
+PART = 32 << 20
+MIX = frozenset({"server", "controller", "state-change"})
 READING = 25
 """Megabytes a second and core."""
 WHOLE = 300
@@ -54,10 +68,69 @@ def _spec() -> Loaded:
     return load_spec(bundled_specs()[0] / "kafka" / "cluster.assay")
 
 
+def _reading(size: str) -> Iterator[Line]:
+    """Two lines, of processor seconds of all processes: reading alone; reading, putting together what was read, attributing and slicing."""
+    with TemporaryDirectory() as folder, session(f"local[{CORES}]") as spark, configured(spark, settings(PART)):
+        bytes_ = _days(Path(folder), int(size))
+        inputs, question = list_inputs(spark, [folder]), Question(Wanted(_spec()))
+        job = to_bytes(Clusters(question, {file.number: file for file in inputs.files}, ()))
+        read_whole(files_of(spark, inputs.files[:2]), inputs.files[:2], question.read).count()
+        parts = [file for file in inputs.files if divisible(file, PART)]
+        whole = [file for file in inputs.files if file not in parts]
+        for what, finish in (("reading", _counted), ("reading and slicing", partial(_slices, job))):
+            found = read_whole(files_of(spark, whole), whole, question.read)
+            before, begun = processor_seconds(), time.perf_counter()
+            events = finish(found.union(read_parts(spark, parts, question.read)))
+            cpu = processor_seconds() - before
+            yield {
+                "benchmark": "spark_logs", "what": what, "value": round(bytes_ / 1e6 / cpu, 1), "unit": "MB a processor second",
+                "target": READING, "bytes": bytes_, "events": events, "cpu": round(cpu, 2), "seconds": round(time.perf_counter() - begun, 2),
+                "load_after": round(os.getloadavg()[0], 2),
+            }  # fmt: skip
+
+
+def _days(folder: Path, days: int) -> int:
+    """The logs of a recording, each over so many days; how many bytes they have."""
+    with TemporaryDirectory() as one:
+        logs = unpack_sample("elections", Path(one) / "logs")
+        for path in sorted(each for each in logs.rglob("*.log") if each.stem in MIX):
+            (folder / path.parent.name).mkdir(exist_ok=True)
+            with (folder / path.parent.name / path.name).open("wb") as stream:
+                for day in range(days):
+                    stamp = (date(2026, 1, 1) + timedelta(day)).isoformat().encode()
+                    stream.write(path.read_bytes().replace(b"[2026-11-21", b"[" + stamp))
+    return size_below(folder)
+
+
+def _counted(read: DataFrame) -> None:
+    read.count()
+
+
+def _slices(job: bytes, read: DataFrame) -> int:
+    """How many events slices have."""
+    ordered = read.repartition(1).sortWithinPartitions("file", "part")
+    return sum(row.events for row in ordered.mapInArrow(partial(_sliced, job), "slice string, events long").collect())
+
+
+def _sliced(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The slices of a cluster, of what was read of its files, with how many events each has."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    cluster: Clusters = from_bytes(job)
+    rows = chain([{"file": NO_FILE}], (row for batch in batches for row in batch.to_pylist()))
+    with no_collection():
+        reading = texts_of(cluster, "", rows).reading(cluster.question.read)
+        choice = cluster.question.spec.choice(reading.kinds)
+        slicing = trace_plan(cluster.question.spec.spec(choice).kernel, choice.clause).slicing
+        assert slicing is not None
+        found = sliced(slicing, list(reading.events)).slices
+    yield pa.RecordBatch.from_pydict({"slice": list(found), "events": [len(events) for events in found.values()]})
+
+
 def _clusters(size: str) -> Iterator[Line]:
     """One line each for reading, for the part that slices share, and for slices."""
     copies = int(size)
-    with TemporaryDirectory() as folder, session(f"local[{CORES}]") as spark, configured(spark, settings(32 << 20)):
+    with TemporaryDirectory() as folder, session(f"local[{CORES}]") as spark, configured(spark, settings(PART)):
         bytes_ = _copy(Path(folder), copies)
         inputs = list_inputs(spark, [folder], rf"{folder}/([^/]+)/")
         question = Question(Wanted(_spec()))
@@ -108,21 +181,21 @@ def _live(size: str) -> Iterator[Line]:
         def told(answer: ClusterAnswer, _: list[Change]) -> None:
             answers.append(answer)
 
-        longest, begun = 0.0, time.perf_counter()
+        times, longest, cpu, begun = _times(source, STEPS), 0.0, 0.0, time.perf_counter()
         with session(f"local[{CORES}]", {"spark.driver.memory": "4g"}) as spark:
             for steps in (range(STEPS // 2), range(STEPS // 2, STEPS)):
                 query = follow(spark, logs, _spec(), Path(temporary) / "state", told, delay=0)
                 for step in steps:
-                    _grow(source, logs, step / STEPS, (step + 1) / STEPS)
-                    since = time.perf_counter()
+                    _grow(source, logs, times[step], times[step + 1])
+                    since, before = time.perf_counter(), processor_seconds()
                     query.processAllAvailable()
-                    longest = max(longest, time.perf_counter() - since)
+                    longest, cpu = max(longest, time.perf_counter() - since), cpu + processor_seconds() - before
                 query.stop()
         seconds, last = time.perf_counter() - begun, answers[-1]
         yield {
             "benchmark": "spark_logs", "what": "live", "value": round(last.validation.counts.read / seconds), "unit": "events a second",
             "target": LIVE, "slices": len(last.validation.slices), "events": last.validation.counts.read, "batches": len(answers),
-            "seconds": round(seconds, 1), "longest_batch": round(longest, 1), "equal_to_local": _said(last, measured=False) == _local(logs, measured=False),
+            "seconds": round(seconds, 1), "cpu": round(cpu, 1), "longest_batch": round(longest, 1), "equal_to_local": _said(last, measured=False) == _local(logs, measured=False),
             "load_after": round(os.getloadavg()[0], 2),
         }  # fmt: skip
 
@@ -131,12 +204,29 @@ def _generated(folder: Path, size: int, partitions: int) -> None:
     generate(folder, size, brokers=20, partitions=partitions, violations=10, seed=1)
 
 
-def _grow(source: Path, logs: Path, begin: float, end: float) -> None:
+def _grow(source: Path, logs: Path, since: bytes, upto: bytes) -> None:
+    """Write on: the lines of each file between two times, for a file that is far behind another is none that grows."""
     for path in sorted(each for each in source.rglob("*") if each.is_file()):
-        text, target = path.read_bytes(), logs / path.relative_to(source)
+        lines, target = path.read_bytes().splitlines(keepends=True), logs / path.relative_to(source)
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("ab") as stream:
-            stream.write(text[int(begin * len(text)) : int(end * len(text))])
+            stream.write(b"".join(lines[_after(lines, since) : _after(lines, upto)]))
+
+
+def _after(lines: Sequence[bytes], time: bytes) -> int:
+    """How many lines were written up to a time; what has no stamp belongs to the line before."""
+    return (
+        next((at for at, line in enumerate(lines) if line[:2] == b"[2" and line[1:24] > time), len(lines))
+        if time
+        else 0
+    )
+
+
+def _times(source: Path, parts: int) -> list[bytes]:
+    """The times that divide the lines into so many parts of like size, from before the first on to after the last."""
+    files = (path.read_bytes().splitlines() for path in source.rglob("*") if path.is_file())
+    every = sorted(line[1:24] for lines in files for line in lines if line[:2] == b"[2")
+    return [b"", *(every[len(every) * part // parts] for part in range(1, parts)), b"3"]
 
 
 def _local(folder: Path, *, measured: bool = True) -> Any:
@@ -161,6 +251,11 @@ def _copy(folder: Path, copies: int) -> int:
     for number in range(copies):
         with tarfile.open(sample("elections")) as packed:
             packed.extractall(folder / f"cluster-{number}", filter="data")
+    return size_below(folder)
+
+
+def size_below(folder: Path) -> int:
+    """The bytes of all files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
@@ -173,6 +268,7 @@ def _rate(what: str, begun: float, amount: float, unit: str, target: float | Non
 
 
 PARTS: dict[str, tuple[Callable[[str], Iterator[Line]], str]] = {
+    "reading": (_reading, "100"),
     "clusters": (_clusters, "40"),
     "large": (_large, "2GB"),
     "live": (_live, "60MB"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,7 @@ def _processor() -> Any:
     import pandas as pd  # noqa: PLC0415 - optional
     from pyspark.sql.streaming.stateful_processor import StatefulProcessor  # noqa: PLC0415 - optional
 
-    class Keeper(StatefulProcessor):  # type: ignore[misc]  # pyspark has no types for it
+    class Keeper(StatefulProcessor):
         def init(self, handle: Any) -> None:
             self._events = handle.getListState("events", "content binary")
             self._count = handle.getValueState("count", "events long")
@@ -93,7 +94,9 @@ WAYS: dict[str, Callable[[DataFrame, Path, Callable[[dict[str, int]], None]], An
 
 
 def state(size: str) -> Iterator[Line]:
-    """A line for each way to keep the events of so many slices: events a second of all batches but the first."""
+    """A line for each way to keep the events of so many slices: events a second of all batches but the first; raises ValueError without protobuf."""
+    if find_spec("google") is None or find_spec("google.protobuf") is None:
+        raise ValueError("Spark's `transformWithState` needs the package protobuf, which assay does not bring")
     slices = int(size)
     for what, keep in WAYS.items():
         with TemporaryDirectory() as temporary, session(f"local[{CORES}]", STORE) as spark:

@@ -91,7 +91,7 @@ def explore(
         with as_unusable(storage.uri):
             resumed = _resumed(storage, spread, compiled, chosen)
             program = publish(storage, compiled)
-        place = Place(exchange, storage, program, resumed, spread.out)
+        place = Place(exchange, storage, program, resumed, spread.out, job.name)
         deciding = _deciding(storage, job, partial(rounds, spark))
         found = searched(spec, compiled, chosen, place, sources, deciding)
     kept = found.report.checkpoint if spread.workdir is not None else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -22,6 +23,8 @@ from assay.spark.storage import Storage
 
 FORMAT = 1
 PREFIX = "manifest-"
+STATES = "states-"
+"""Of a list of levels to read, and not to go on from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,12 @@ class Manifest:
     saved: Saved
 
     @property
+    def files(self) -> set[str]:
+        """The names of all files that count."""
+        parts = [part for level in self.levels for part in level]
+        return {part.name for part in parts} | {part.keys for part in parts}
+
+    @property
     def name(self) -> str:
         """The name of its file."""
         return f"{PREFIX}{len(self.levels):06d}.json"
@@ -94,6 +103,33 @@ def unpack(content: bytes) -> Manifest:
         return Manifest(whole["identity"], whole["kernel"], levels, from_json(whole["search"]))
     except (ValueError, KeyError, TypeError):
         raise DamagedError("it is no manifest of assay") from None
+
+
+def sweep(storage: Storage, job: str | None = None) -> int:
+    """Remove what attempts wrote that failed or came second, files that no manifest names; how many.
+
+    Those of a job's own tasks, while none of them is meant to run; or without one, before a search goes on, what is older than the newest manifest: a
+    driver that still runs, whatever is thought of it, names what is younger, if anything. What a task that is late still writes stays, and so does what
+    cannot be removed.
+    """
+    removed = 0
+    with suppress(OSError, DamagedError):  # where one manifest cannot be read, nobody knows what it counts
+        manifests = dict(_manifests(storage))
+        counted = {name for each in manifests.values() for name in each.files}
+        latest = max((storage.written(name) for name in manifests), default=0.0)
+        for name, time in storage.attempts().items():
+            own = time < latest if job is None else name.startswith(f"{job}-")
+            if own and name not in counted:
+                storage.remove(name)
+                removed += 1
+    return removed
+
+
+def _manifests(storage: Storage) -> Iterator[tuple[str, Manifest]]:
+    """All manifests, and other lists of levels, with their names; raises ``OSError`` or ``DamagedError``."""
+    for name in storage.names():
+        if name.startswith((PREFIX, STATES)) and name.endswith(".json"):
+            yield name, unpack(storage.read(name))
 
 
 def newest(storage: Storage) -> Manifest | None:

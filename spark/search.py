@@ -32,7 +32,7 @@ from assay.checker.verdict import Statistics
 from assay.spark.cluster import OUT
 from assay.spark.job import SECONDS, JobFailedError
 from assay.spark.levels import SharedLevels
-from assay.spark.manifest import LevelPart, Manifest, prints_of
+from assay.spark.manifest import STATES, LevelPart, Manifest, prints_of, sweep
 from assay.spark.storage import Storage, new_name
 from assay.spark.task import Outcome
 
@@ -70,7 +70,7 @@ class Exchange(Protocol):
 class Place:
     """Where a search runs: how tasks exchange what they find, the work directory, the name of the code there, and where to go on.
 
-    Levels of ``out`` states are expanded there.
+    Levels of ``out`` states are expanded there, by tasks of the ``job`` of that name.
     """
 
     exchange: Exchange
@@ -78,6 +78,7 @@ class Place:
     program: str
     resumed: Manifest | None = None
     out: int = OUT
+    job: str = ""
 
 
 class ClusterSearch(BlockSearch):
@@ -101,9 +102,14 @@ class ClusterSearch(BlockSearch):
         return self.shared
 
     def close(self) -> None:
-        """Let go of the cluster, too."""
+        """Let go of the cluster, too, and of what its tasks wrote in vain."""
         self.let_go()
+        self._sweep()
         super().close()
+
+    def _sweep(self) -> None:
+        if self._at.job:
+            sweep(self._at.storage, self._at.job)
 
     def statistics(self) -> Statistics:
         """With what tasks took."""
@@ -117,6 +123,7 @@ class ClusterSearch(BlockSearch):
         resumed = self._at.resumed
         try:
             if resumed is not None:
+                sweep(self._at.storage)
                 self._go_on(resumed)
             self.levels.settle(self._at.storage.writing(self._attempt))
         except OSError as error:
@@ -215,7 +222,7 @@ class ClusterSearch(BlockSearch):
         """The name of a manifest, not one to go on from, of all states; None where the search ended inside a level, whose states tasks cannot read."""
         if not self.levels.counts or (self.stopped is not None and self._place):
             return None
-        name = f"states-{new_name()}.json"
+        name = f"{STATES}{new_name()}.json"
         self._at.storage.write(name, self._manifest().pack())
         return name
 
@@ -257,6 +264,7 @@ class ClusterSearch(BlockSearch):
                 over = attempt >= ATTEMPTS and time.monotonic() - failed > PATIENCE
                 if problem.code is not None or over:
                     raise Stopped(f"the job on Spark failed in level {self.depth}: {problem}") from None
+                self._sweep()
                 self._pause(0.0 if attempt == 1 else min(2.0 ** (attempt - 2), LONGEST_PAUSE))
         raise AssertionError
 

@@ -6,6 +6,7 @@ are written whole and never changed.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from functools import cached_property
@@ -17,6 +18,10 @@ from weakref import finalize
 
 from assay.checker.explicit.level_file import map_words
 from assay.checker.layout.row import Rows
+
+BLOCK = 4 << 20
+"""Bytes of a remote file that are in memory while it is copied."""
+_ATTEMPT = re.compile(r"[0-9a-f]{12}(-[0-9a-f]{12})?")
 
 
 def new_name() -> str:
@@ -108,6 +113,31 @@ class Storage:
         found = system.get_file_info(fs.FileSelector(path))
         return sorted(each.base_name for each in found if each.type == fs.FileType.File)
 
+    def attempts(self) -> dict[str, float]:
+        """The files in folders of attempts, which tasks and drivers made (``new_name``), and when each was written last."""
+        if self.folder is not None:
+            places = (each for each in self.folder.iterdir() if _ATTEMPT.fullmatch(each.name) and each.is_dir())
+            files = [each for place in places for each in place.iterdir()]
+            return {f"{each.parent.name}/{each.name}": each.stat().st_mtime for each in files}
+        from pyarrow import fs  # noqa: PLC0415 - optional
+
+        system, path = self._remote
+        found = system.get_file_info(fs.FileSelector(path, recursive=True))
+        times = {each.path.removeprefix(f"{path}/"): each.mtime for each in found if each.type == fs.FileType.File}
+        attempts = {name: time for name, time in times.items() if _ATTEMPT.fullmatch(name.rpartition("/")[0])}
+        return {name: time.timestamp() for name, time in attempts.items() if time is not None}
+
+    def written(self, name: str) -> float:
+        """When a file was written last."""
+        if self.folder is not None:
+            return (self.folder / name).stat().st_mtime
+        system, path = self._remote
+        (found,) = system.get_file_info([f"{path}/{name}"])
+        if found.mtime is None:
+            raise OSError(0, f"{name} is not there")
+        seconds: float = found.mtime.timestamp()
+        return seconds
+
     def remove(self, name: str) -> None:
         """Remove a file."""
         if self.folder is not None:
@@ -124,9 +154,18 @@ class Storage:
         if not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
             aside = copy.with_name(f"{copy.name}.{new_name()}")
-            aside.write_bytes(self.read(name))
-            aside.replace(copy)
+            try:
+                self._fetch(name, aside)
+                aside.replace(copy)
+            finally:
+                aside.unlink(missing_ok=True)
         return copy
+
+    def _fetch(self, name: str, target: Path) -> None:
+        """Copy a remote file block by block: a level file may be larger than the memory."""
+        system, path = self._remote
+        with system.open_input_stream(f"{path}/{name}") as stream, target.open("wb") as into:
+            shutil.copyfileobj(stream, into, BLOCK)
 
     def words(self, name: str) -> Rows:
         """The words of a file, read when they are looked at."""

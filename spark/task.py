@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -46,11 +46,15 @@ class TaskProblem(Exception):  # noqa: N818 - a finding about the cluster
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What every task of a job knows: the work directory, how many tasks there are, and bytes for a task's table (None: its share)."""
+    """What every task of a job knows: the work directory, how many tasks there are, and bytes for a task's table (None: its share).
+
+    Folders of its tasks begin with its ``name``.
+    """
 
     workdir: str
     parts: int
     memory: int | None
+    name: str = field(default_factory=new_name)
 
     @property
     def budget(self) -> int:
@@ -124,7 +128,7 @@ class Work:
         self.stretch = stretches(job.parts)[part]
         self.keys = Keys(self.manifest.saved.keys)
         self.tally = new_tally(self.compiled)
-        self._attempt = new_name()
+        self._attempt = f"{job.name}-{new_name()}"
         self._began = time.process_time()
 
     @property

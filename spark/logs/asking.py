@@ -23,7 +23,7 @@ from assay.traces.events import Event, Notice
 from assay.traces.impact import Basis, Meter
 from assay.traces.join import Joiner, SliceAnswer
 from assay.traces.overview import Overview, overview
-from assay.traces.read import LogReading, ReadOptions, TextReading, log_reading, without_copies
+from assay.traces.read import LogReading, ReadOptions, TextReading, log_reading, no_collection, without_copies
 from assay.traces.readers.pieces import Piece, join_pieces
 from assay.traces.readers.records import may_be_pasted
 from assay.traces.redact import Redaction, redacted
@@ -61,7 +61,7 @@ class Question:
 
 
 class Asked(NamedTuple):
-    """The answer about what the slices of a cluster share, the names of the slices in their order, and what the logs are.
+    """The answer about what the slices of a cluster share, the slices in their order with how many events each has, and what the logs are.
 
     ``choice`` is of the spec, for logs of so many ``events``; ``basis`` is what measuring takes, if anything is to be measured.
     """
@@ -69,7 +69,7 @@ class Asked(NamedTuple):
     choice: Choice
     events: int
     shared: SharedAnswer
-    slices: tuple[str, ...]
+    slices: Mapping[str, int]
     beside: Beside
     overview: Overview
     basis: Basis | None
@@ -103,7 +103,8 @@ def ask_clusters(clusters: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator
 
 def _ask(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     question = job.question
-    found = _texts(job, cluster, rows)
+    with no_collection():
+        found = texts_of(job, cluster, rows)
     if found.again:
         yield _row(AGAIN, found.again)
         return
@@ -111,7 +112,8 @@ def _ask(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterato
         message = f"Spark did not hand out {len(found.lost)} of the files: {', '.join(found.lost[:SHOWN])}"
         yield _row(REFUSED, [Diagnostic(NOT_READ, NOWHERE, message)])
         return
-    reading = found.reading(question.read, job.notices if cluster == job.last else ())
+    with no_collection():
+        reading = found.reading(question.read, job.notices if cluster == job.last else ())
     try:
         if question.redact:
             names = Redaction(reading)
@@ -143,7 +145,7 @@ class Texts:
         return log_reading(readings, [*notices, *self.on_the_way, *later], catalogue_of(options))
 
 
-def _texts(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Texts:
+def texts_of(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Texts:
     """What was read of a cluster's files, in the order in which they were listed; the first row is of no file."""
     found = Texts()
     groups = groupby(rows, key=lambda row: row["file"])
@@ -188,7 +190,8 @@ def joined(options: ReadOptions, listed: Listed, pieces: Sequence[Piece]) -> Fil
 
 
 def _answers(question: Question, reading: LogReading) -> Iterator[dict[str, Any]]:
-    asked, slices = ask(question, reading)
+    with no_collection():
+        asked, slices = ask(question, reading)
     yield _row(SHARED, asked)
     if asked.shared.joint is not None:
         yield from rows_of_slices(slices)
@@ -210,8 +213,8 @@ def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Se
         supported=choice.unsupported is None,
     )
     measured = basis_of(shared, reading, beside) if question.measure else None
-    events = sum(reading.kinds.values())
-    return Asked(choice, events, shared, tuple(slices), beside, overview(reading), measured), slices
+    events, sizes = sum(reading.kinds.values()), {name: len(own) for name, own in slices.items()}
+    return Asked(choice, events, shared, sizes, beside, overview(reading), measured), slices
 
 
 def rows_of_slices(slices: Mapping[str, Sequence[Event]]) -> Iterator[dict[str, Any]]:
@@ -248,16 +251,21 @@ def answer_slices(
     """
     rows = (row for batch in batches for row in batch.to_pylist())
     for (cluster, name), own in groupby(rows, key=lambda row: (row["cluster"], row["name"])):
-        events: list[Event] = []
-        for row in own:
-            events += from_bytes(row["content"])
-        joiner, meter = _checks(tasks[cluster])
-        answer = joiner.of_slice(name, events)
-        if meter is not None:
-            answer = meter.measured(answer, events)
-        if not keep_executions:
-            answer = without_execution(answer)
-        yield from batches_of(ANSWERED, [{"cluster": cluster, "name": name, "content": to_bytes(answer)}])
+        with no_collection():
+            content = _answered(tasks[cluster], name, own, keep_executions=keep_executions)
+        yield from batches_of(ANSWERED, [{"cluster": cluster, "name": name, "content": content}])
+
+
+def _answered(task: bytes, name: str, rows: Iterator[dict[str, Any]], *, keep_executions: bool) -> bytes:
+    """The answer about a slice, of the rows with its events."""
+    events: list[Event] = []
+    for row in rows:
+        events += from_bytes(row["content"])
+    joiner, meter = _checks(task)
+    answer = joiner.of_slice(name, events)
+    if meter is not None:
+        answer = meter.measured(answer, events)
+    return to_bytes(answer if keep_executions else without_execution(answer))
 
 
 def without_execution(answer: SliceAnswer) -> SliceAnswer:

@@ -6,11 +6,13 @@ nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.spark.logs.reading import catalogue_of
+from assay.traces.events import Notice, Place
 from assay.traces.read import ReadOptions
 from assay.traces.readers.pieces import Piece
 from assay.traces.wire import from_bytes
@@ -80,15 +82,51 @@ class Kept:
 
 
 def in_a_row(pieces: Iterable[tuple[str, Stored]]) -> dict[str, list[Stored]]:
-    """The pieces of each text from its beginning on, each where the one before it ends; of several the longest, should a part have been read again."""
+    """The pieces of each text, each where the one before it ends; of several the longest, should a part have been read again.
+
+    What lies behind a gap comes too: where the first of it is, ``before_gap`` says.
+    """
     longest: dict[str, dict[int, Stored]] = {}
     for identity, piece in pieces:
         own = longest.setdefault(identity, {})
         own[piece.part] = max(own.get(piece.part, piece), piece, key=lambda each: each.size)
-    chosen: dict[str, list[Stored]] = {}
-    for identity, own in longest.items():
-        at, row_of = 0, chosen.setdefault(identity, [])
-        while (next_ := own.get(at)) is not None:
-            row_of.append(next_)
-            at += next_.size
-    return {identity: own for identity, own in chosen.items() if own}
+    return {identity: _row(own) for identity, own in longest.items()}
+
+
+def _row(own: Mapping[int, Stored]) -> list[Stored]:
+    found: list[Stored] = []
+    at = 0
+    while (next_ := own.get(at) or _after(own, at)) is not None:
+        found.append(next_)
+        at = next_.part + next_.size
+    return found
+
+
+def _after(own: Mapping[int, Stored], at: int) -> Stored | None:
+    """The first piece behind a place, where none begins there."""
+    return own[min(later)] if (later := [part for part in own if part > at]) else None
+
+
+def before_gap(row: Sequence[Stored]) -> list[Stored]:
+    """The pieces from the beginning of a text on that no gap divides."""
+    ends = accumulate((piece.size for piece in row), initial=0)
+    return [piece for piece, end in zip(row, ends, strict=False) if piece.part == end]
+
+
+def end_of(row: Sequence[Stored]) -> int:
+    """Up to which byte a text was read."""
+    return row[-1].part + row[-1].size if row else 0
+
+
+def left_out(name: str, row: Sequence[Stored]) -> Notice | None:
+    """What to say of a text whose pieces behind a gap are left out; None if there are none."""
+    whole = before_gap(row)
+    if len(whole) == len(row):
+        return None
+    behind, begin = row[len(whole) :], end_of(whole)
+    lines, size = sum(each.piece.lines for each in behind), sum(each.size for each in behind)
+    text = (
+        f"{lines:,} lines that were read from byte {behind[0].part:,} on ({size:,} bytes) are left out: "
+        f"what was kept of the text between byte {begin:,} and there is gone"
+    )
+    return Notice("lines left out", Place(name, 1 + sum(each.piece.lines for each in whole), begin), text)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
 from assay.grammar.load import Loaded
+from assay.spark.fit import slots
 from assay.spark.job import is_remote
 from assay.spark.logs.asking import (
     ASKED,
@@ -30,7 +31,7 @@ from assay.spark.logs.asking import (
 )
 from assay.spark.logs.following import Answers, Events, Following
 from assay.spark.logs.inputs import NOT_ON_SPARK, NOT_READ, URI
-from assay.spark.logs.kept import PIECES, Kept, Stored
+from assay.spark.logs.kept import PIECES, Kept, Stored, before_gap, end_of, left_out
 from assay.spark.logs.reading import FileRead, catalogue_of, read_file, reader_of, settings
 from assay.spark.logs.tail import GrowingLogs, is_compressed_now, packed_paths, paths_by_identity
 from assay.spark.logs.topic import Topic, is_topic
@@ -93,7 +94,7 @@ class Directory:
     def stream(self, spark: SparkSession) -> DataFrame:
         """What the files grow by."""
         spark.dataSource.register(GrowingLogs)
-        return spark.readStream.format(GrowingLogs.name()).load(self.path)
+        return spark.readStream.format(GrowingLogs.name()).option("tasks", slots(spark)).load(self.path)
 
     def pieces(self, grown: DataFrame, known: Pieces, options: ReadOptions) -> DataFrame:  # noqa: ARG002 - rows say where they belong
         """A row for each part that a file grew by."""
@@ -108,11 +109,15 @@ class Directory:
         now = paths_by_identity(self.path, texts.on_the_way)
         read: list[tuple[str, FileRead]] = []
         for key, own in known.items():
-            listed = _listed(now.get(key, own[-1].path), sum(piece.size for piece in own))
-            found = joined(options, listed, [each.piece for each in own])
+            row = before_gap(own)
+            again = len(row) < len(own) and key in now  # what was kept has a gap, and the file does not
+            listed = _listed(now.get(key, own[-1].path), end_of(own if again else row))
+            texts.on_the_way += filter(None, [None if again else left_out(listed.name, own)])
+            found = None if again else joined(options, listed, [each.piece for each in row])
             if found is None and key not in now and is_compressed_now(key, Path(listed.location)):
                 continue  # what has to be read as a whole is, there
-            read.append((listed.name, found or _whole(listed, options)))
+            if row or again:
+                read.append((listed.name, found or _whole(listed, options)))
         read += self._unpacked(options, texts.on_the_way)
         for _, file in sorted(read, key=lambda each: Path(each[0]).parts):
             texts.take(file)

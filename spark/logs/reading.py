@@ -17,7 +17,7 @@ import numpy as np
 
 from assay.spark.logs.inputs import LogFile, file_key, key_of_metadata
 from assay.traces.events import Notice
-from assay.traces.read import ReadOptions, TextReading, read_text, record_reader
+from assay.traces.read import ReadOptions, TextReading, no_collection, read_text, record_reader
 from assay.traces.readers.pieces import read_piece
 from assay.traces.readers.records import RecordReader
 from assay.traces.shapes.catalogue import Catalogue, load_catalogue
@@ -115,8 +115,9 @@ def _whole(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
     for batch in batches:
         for path, content in zip(batch["path"], batch["content"], strict=True):
             file = job.files[file_key(path.as_py())]
-            found = read_file(file.listed, content.as_py(), job.options)
-            yield batch_of(file, WHOLE, to_bytes(found))
+            with no_collection():
+                found = to_bytes(read_file(file.listed, content.as_py(), job.options))
+            yield batch_of(file, WHOLE, found)
 
 
 def read_file(listed: Listed, content: bytes, options: ReadOptions) -> FileRead:
@@ -132,9 +133,10 @@ def _parts(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
     job: Reading = from_bytes(reading)
     for (path, begin), group in groupby(_runs(batches), key=lambda run: run[:2]):
         file = job.files[key_of_metadata(path)]
-        text = b"".join(lines for _, _, lines in group)
-        piece = read_piece(reader_of(job.options), text, file.listed.origin(), job.options.scan, begin)
-        yield batch_of(file, begin, to_bytes(piece))
+        with no_collection():
+            text = b"".join(lines for _, _, lines in group)
+            piece = to_bytes(read_piece(reader_of(job.options), text, file.listed.origin(), job.options.scan, begin))
+        yield batch_of(file, begin, piece)
 
 
 def _runs(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, bytes]]:

@@ -7,11 +7,12 @@ new one. Spark keeps the offsets in the query's checkpoint, so that a query that
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from heapq import heappop, heappush
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 from zlib import crc32
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
@@ -30,16 +31,30 @@ _FIRST = 1 << 12
 Offset = dict[str, dict[str, Any]]
 
 
-class Growth(InputPartition):
+class Growth(NamedTuple):
     """Some bytes of a file, which are whole lines."""
 
-    def __init__(self, identity: str, path: str, begin: int, end: int) -> None:
-        super().__init__(identity)
-        self.identity, self.path, self.begin, self.end = identity, path, begin, end
+    identity: str
+    path: str
+    begin: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """How many bytes."""
+        return self.end - self.begin
+
+
+class Share(InputPartition):
+    """What one task reads: a cluster has a hundred files, each of which grows by a little."""
+
+    def __init__(self, growths: Sequence[Growth]) -> None:
+        super().__init__(len(growths))
+        self.growths = tuple(growths)
 
 
 class GrowingLogs(DataSource):
-    """The source ``assay_logs``; the option ``path`` is a directory or a file that all executors see under that name."""
+    """The source ``assay_logs``; the option ``path`` is a directory or a file that all executors see under that name, ``tasks`` how many read at once."""
 
     @classmethod
     def name(cls) -> str:
@@ -52,7 +67,7 @@ class GrowingLogs(DataSource):
 
     def streamReader(self, schema: StructType) -> GrowingReader:  # noqa: N802, ARG002 - as Spark names it, and hands it
         """The reader."""
-        return GrowingReader(self.options["path"])
+        return GrowingReader(self.options["path"], int(self.options.get("tasks", "1")))
 
 
 class GrowingReader(DataSourceStreamReader):
@@ -61,8 +76,9 @@ class GrowingReader(DataSourceStreamReader):
     It is made of the files, and of the offset before it where Spark hands that on.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, tasks: int = 1) -> None:
         self._path = path
+        self._tasks = tasks
 
     def initialOffset(self) -> Offset:  # noqa: N802 - as Spark names it
         """Nothing was read."""
@@ -82,8 +98,12 @@ class GrowingReader(DataSourceStreamReader):
         return found
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
+        """What files grew by, in shares for tasks."""
+        return list(_shares(self._growths(start, end), self._tasks))
+
+    def _growths(self, start: Offset, end: Offset) -> list[Growth]:
         """What each file grew by, in parts."""
-        found: list[InputPartition] = []
+        found: list[Growth] = []
         for identity, at in end.items():
             begin = start.get(identity, {}).get("end", 0)
             while begin < at["end"]:
@@ -99,17 +119,29 @@ class GrowingReader(DataSourceStreamReader):
         return found
 
     def read(self, partition: InputPartition) -> Iterator[tuple[str, str, int, bytes]]:
-        """The bytes of a part, by a task; nothing of a file that rotation has compressed, which is read from there."""
-        assert isinstance(partition, Growth)
-        stream = _opened(partition.identity, Path(partition.path))
-        if stream is None:
-            return
-        with stream:
-            stream.seek(partition.begin)
-            content = stream.read(partition.end - partition.begin)
-        if len(content) < partition.end - partition.begin:
-            raise OSError(f"{partition.path} was made shorter while it was read")
-        yield partition.identity, partition.path, partition.begin, content
+        """The bytes of a share, by a task; nothing of a file that rotation has compressed, which is read from there."""
+        assert isinstance(partition, Share)
+        for growth in partition.growths:
+            stream = _opened(growth.identity, Path(growth.path))
+            if stream is None:
+                continue
+            with stream:
+                stream.seek(growth.begin)
+                content = stream.read(growth.size)
+            if len(content) < growth.size:
+                raise OSError(f"{growth.path} was made shorter while it was read")
+            yield growth.identity, growth.path, growth.begin, content
+
+
+def _shares(growths: Sequence[Growth], tasks: int) -> Iterator[Share]:
+    """The parts dealt to tasks, the largest first to whom has least; to so many more that none has much more than a part may have."""
+    count = max(tasks, -(-sum(growth.size for growth in growths) // PART_BYTES))
+    loads: list[tuple[int, int, list[Growth]]] = [(0, number, []) for number in range(min(count, len(growths)))]
+    for growth in sorted(growths, key=lambda each: -each.size):
+        load, number, own = heappop(loads)
+        own.append(growth)
+        heappush(loads, (load + growth.size, number, own))
+    yield from (Share(own) for *_, own in sorted(loads, key=lambda each: each[1]))
 
 
 def paths_by_identity(place: str, notices: list[Notice]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
 from assay.spark.fit import slots
 from assay.spark.logs.asking import Texts, batches_of, joined
 from assay.spark.logs.inputs import NOT_ON_SPARK
-from assay.spark.logs.kept import PIECES, Kept, Stored
+from assay.spark.logs.kept import PIECES, Kept, Stored, before_gap, end_of, left_out
 from assay.spark.logs.reading import PART_BYTES, read_file, reader_of
 from assay.traces.read import ReadOptions
 from assay.traces.readers.pieces import read_piece
@@ -109,7 +109,7 @@ class Topic:
 
     def pieces(self, grown: DataFrame, known: Mapping[str, Sequence[Stored]], options: ReadOptions) -> DataFrame:
         """A row for what came of each text, or for each part of it, behind what was read of it before."""
-        sizes = {identity: sum(piece.size for piece in own) for identity, own in known.items()}
+        sizes = {identity: end_of(own) for identity, own in known.items()}
         rows = grown.repartition(slots(grown.sparkSession), "partition", "node", "file")
         ordered = rows.sortWithinPartitions("partition", "node", "file", "offset")
         return ordered.mapInArrow(partial(_read, to_bytes((self.name, options, sizes))), PIECES)
@@ -118,11 +118,12 @@ class Topic:
         """All that was read, in the order of the texts' names."""
         found = Texts()
         for identity, own in sorted(known.items(), key=lambda each: each[1][-1].path):
-            path = own[-1].path
-            listed = Listed(path, path, named=False, size=sum(piece.size for piece in own))
-            read = joined(options, listed, [each.piece for each in own])
+            path, row = own[-1].path, before_gap(own)
+            found.on_the_way += filter(None, [left_out(path, own)])
+            listed = Listed(path, path, named=False, size=end_of(row))
+            read = joined(options, listed, [each.piece for each in row])
             if read is None:
-                read = read_file(listed, kept.content(identity, own) or b"", options)
+                read = read_file(listed, kept.content(identity, row) or b"", options)
             found.take(read)
         return found
 

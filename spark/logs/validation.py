@@ -125,8 +125,8 @@ def of_cluster(
     return ClusterAnswer(name, question.spec.spec(each.choice), found, each.overview, events)
 
 
-def _answered(asked: Asked) -> Sequence[str]:
-    return asked.slices if asked.shared.joint is not None else ()
+def _answered(asked: Asked) -> Mapping[str, int]:
+    return asked.slices if asked.shared.joint is not None else {}
 
 
 @contextmanager
@@ -198,11 +198,34 @@ def slice_answers(
     if not count:
         return {}
     tasks = min(count, how.tasks or TASKS_PER_CORE * slots(spark))
-    of_slices = rows.filter(rows.kind == asking.SLICE).repartition(tasks, "cluster", "name")
-    ordered = of_slices.sortWithinPartitions("cluster", "name", "number")
+    sizes = {(name, one): size for name, each in shared.items() for one, size in _answered(each).items()}
+    ordered = dealt(rows.filter(rows.kind == asking.SLICE), giants(sizes, tasks), tasks)
     task = partial(asking.answer_slices, known, keep_executions)
     found = ordered.mapInArrow(task, ANSWERED).collect()
     return {(row.cluster, row.name): asking.slice_answer(bytes(row.content)) for row in found}
+
+
+def giants(sizes: Mapping[tuple[str, str], int], tasks: int) -> list[tuple[str, str]]:
+    """The slices of which each has more events than a task's share of all, the largest first."""
+    share = sum(sizes.values()) / tasks
+    return sorted((each for each, size in sizes.items() if size > share), key=lambda each: -sizes[each])
+
+
+def dealt(rows: DataFrame, apart: Sequence[tuple[str, str]], tasks: int) -> DataFrame:
+    """The events of slices, dealt to so many tasks, slice by slice; those of slices that are ``apart`` to tasks of their own before these.
+
+    A slice is checked by one task. Spark begins tasks in their order: what takes longest is begun first, and nothing waits behind it.
+    """
+    from pyspark.sql import functions as f  # noqa: PLC0415 - optional
+
+    task = f.pmod(f.hash("cluster", "name"), f.lit(tasks)) + len(apart)
+    for number, (cluster, name) in enumerate(apart):
+        task = f.when((rows.cluster == cluster) & (rows.name == name), number).otherwise(task)
+    return (
+        rows.withColumn("task", task.cast("int"))
+        .repartitionById(len(apart) + tasks, "task")
+        .sortWithinPartitions("cluster", "name", "number")
+    )
 
 
 def _events(rows: DataFrame) -> dict[str, tuple[Event, ...]]:

@@ -6,6 +6,7 @@ The tasks run here, without Spark: what they do is the same, and packets come in
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -37,11 +38,11 @@ from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec, load_text
 from assay.spark.direct import Direct
 from assay.spark.exploration import publish, searched
-from assay.spark.job import failure
+from assay.spark.job import JobFailedError, failure
 from assay.spark.levels import SharedLevels
-from assay.spark.manifest import newest, prints_of
+from assay.spark.manifest import newest, prints_of, sweep, unpack
 from assay.spark.mesh import Mesh
-from assay.spark.search import Exchange, Place
+from assay.spark.search import ClusterSearch, Exchange, Place
 from assay.spark.shuffle import expanded, kept
 from assay.spark.storage import Storage, new_name
 from assay.spark.task import Job, Outcome, TaskProblem, Work, outcome_from_json
@@ -178,8 +179,9 @@ class Asked:
         self, name: str, random: Random | None = None, out: int = 1, parts: int = 2, depth: int | None = None
     ) -> Report:
         """What tasks say that share the search."""
-        tasks = exchange(name, Job(str(self.storage.folder), parts, MEMORY), random or Random(4))
-        place = Place(tasks, self.storage, self.program, newest(self.storage), out=out)
+        job = Job(str(self.storage.folder), parts, MEMORY)
+        tasks = exchange(name, job, random or Random(4))
+        place = Place(tasks, self.storage, self.program, newest(self.storage), out, job.name)
         options = replace(self.options, max_depth=depth)
         return searched(self.kernel, self.compiled, options, place).report
 
@@ -275,6 +277,54 @@ def test_a_search_goes_on_where_another_one_ended_with_other_tasks(folder: Path,
     for depth in (10, 30, 60):
         assert search.answer(first, parts=3, depth=depth).up_to_depth == depth
     assert essence(search.answer(second, parts=5, out=20)) == essence(search.alone())
+
+
+def unnamed(storage: Storage) -> list[str]:
+    """The files of attempts that no manifest names."""
+    manifests = [unpack(storage.read(name)) for name in storage.names() if name.startswith("manifest-")]
+    named = {name for each in manifests for name in each.files}
+    return [name for name in storage.attempts() if name not in named]
+
+
+def test_what_tasks_wrote_in_vain_is_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attempts that came second during a search, and those of a job whose driver ended; what counts stays, and so does all where that is not known."""
+    search = asked(load_text(WALK.format(size=20, limit=90)).kernel, folder)
+    monkeypatch.setattr(ClusterSearch, "_sweep", lambda _: None)
+    search.answer("shuffle", Random(3), depth=20)
+    monkeypatch.undo()
+    monkeypatch.setattr("pyspark.InheritableThread", threading.Thread)
+    storage, before = search.storage, search.storage.attempts()
+    assert len(unnamed(storage)) > 2
+    storage.write("manifest-9.json", b"{")
+    assert (sweep(storage), storage.attempts()) == (0, before)
+    storage.remove("manifest-9.json")
+    young = search.storage.writing(f"{new_name()}-{new_name()}") / "level-000001"
+    young.write_bytes(b"")  # of a driver that still runs, though somebody thinks that it does not
+    os.utime(young, (2**32, 2**32))
+    assert essence(search.answer("shuffle", Random(5))) == essence(search.alone())
+    assert unnamed(storage) == [f"{young.parent.name}/{young.name}"]
+    assert len(storage.attempts()) > 20
+
+
+def test_what_a_failed_attempt_wrote_is_removed_before_the_next(folder: Path) -> None:
+    search = asked(load_text(WALK.format(size=20, limit=90)).kernel, folder)
+    seen: list[list[str]] = []
+
+    class Failing(Shuffled):
+        def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
+            outcomes = super().level(manifest, known, heed)
+            seen.append(unnamed(search.storage))
+            if len(seen) == 5:
+                raise JobFailedError("an executor is gone")
+            return outcomes
+
+    job = Job(str(search.storage.folder), 2, MEMORY)
+    place = Place(Failing(job, Random(0)), search.storage, search.program, None, 1, job.name)
+    report = searched(search.kernel, search.compiled, search.options, place).report
+    assert essence(report) == essence(search.alone())
+    gone = seen[4]
+    assert gone
+    assert not set(gone).intersection(seen[5])
 
 
 WIDE = """\

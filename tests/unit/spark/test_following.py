@@ -17,7 +17,8 @@ from assay.spark.logs.following import HERE, Following
 from assay.spark.logs.kept import Kept, Stored
 from assay.spark.logs.live import Directory
 from assay.spark.logs.reading import reader_of
-from assay.spark.logs.tail import GrowingReader
+from assay.spark.logs.tail import GrowingReader, paths_by_identity
+from assay.spark.logs.topic import Topic
 from assay.spark.logs.validation import ClusterAnswer
 from assay.spark.logs.wanted import Wanted
 from assay.traces.events import Event
@@ -130,6 +131,32 @@ def test_a_text_that_is_read_as_a_whole_may_have_been_compressed(tmp_path: Path)
     found = Directory(str(logs)).texts(pieces, kept, STANDARD).reading(STANDARD)
     assert (found.kinds, found.notices) == (read_logs([logs]).kinds, read_logs([logs]).notices)
     assert sum(found.kinds.values()) > 1000
+
+
+def test_lines_behind_a_gap_are_read_again_or_counted(tmp_path: Path) -> None:
+    """A piece that was kept is gone: the file still has its lines, and once the file is gone, too, what followed is left out, and that is said."""
+    source = unpack_sample("elections", tmp_path / "source")
+    growing, kept = Growing(source, tmp_path / "logs"), Kept(tmp_path / "pieces", STANDARD)
+    for stamp in growing.stamps(4):
+        growing.grow(stamp)
+    directory = Directory(str(growing.logs))
+    now = paths_by_identity(str(growing.logs), [])
+    known = {key: growing.pieces[path] for key, path in now.items()}
+    cut = next(key for key, own in known.items() if len(own) > 2 and own[1].piece.lines > 5)
+    known[cut] = [piece for piece in known[cut] if piece.batch != known[cut][1].batch]
+    found = directory.texts(known, kept, STANDARD).reading(STANDARD)
+    expected = read_logs([growing.logs])
+    assert (found.kinds, found.notices, found.bytes) == (expected.kinds, expected.notices, expected.bytes)
+    path = known[cut][-1].path
+    Path(path).unlink()
+    less = directory.texts(known, kept, STANDARD).reading(STANDARD)
+    (notice,) = [each for each in less.notices if each.kind == "lines left out"]
+    behind = known[cut][1:]
+    assert notice.text.startswith(f"{sum(each.piece.lines for each in behind):,} lines that were read from byte")
+    assert less.bytes == expected.bytes - sum(piece.size for piece in growing.pieces[path][1:])
+    of_topic = Topic("host:9092", "logs", {}).texts({cut: known[cut]}, kept, STANDARD).reading(STANDARD)
+    assert [each.text for each in of_topic.notices if each.kind == "lines left out"] == [notice.text]
+    assert of_topic.bytes == known[cut][0].size
 
 
 @pytest.mark.slow

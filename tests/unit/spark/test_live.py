@@ -14,7 +14,7 @@ from tests.unit.spark.local_answer import LOADED, said, said_locally
 from assay.grammar.diagnostics import SpecError
 from assay.spark.logs import live
 from assay.spark.logs.asking import STANDARD
-from assay.spark.logs.kept import Stored, in_a_row
+from assay.spark.logs.kept import Stored, before_gap, end_of, in_a_row, left_out
 from assay.spark.logs.live import Change, follow
 from assay.spark.logs.reading import reader_of
 from assay.spark.logs.topic import Topic, lines_of
@@ -78,13 +78,20 @@ def test_growing_logs_are_validated_over_rotation_and_restart(spark: SparkSessio
 
 
 def test_the_longest_pieces_that_follow_one_another_are_taken() -> None:
-    """Of bytes 0 to 5, 5 to 9, then 0 to 12 read again, and 12 to 20; and what has no beginning is left."""
+    """Of bytes 0 to 5, 5 to 9, then 0 to 12 read again, and 12 to 20; what lies behind a gap, or has no beginning, is told from them."""
     rows = [_stored("a", 1, 0, 5), _stored("a", 2, 5, 4), _stored("a", 3, 0, 12), _stored("a", 4, 12, 8)]
-    rows.append(_stored("b", 4, 3, 8))
+    rows += [_stored("a", 5, 30, 5), _stored("a", 5, 31, 2), _stored("b", 4, 3, 8)]
     found = in_a_row(rows)
     assert {name: [(piece.batch, piece.part) for piece in own] for name, own in found.items()} == {
-        "a": [(3, 0), (4, 12)]
+        "a": [(3, 0), (4, 12), (5, 30)],
+        "b": [(4, 3)],
     }
+    assert [(piece.part, piece.size) for piece in before_gap(found["a"])] == [(0, 12), (12, 8)]
+    assert (before_gap(found["b"]), end_of(found["a"]), end_of([])) == ([], 35, 0)
+    assert [left_out("a", before_gap(found["a"])), left_out("b", [])] == [None, None]
+    notice = left_out("a.log", found["a"])
+    assert notice is not None
+    assert notice.text.startswith("0 lines that were read from byte 30 on (5 bytes) are left out: ")
 
 
 def _stored(identity: str, batch: int, part: int, size: int) -> tuple[str, Stored]:

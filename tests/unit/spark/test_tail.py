@@ -110,4 +110,21 @@ def test_large_growth_is_divided_between_lines(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "server.log").write_bytes(b"12345\n1234567\n12\n")
     reader = GrowingReader(str(tmp_path))
     parts = reader.partitions({}, reader.latestOffset({}))
-    assert [content for part in parts for *_, content in reader.read(part)] == [b"12345\n", b"1234567\n", b"12\n"]
+    found = {begin: content for part in parts for *_, begin, content in reader.read(part)}
+    assert found == {0: b"12345\n", 6: b"1234567\n", 14: b"12\n"}
+    assert len(parts) == 2
+
+
+def test_what_many_files_grew_by_is_shared_by_as_many_tasks_as_run_at_once(tmp_path: Path) -> None:
+    for number in range(30):
+        (tmp_path / f"server-{number}.log").write_bytes(b"line\n" * (1 + number))
+    reader = GrowingReader(str(tmp_path), tasks=4)
+    parts = reader.partitions({}, reader.latestOffset({}))
+    sizes = [sum(len(content) for *_, content in reader.read(part)) for part in parts]
+    assert len(sizes) == 4
+    assert sum(sizes) == 5 * sum(range(1, 31))
+    assert max(sizes) - min(sizes) <= 5 * 30
+    assert reader.partitions({}, {}) == []
+    (one, *_), paths = parts, {path for part in parts for _, path, *_ in reader.read(part)}
+    assert len(list(reader.read(one))) > 1
+    assert len(paths) == 30

@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from benchmarks.synthetic import generate
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from assay.cli.settings import load
 from assay.grammar.diagnostics import SpecError
 from assay.report.validation_object import validation_object
-from assay.spark.logs.asking import Question
+from assay.spark.logs.asking import ASKED, Question
 from assay.spark.logs.failures import as_diagnostic
 from assay.spark.logs.inputs import Inputs, list_inputs
-from assay.spark.logs.validation import ClusterAnswer, How, validating
+from assay.spark.logs.validation import ClusterAnswer, How, dealt, giants, validating
 from assay.spark.logs.wanted import wanted_by_lines
 from assay.traces.choice import validated_by_choice
 from assay.traces.overview import overview
@@ -251,3 +252,41 @@ def test_a_uri_is_listed_by_spark(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(SpecError) as problem:
         list_inputs(spark, [f"{tmp_path.as_uri()}/nothing"])
     assert problem.value.diagnostics[0].code == "E840"
+
+
+def test_slices_that_are_more_than_a_share_are_told_the_largest_first() -> None:
+    sizes = {("east", "a-0"): 10, ("east", "b-0"): 400, ("west", "a-0"): 90, ("west", "b-0"): 500}
+    assert giants(sizes, 4) == [("west", "b-0"), ("east", "b-0")]
+    assert giants(sizes, 1) == []
+    assert giants({}, 3) == []
+
+
+@pytest.mark.spark
+def test_a_giant_slice_has_a_task_of_its_own_and_other_slices_are_not_divided(spark: SparkSession) -> None:
+    names = [("east", "giant"), *(("east", f"a-{number}") for number in range(20)), ("west", "giant")]
+    pieces = [(cluster, "slice", name, number, b"") for cluster, name in names for number in (1, 0)]
+    rows = spark.createDataFrame(pieces, ASKED)
+    found = (
+        dealt(rows, [("west", "giant"), ("east", "giant")], 3).selectExpr("*", "spark_partition_id() AS at").collect()
+    )
+    tasks: dict[tuple[str, str], set[int]] = {}
+    for row in found:
+        tasks.setdefault((row.cluster, row.name), set()).add(row.at)
+    assert len(found) == len(pieces)
+    assert all(len(at) == 1 for at in tasks.values())
+    apart = tasks["west", "giant"] | tasks["east", "giant"]
+    assert len(apart) == 2
+    assert apart == {0, 1}
+    assert all(apart.isdisjoint(at) for name, at in tasks.items() if name[1] != "giant")
+    assert [row.number for row in found if row.name == "giant"] == [0, 1, 0, 1]
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_a_log_with_a_giant_slice_gets_the_answer_of_the_local_command(spark: SparkSession, tmp_path: Path) -> None:
+    """Of a simulated cluster with one partition beside a recording, every slice is a giant in one of the two."""
+    generate(tmp_path / "one", 60_000, brokers=3, partitions=1, violations=0, seed=1)
+    unpack_sample("elections", tmp_path / "many")
+    inputs = list_inputs(spark, [str(tmp_path)], rf"{tmp_path}/([^/]+)/")
+    found = said_on_spark(spark, inputs, SMALL_PARTS)
+    assert found == {name: said_locally(tmp_path / name) for name in ("one", "many")}
