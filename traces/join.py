@@ -20,7 +20,8 @@ from assay.traces.replay import Properties
 from assay.traces.search.model import Model
 from assay.traces.search.path import Path
 from assay.traces.slice_blame import Blamer
-from assay.traces.slice_check import Findings, SliceCheck, check_slice
+from assay.traces.slice_check import Findings, SliceCheck
+from assay.traces.slice_numbers import check_slice
 from assay.traces.slicing import Split, without_guards_on
 from assay.traces.validation import ExecutedStep, Execution, Impact, Remark, SliceResult, TraceVerdict, Violation
 from assay.traces.views import Views
@@ -169,7 +170,7 @@ class Joiner:
                 return history, found
         history, lines = self._history(), [slice_item(number, seen) for number, seen in enumerate(observations)]
         check = partial(SliceCheck, history, self.blamer, started=started, one_is_enough=one_is_enough)
-        return history, check_slice(check, lines)
+        return history, check_slice(check, lines, self.model)
 
     def _history(self) -> History:
         return History(self.model, self.joint.split, self.joint.chain, self._views)
