@@ -34,6 +34,7 @@ from assay.spark.logs.wanted import Wanted
 from assay.spark.session import configured, session
 from assay.traces.answer import validated
 from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.event_table import fields_read
 from assay.traces.overview import overview
 from assay.traces.plan import trace_plan
 from assay.traces.read import no_collection, read_logs
@@ -121,9 +122,9 @@ def _sliced(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     with no_collection():
         reading = texts_of(cluster, "", rows).reading(cluster.question.read)
         choice = cluster.question.spec.choice(reading.kinds)
-        slicing = trace_plan(cluster.question.spec.spec(choice).kernel, choice.clause).slicing
-        assert slicing is not None
-        found = sliced(slicing, list(reading.events)).slices
+        plan = trace_plan(cluster.question.spec.spec(choice).kernel, choice.clause)
+        assert plan.slicing is not None
+        found = sliced(plan.slicing, reading.events, fields_read(plan)).slices
     yield pa.RecordBatch.from_pydict({"slice": list(found), "events": [len(events) for events in found.values()]})
 
 

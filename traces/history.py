@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.binding import Observation
+from assay.traces.binding import Observation, changed
 from assay.traces.chain import Chain, thread_of
 from assay.traces.order import Item
 from assay.traces.search.model import ANY, Model, Taken
@@ -330,3 +330,9 @@ def at_field(rule: k.TraceRule) -> str | None:
     if isinstance(rule.at, k.Local):
         return next((field.field for field in rule.fields if field.binder.name == rule.at.name), None)
     return None
+
+
+def with_number(line: Item, number: int) -> Item | None:
+    """The line as if it stated another number."""
+    name = at_field(line.observation.rule)
+    return None if name is None else replace(line, observation=changed(line.observation, name, number, number))

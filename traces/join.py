@@ -21,7 +21,8 @@ from assay.traces.search.model import Model
 from assay.traces.search.path import Path
 from assay.traces.selection import Selection
 from assay.traces.slice_blame import Blamer
-from assay.traces.slice_check import Findings, SliceCheck, check_slice
+from assay.traces.slice_check import Findings, SliceCheck
+from assay.traces.slice_numbers import check_slice
 from assay.traces.slicing import Split, without_guards_on
 from assay.traces.statement import named_by
 from assay.traces.validation import ExecutedStep, Execution, Impact, Remark, SliceResult, TraceVerdict, Violation
@@ -221,9 +222,9 @@ class Joiner:
         lines = [slice_item(number, seen) for number, seen in enumerate(observations)]
         history = self._history(WIDTHS[-1])
         check = partial(SliceCheck, history, self.blamer, started=started)
-        found = check_slice(partial(check, one_is_enough=one_is_enough), lines)
+        found = check_slice(partial(check, one_is_enough=one_is_enough), lines, self.model)
         if history.narrowed and not one_is_enough:
-            found = check_slice(partial(check, one_is_enough=True), lines)
+            found = check_slice(partial(check, one_is_enough=True), lines, self.model)
         return history, found
 
     def _history(self, width: int) -> History:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, takewhile
 
 from assay.checker.evaluate.traverse import variables_of
 from assay.grammar import kernel as k
-from assay.traces.binding import Observation, changed, observe
+from assay.traces.binding import Observation, observe
 from assay.traces.events import Place
 from assay.traces.history import (
     HIDDEN_TRIED,
@@ -20,9 +20,9 @@ from assay.traces.history import (
     Trail,
     Write,
     announcing,
-    at_field,
     entries,
     number_of,
+    with_number,
 )
 from assay.traces.order import Item
 from assay.traces.slice_blame import Attempt, Blamer, disagreeing, odd_lines
@@ -33,9 +33,6 @@ ATTEMPTS_TRIED = 6
 
 AHEAD = 6
 """How many entries after a mismatch decide between its explanations."""
-
-MOVES_TRIED = 8
-"""How often a slice is checked again to find the number that a line should have."""
 
 _ONE_LINE = 1, 1, 0
 _SEVERAL_OBSTACLES = 2, 0, 0
@@ -456,27 +453,3 @@ class SliceCheck:
                 if wrong < least:
                     best, least = (trail.start, after), wrong
         return (*best, least)
-
-
-def with_number(line: Item, number: int) -> Item | None:
-    """The line as if it stated another number."""
-    name = at_field(line.observation.rule)
-    return None if name is None else replace(line, observation=changed(line.observation, name, number, number))
-
-
-def check_slice(make: Callable[[Sequence[Item]], SliceCheck], lines: Sequence[Item]) -> Findings:
-    """The findings about a slice. Where a line with a wrong number would fill a gap, it is read as if it did."""
-    found = make(lines).run()
-    if len(found.missing) * len(found.odd) > MOVES_TRIED:
-        return found
-    for number in tuple(found.missing):
-        for odd in found.odd:
-            moved = with_number(odd.line, number)
-            if moved is None:
-                continue
-            check = make([moved if line is odd.line else line for line in lines])
-            again = check.run()
-            if len(again.missing) < len(found.missing) and len(again.violations) < len(found.violations):
-                again.violations.append(check.misnumbered(odd.line, number) or odd.violation)
-                return again
-    return found

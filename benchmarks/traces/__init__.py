@@ -1,53 +1,83 @@
-"""`python -m benchmarks traces [PART…] [COUNT] [keep=FOLDER]`: how good verdicts about logs are, measured on the recorded runs.
+"""`python -m benchmarks traces [PART…] [COUNT] [runs=RUN,…] [keep=FOLDER]`: how good verdicts about logs are, measured on the recorded runs.
 
-Parts are ``healthy``, ``kraft``, ``protocol``, ``fields``, ``coherent``, ``control``, ``ablation``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
+Parts are ``healthy``, ``kraft``, ``protocol``, ``fields``, ``kraft_fields``, ``coherent``, ``control``, ``ablation``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
 one field (1,000 if none is given); there are three tenths as many coherent ones, and as many changes of whole lines. One line of JSON for each
-measurement, then one for each row of the table, with the target. All of it takes hours on a busy machine; with ``keep`` each part's lines are written to the folder when the
-part is done, and a part whose lines are there is not measured again.
+measurement, then one for each row of the table, with the target. All of it takes hours on a busy machine; with ``keep`` the lines of each piece of a part are written to the folder
+when the piece is done, and a piece whose lines are there is not measured again. So the same command goes on where it was ended, and prints the whole table in the end.
+A piece is some mutants of a run, or what a part says of a run. With ``runs`` only these are measured; their pieces are those of the whole table.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .coherent import blames_the_rule, coherent_mutants
+from .coherent import Coherent
 from .control import EVERY, Outcome, Rule, exercised, needed_guards, outcome_without, wrong_specs
 from .fields import field_mutants, summary
 from .healthy import STATING, healthy_run
+from .kinds import blames_the_rule, coherent_mutants
 from .order import is_accepted, misordered, needed_shift
 from .protocol import REPLICATION, protocol_run
 from .recorded import KRAFT_RUNS, RUNS, retrial
 
 Line = dict[str, Any]
 SEED = 1
-KEEP = "keep="
+PIECE = 20
+"""How many one-field mutants are measured before their lines are kept."""
+
+KEEP, ONLY = "keep=", "runs="
 MUTANTS = 1_000
 
 
 def lines(arguments: Sequence[str]) -> Iterator[Line]:
     """The measurements; raises ValueError for a part that there is not."""
     folder = next((Path(each.removeprefix(KEEP)) for each in arguments if each.startswith(KEEP)), None)
-    names = [each for each in arguments if not each.isdigit() and not each.startswith(KEEP)]
+    only = [run for each in arguments if each.startswith(ONLY) for run in each.removeprefix(ONLY).split(",")]
+    names = [each for each in arguments if not each.isdigit() and not each.startswith((KEEP, ONLY))]
     if unknown := set(names) - set(PARTS):
         raise ValueError(f"no part {', '.join(sorted(unknown))}; parts: {', '.join(PARTS)}")
+    if unknown := set(only) - {*RUNS, *KRAFT_RUNS}:
+        raise ValueError(f"no run {', '.join(sorted(unknown))}; runs: {', '.join((*RUNS, *KRAFT_RUNS))}")
     count = next((int(each) for each in arguments if each.isdigit()), MUTANTS)
     for name in names or PARTS:
-        yield from PARTS[name](count) if folder is None else _kept(folder / f"{name}-{count}.jsonl", name, count)
+        yield from PARTS[name](Asked(name, count, folder, frozenset(only)))
 
 
-def _kept(file: Path, part: str, count: int) -> Iterator[Line]:
-    """A part's lines from the file, or measured and then written there."""
-    if not file.exists():
-        found = list(PARTS[part](count))
-        file.parent.mkdir(parents=True, exist_ok=True)
-        begun = file.with_suffix(".begun")
-        begun.write_text("".join(json.dumps(each) + "\n" for each in found), encoding="utf-8")
-        begun.replace(file)
-    yield from (json.loads(each) for each in file.read_text(encoding="utf-8").splitlines())
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A part that is to be measured, with so many mutants, and the folder for what was measured."""
+
+    part: str
+    count: int
+    folder: Path | None
+    only: frozenset[str] = frozenset()
+
+    def of(self, runs: Sequence[str]) -> list[str]:
+        """Those of some runs that are to be measured."""
+        return [run for run in runs if not self.only or run in self.only]
+
+    @property
+    def share(self) -> int:
+        """How many mutants of one field each run has to give."""
+        return -(-self.count // len(RUNS))
+
+    def piece(self, name: str, measure: Callable[..., Iterable[Line]], *given: Any) -> list[Line]:
+        """The lines of a piece: from its file, or measured and then written there."""
+        if self.folder is None:
+            return list(measure(*given))
+        file = self.folder / f"{self.part}-{name}.jsonl"
+        if not file.exists():
+            found = list(measure(*given))
+            file.parent.mkdir(parents=True, exist_ok=True)
+            begun = file.with_suffix(".begun")
+            begun.write_text("".join(json.dumps(each) + "\n" for each in found), encoding="utf-8")
+            begun.replace(file)
+        return [json.loads(each) for each in file.read_text(encoding="utf-8").splitlines()]
 
 
 def _row(what: str, measured: object, target: str) -> Line:
@@ -58,9 +88,9 @@ def _share(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} ({100 * part / max(1, whole):.1f} %)"
 
 
-def healthy(_: int) -> Iterator[Line]:
+def healthy(asked: Asked) -> Iterator[Line]:
     """The runs in ZooKeeper mode as they are, with ZooKeeper's own log and without."""
-    found = [healthy_run(run, brokers_alone=alone) for run in RUNS for alone in (False, True)]
+    found = [line for run in asked.of(RUNS) for line in asked.piece(run, _as_they_are, run)]
     yield from found
     yield _row("false alarms", sum(each["false_alarms"] + each["inconclusive"] for each in found), "0")
     yield _row("unmapped lines", sum(each["unmapped"] for each in found), "0")
@@ -68,9 +98,13 @@ def healthy(_: int) -> Iterator[Line]:
     yield _row("state writes of user topics contained", _share(contained, writes), "99 %")
 
 
-def kraft(_: int) -> Iterator[Line]:
+def _as_they_are(run: str) -> list[Line]:
+    return [healthy_run(run, brokers_alone=alone) for alone in (False, True)]
+
+
+def kraft(asked: Asked) -> Iterator[Line]:
     """The runs in KRaft mode as they are, with the controllers' logs and without."""
-    found = [healthy_run(run, brokers_alone=alone) for run in KRAFT_RUNS for alone in (False, True)]
+    found = [line for run in asked.of(KRAFT_RUNS) for line in asked.piece(run, _as_they_are, run)]
     yield from found
     yield _row("KRaft: false alarms", sum(each["false_alarms"] + each["inconclusive"] for each in found), "0")
     yield _row("KRaft: unmapped lines", sum(each["unmapped"] for each in found), "0")
@@ -82,10 +116,10 @@ def kraft(_: int) -> Iterator[Line]:
     yield _row("KRaft: of these stated by a line, the rest inferred", stated, "told apart")
 
 
-def protocol(_: int) -> Iterator[Line]:
+def protocol(asked: Asked) -> Iterator[Line]:
     """The lines of the protocol, in both modes."""
     for mode, runs in (("ZooKeeper mode", RUNS), ("KRaft mode", KRAFT_RUNS)):
-        found = [protocol_run(run) for run in runs]
+        found = [line for run in asked.of(runs) for line in asked.piece(run, _used_of, run)]
         yield from found
         lines, used = (sum((Counter(each[key]) for each in found), Counter[str]()) for key in ("lines", "used"))
         yield _row(f"{mode}: protocol lines used", _share(used.total(), lines.total()), "95 %")
@@ -93,105 +127,164 @@ def protocol(_: int) -> Iterator[Line]:
         yield _row(f"{mode}: but for lines of offsets and connections", _share(part, whole), "95 %")
 
 
-def fields(count: int) -> Iterator[Line]:
-    """One field of one line."""
-    found = [mutant for run in RUNS for mutant in field_mutants(run, -(-count // len(RUNS)), SEED)]
-    yield from (mutant.as_line() for mutant in found if not mutant.is_right)
+def _used_of(run: str) -> list[Line]:
+    return [protocol_run(run)]
+
+
+def fields(asked: Asked) -> Iterator[Line]:
+    """One field of one line, in ZooKeeper mode."""
+    yield from _fields(asked, RUNS, "")
+
+
+def kraft_fields(asked: Asked) -> Iterator[Line]:
+    """One field of one line, in KRaft mode."""
+    yield from _fields(asked, KRAFT_RUNS, "KRaft: ")
+
+
+def _fields(asked: Asked, runs: Sequence[str], mode: str) -> Iterator[Line]:
+    found: list[Line] = []
+    for run, first in ((run, first) for run in asked.of(runs) for first in range(0, asked.share, PIECE)):
+        size = min(PIECE, asked.share - first)
+        lines = asked.piece(f"{run}-{first}-{size}", _mutants, run, size, first)
+        found += lines
+        yield from (line for line in lines if not (line["rejected"] and line["blamed"] == 1))
     sums = summary(found)
-    yield _row("one-field mutants rejected", _share(sums["rejected"], sums["mutants"]), "95 %")
-    first, several = sums["of_these_blamed_first"], sums["stated_by_others"]
-    yield _row("changed line blamed first, two others state the fact", _share(first, several), "90 %")
+    yield _row(f"{mode}one-field mutants rejected", _share(sums["rejected"], sums["mutants"]), "95 %")
+    foremost, several = sums["of_these_blamed_first"], sums["stated_by_others"]
+    yield _row(f"{mode}changed line blamed first, two others state the fact", _share(foremost, several), "90 %")
     second, once = sums["of_these_blamed_first_or_second"], sums["stated_once"]
-    yield _row("changed line among the first two, otherwise", _share(second, once), "all")
+    yield _row(f"{mode}changed line among the first two, otherwise", _share(second, once), "all")
 
 
-def coherent(count: int) -> Iterator[Line]:
+def _mutants(run: str, size: int, first: int) -> Iterator[Line]:
+    return (mutant.as_line() for mutant in field_mutants(run, size, SEED, first))
+
+
+def coherent(asked: Asked) -> Iterator[Line]:
     """One fact in all lines that state it."""
-    tried, rejected, blamed = (Counter[str]() for _ in range(3))
-    for mutant in coherent_mutants(RUNS, 3 * count // 10, SEED):
-        judgement = retrial(mutant.run).judge(mutant.change)
-        named = blames_the_rule(mutant, judgement)
-        tried[mutant.kind] += 1
-        rejected[mutant.kind] += judgement.rejected
-        blamed[mutant.kind] += judgement.rejected and named
-        if not (judgement.rejected and named):
-            yield mutant.as_line(judgement)
+    found = [line for run in asked.of(RUNS) for line in asked.piece(f"{run}-{asked.count}", _judged, run, asked)]
+    yield from (line for line in found if not (line["rejected"] and line["rule_named"]))
+    tried = Counter(line["kind"] for line in found)
+    rejected = Counter(line["kind"] for line in found if line["rejected"])
+    blamed = Counter(line["kind"] for line in found if line["rejected"] and line["rule_named"])
     for kind in tried:
         yield {"coherent": kind, "mutants": tried[kind], "rejected": rejected[kind], "rule_blamed": blamed[kind]}
     yield _row("coherent mutants rejected", _share(rejected.total(), tried.total()), "90 %")
     yield _row("of these the rule is blamed", _share(blamed.total(), rejected.total()), "all")
 
 
-def control(count: int) -> Iterator[Line]:
+def _false_histories(run: str, asked: Asked) -> list[Coherent]:
+    """A run's share of the coherent mutants."""
+    return coherent_mutants((run,), -(-3 * asked.share // 10), SEED)
+
+
+def _judged(run: str, asked: Asked) -> Iterator[Line]:
+    for mutant in _false_histories(run, asked):
+        judgement = retrial(run).judge(mutant.change)
+        named = blames_the_rule(mutant, judgement)
+        yield {**mutant.as_line(judgement), "rejected": judgement.rejected, "rule_named": named}
+
+
+def control(asked: Asked) -> Iterator[Line]:
     """The same against the spec without guards, and without guards and invariants: what the model contributes."""
-    mutants = coherent_mutants(RUNS, 3 * count // 10, SEED)
-    whole = sum(retrial(mutant.run).judge(mutant.change).rejected for mutant in mutants)
-    found = Counter((mutant.kind, outcome_without(mutant, EVERY)) for mutant in mutants)
-    yield from ({"control": kind, "without_guards": o.value, "mutants": n} for (kind, o), n in found.items())
-    sums = {outcome: sum(n for (_, each), n in found.items() if each is outcome) for outcome in Outcome}
-    bare = sums[Outcome.REJECTED]
-    yield _row("control: rejected by the whole spec", _share(whole, len(mutants)), "beside")
-    unguarded = bare + sums[Outcome.BY_INVARIANT]
-    yield _row("control: rejected without guards", _share(unguarded, len(mutants)), "beside")
-    yield _row("control: rejected without guards and invariants", _share(bare, len(mutants)), "beside")
-    undecided = Outcome.UNDECIDED
-    yield _row(f"control: {undecided.value} without guards", _share(sums[undecided], len(mutants)), "beside")
+    found = [line for run in asked.of(RUNS) for line in asked.piece(f"{run}-{asked.count}", _bare, run, asked)]
+    for (kind, outcome), mutants in Counter((line["control"], line["without_guards"]) for line in found).items():
+        yield {"control": kind, "without_guards": outcome, "mutants": mutants}
+    sums = Counter(line["without_guards"] for line in found)
+    whole, bare = sum(line["rejected"] for line in found), sums[Outcome.REJECTED.value]
+    yield _row("control: rejected by the whole spec", _share(whole, len(found)), "beside")
+    unguarded = bare + sums[Outcome.BY_INVARIANT.value]
+    yield _row("control: rejected without guards", _share(unguarded, len(found)), "beside")
+    yield _row("control: rejected without guards and invariants", _share(bare, len(found)), "beside")
+    undecided = Outcome.UNDECIDED.value
+    yield _row(f"control: {undecided} without guards", _share(sums[undecided], len(found)), "beside")
 
 
-def ablation(count: int) -> Iterator[Line]:
+def _bare(run: str, asked: Asked) -> Iterator[Line]:
+    for mutant in _false_histories(run, asked):
+        rejected = retrial(run).judge(mutant.change).rejected
+        yield {"control": mutant.kind, "without_guards": outcome_without(mutant, EVERY).value, "rejected": rejected}
+
+
+def ablation(asked: Asked) -> Iterator[Line]:
     """Each guard that logs exercise: a log that is rejected with it and accepted without it."""
-    rules: dict[Rule, str] = {}
-    open_: set[Rule] = set()
-    for mutant in coherent_mutants(RUNS, 3 * count // 10, SEED):
-        for rule in needed_guards(mutant, rules.keys()):
+    found: dict[Outcome, dict[Rule, str]] = {outcome: {} for outcome in Outcome}
+    own: set[Rule] = set()
+    for run in asked.of(RUNS):
+        known = frozenset(found[Outcome.ACCEPTED])
+        for line in asked.piece(f"{run}-{asked.count}", _ablated, run, asked, known):
+            action, _, label = line["guard"].partition(" ")
+            own |= {(action, label)} if "outcome" not in line else set()
+            if "outcome" in line:
+                found[Outcome(line["outcome"])].setdefault((action, label), line["witness"])
+    alone = {rule: text for rule, text in found[Outcome.ACCEPTED].items() if rule in own}
+    beside = {rule for rule in found[Outcome.BY_INVARIANT] if rule in own - alone.keys()}
+    yield from ({"guard": " ".join(rule), "witness": witness} for rule, witness in sorted(alone.items()))
+    yield {"guards_that_an_invariant_stands_beside": sorted(map(" ".join, beside))}
+    yield {"not_decided": sorted(" ".join(rule) for rule in found[Outcome.UNDECIDED].keys() - alone.keys() - beside)}
+    yield {"guards_without_such_a_log": sorted(" ".join(rule) for rule in own - alone.keys() - beside)}
+    yield _row("guards with a log that they alone reject", _share(len(alone), len(own)), "each that logs exercise")
+    yield _row("guards with a log that they and an invariant reject", _share(len(beside), len(own)), "beside")
+
+
+def _ablated(run: str, asked: Asked, known: frozenset[Rule]) -> Iterator[Line]:
+    """The guards that a run exercises, and of those that false histories of it are blamed on, what is said without each."""
+    yield from ({"guard": " ".join(rule)} for rule in sorted(exercised((run,))))
+    done = set(known)
+    for mutant in _false_histories(run, asked):
+        witness = f"{run} {mutant.partition} version {mutant.version}: {mutant.kind}, {mutant.text}"
+        for rule in sorted(needed_guards(mutant, done)):
             outcome = outcome_without(mutant, frozenset({rule}))
-            if outcome is Outcome.ACCEPTED:
-                rules[rule] = f"{mutant.run} {mutant.partition} version {mutant.version}: {mutant.kind}, {mutant.text}"
-            elif outcome is Outcome.UNDECIDED:
-                open_.add(rule)
-    yield from ({"guard": " ".join(rule), "witness": witness} for rule, witness in sorted(rules.items()))
-    own = exercised(RUNS)
-    yield {"guards_without_such_a_log": sorted(" ".join(rule) for rule in own - rules.keys())}
-    yield {"of_these_not_decided": sorted(" ".join(rule) for rule in open_ - rules.keys())}
-    yield _row(
-        "guards with a log that they alone reject", _share(len(own & rules.keys()), len(own)), "each that logs exercise"
-    )
+            done |= {rule} if outcome is Outcome.ACCEPTED else set()
+            yield {"guard": " ".join(rule), "outcome": outcome.value, "witness": witness}
 
 
-def wrong(_: int) -> Iterator[Line]:
+def wrong(asked: Asked) -> Iterator[Line]:
     """Specs with one mistake against a healthy run."""
-    found = list(wrong_specs("A1"))
+    found = asked.piece("A1", wrong_specs, "A1")
     yield from found
     noticed = sum(each["verdict"] == "inconsistent" for each in found)
     yield _row("wrong specs that a healthy run refutes", _share(noticed, len(found)), "6")
 
 
-def whole_lines(count: int) -> Iterator[Line]:
+def whole_lines(asked: Asked) -> Iterator[Line]:
     """Lines dropped, doubled, exchanged."""
-    found = [each for run in RUNS for each in misordered(run, -(-3 * count // 10 // len(RUNS)), SEED)]
-    right = [each for each in found if each.is_right]
+    found = [line for run in asked.of(RUNS) for line in asked.piece(f"{run}-{asked.count}", _moved, run, asked)]
     for kind in ("dropped", "doubled", "exchanged"):
-        own = sum(each.kind == kind for each in found)
-        yield {"lines": kind, "logs": own, "right": sum(each.kind == kind for each in right)}
-    yield _row("dropped, doubled, exchanged lines: the right answer", _share(len(right), len(found)), "80 %")
+        own = [each for each in found if each["lines"] == kind]
+        yield {"lines": kind, "logs": len(own), "right": sum(each["right"] for each in own)}
+    right = sum(each["right"] for each in found)
+    yield _row("dropped, doubled, exchanged lines: the right answer", _share(right, len(found)), "80 %")
 
 
-def skew(_: int) -> Iterator[Line]:
+def _moved(run: str, asked: Asked) -> Iterator[Line]:
+    for each in misordered(run, -(-3 * asked.share // 10), SEED):
+        yield {"lines": each.kind, "run": run, "right": each.is_right}
+
+
+def skew(asked: Asked) -> Iterator[Line]:
     """The least shift of one node's clock that 4 ms of skew do not allow, and 5 ms do."""
-    run, node = "A1", "broker-3"
-    shift = needed_shift(run, node, 4)
-    accepted = [is_accepted(run, node, shift, milliseconds) for milliseconds in (4, 5)]
-    yield {"skew": node, "run": run, "shift_ms": shift, "accepted_at_4": accepted[0], "accepted_at_5": accepted[1]}
+    (found,) = asked.piece("A1", _shifted)
+    yield found
+    accepted = [found["accepted_at_4"], found["accepted_at_5"]]
     yield _row(
         "a log that needs 5 ms of skew", "rejected at 4, accepted at 5" if accepted == [False, True] else accepted, "so"
     )
 
 
-PARTS: dict[str, Callable[[int], Iterator[Line]]] = {
+def _shifted() -> Iterator[Line]:
+    run, node = "A1", "broker-3"
+    shift = needed_shift(run, node, 4)
+    accepted = [is_accepted(run, node, shift, milliseconds) for milliseconds in (4, 5)]
+    yield {"skew": node, "run": run, "shift_ms": shift, "accepted_at_4": accepted[0], "accepted_at_5": accepted[1]}
+
+
+PARTS: dict[str, Callable[[Asked], Iterator[Line]]] = {
     "healthy": healthy,
     "kraft": kraft,
     "protocol": protocol,
     "fields": fields,
+    "kraft_fields": kraft_fields,
     "coherent": coherent,
     "control": control,
     "ablation": ablation,

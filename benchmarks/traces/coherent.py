@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from random import Random
 from typing import Any
 
 from assay.grammar.values import FrozenMap, RecordValue, Some, Value
@@ -31,7 +30,7 @@ Rewrite = Callable[[Event], Event | None]
 
 @dataclass(frozen=True, slots=True)
 class Coherent:
-    """A false history of one partition, and the labels of the guards of which one has to be named."""
+    """A false history of one partition, and the labels of the guards of which one has to be named; ``beside`` are others that it breaks."""
 
     run: str
     kind: str
@@ -40,6 +39,7 @@ class Coherent:
     text: str
     labels: tuple[str, ...]
     change: Change
+    beside: tuple[str, ...] = ()
 
     def as_line(self, judgement: Judgement) -> dict[str, Any]:
         """The history and the answer about it in words."""
@@ -58,7 +58,7 @@ class Coherent:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A partition's writes in order, its lines, and the brokers that its controllers took for live at each write."""
+    """A partition's writes in order, its lines, and the brokers that its controllers took for live at each write, and what action it was."""
 
     run: str
     partition: str
@@ -66,6 +66,7 @@ class History:
     events: tuple[Event, ...]
     live: Mapping[int, frozenset[int]]
     replicas: frozenset[int]
+    actions: Mapping[int, str]
 
     def reign(self, epoch: int) -> tuple[int, int]:
         """From when on lines state a leader epoch, and from when on a later one, in milliseconds."""
@@ -91,15 +92,17 @@ def histories(run: str) -> Iterator[History]:
         writes = sorted((w for w in state_writes()[run] if w.partition == name), key=lambda w: w.version)
         if writes and [w.version for w in writes] == list(range(len(writes))):
             replicas = frozenset[int]().union(*(w.isr for w in writes))
-            yield History(run, name, tuple(writes), tuple(events), _live(asked, name, events), replicas)
+            live, actions = _steps(asked, name, events)
+            yield History(run, name, tuple(writes), tuple(events), live, replicas, actions)
 
 
-def _live(asked: Retrial, name: str, events: Sequence[Event]) -> dict[int, frozenset[int]]:
-    """The brokers that a controller knew at each write of the healthy execution, by the write's version."""
+def _steps(asked: Retrial, name: str, events: Sequence[Event]) -> tuple[dict[int, frozenset[int]], dict[int, str]]:
+    """The brokers that a controller knew at each write of the healthy execution, and the write's action, by its version."""
     assert asked.joiner is not None
     variables = [variable.name for variable in asked.joiner.model.kernel.variables]
     view, stored = variables.index("membership.view"), variables.index("leadership.stored")
     found: dict[int, frozenset[int]] = {}
+    actions: dict[int, str] = {}
     run = asked.joiner.of_slice(name, events).result.execution
     for step in run.steps if run is not None else ():
         states, views = step.state[stored], step.state[view]
@@ -107,8 +110,10 @@ def _live(asked: Retrial, name: str, events: Sequence[Event]) -> dict[int, froze
         assert isinstance(views, FrozenMap)
         (state,) = states.values()
         if isinstance(state, Some) and isinstance(state.value, RecordValue):
-            found.setdefault(int(str(state.value.fields[4])), max(map(_ids, views.values()), key=len))
-    return found
+            version = int(str(state.value.fields[4]))
+            found.setdefault(version, max(map(_ids, views.values()), key=len))
+            actions.setdefault(version, step.action or "")
+    return found, actions
 
 
 def _ids(view: Value) -> frozenset[int]:
@@ -170,7 +175,7 @@ def outside_isr(history: History) -> Iterator[Coherent]:
         for new in sorted(
             history.live.get(write.version, frozenset()) & history.replicas - before.isr - {write.leader}
         ):
-            yield _mutant(
+            yield false_history(
                 history,
                 "leader outside the ISR",
                 write,
@@ -187,13 +192,14 @@ def not_first(history: History) -> Iterator[Coherent]:
             (history.live.get(write.version, frozenset()) & before.isr & write.isr) - {write.leader, before.leader}
         ):
             labels = ("first_in_order", "preferred")
-            yield _mutant(
+            yield false_history(
                 history,
                 "not the first live in-sync replica",
                 write,
                 f"leader {new}",
                 labels,
                 other_leader(history, write, new),
+                ("leader_leaves", "moved"),
             )
 
 
@@ -224,7 +230,7 @@ def dead_in_isr(history: History) -> Iterator[Coherent]:
             inside = isinstance(version, int) and low <= version < high
             return changed(event, isr=(*isr, dead)) if inside and isinstance(isr, tuple) else event
 
-        yield _mutant(
+        yield false_history(
             history, "ISR expanded with a dead broker", write, f"ISR with {dead}", ("live",), history.change(rewrite)
         )
 
@@ -242,7 +248,7 @@ def epoch_kept(history: History) -> Iterator[Coherent]:
             )
             return changed(event, leader_epoch=epoch - 1) if later and isinstance(epoch, int) else event
 
-        yield _mutant(
+        yield false_history(
             history,
             "epoch not bumped",
             write,
@@ -264,7 +270,7 @@ def stale_obeyed(history: History) -> Iterator[Coherent]:
         if epoch == latest and before >= 0 and event.kind == "LeaderAndIsrRestated":
             change = {id(event): (changed(event, leader_epoch=before),)}
             write = next(w for w in history.writes if w.leader_epoch == epoch)
-            yield _mutant(
+            yield false_history(
                 history, "a stale request obeyed", write, f"epoch {before} after {latest}", ("not_stale",), change
             )
         seen[broker] = (latest, epoch) if epoch > latest else (before, latest)
@@ -277,7 +283,7 @@ def reassignment_cut(history: History) -> Iterator[Coherent]:
         if event.kind == "ReassignmentTarget" and begun:
             early = replace(event, record=replace(event.record, time=begun + 1))
             write = history.writes[-1]
-            yield _mutant(
+            yield false_history(
                 history,
                 "reassignment ended early",
                 write,
@@ -295,7 +301,7 @@ def needless_unclean(history: History) -> Iterator[Coherent]:
         for new in sorted((live & history.replicas) - before.isr):
             if offline and before.isr & live:
                 change = other_leader(history, write, new, (new,))
-                yield _mutant(
+                yield false_history(
                     history,
                     "unclean election with a live in-sync replica",
                     write,
@@ -311,10 +317,10 @@ def superseded(history: History) -> Iterator[Coherent]:
         epoch, version = event.fields.get("epoch"), event.fields.get("version")
         if event.kind != "PartitionState" or not isinstance(epoch, int) or epoch < 2 or not isinstance(version, int):
             continue
-        past = _reign(history.run, epoch - 1)
+        past = reign_of(history.run, epoch - 1)
         if (
             past is None
-            or _last(history.run, past.run) < (event.record.time or 0)
+            or last_line(history.run, past.run) < (event.record.time or 0)
             or not any(_written(e, version - 1, epoch) for e in history.events)
         ):
             continue
@@ -333,7 +339,7 @@ def superseded(history: History) -> Iterator[Coherent]:
 
         write = history.writes[version] if version < len(history.writes) else history.writes[-1]
         labels = ("not_fenced", "acting")
-        yield _mutant(
+        yield false_history(
             history, "a write by a superseded controller", write, f"epoch {epoch - 1}", labels, history.change(rewrite)
         )
 
@@ -343,41 +349,26 @@ def _written(event: Event, version: int, epoch: int) -> bool:
     return event.kind == "PartitionState" and event.fields["version"] == version and event.fields["epoch"] == epoch
 
 
-def _reign(run: str, epoch: int) -> Event | None:
+def reign_of(run: str, epoch: int) -> Event | None:
+    """The line of the election of the controller with an epoch."""
     shared = retrial(run).parts.shared
     return next((e for e in shared if e.kind == "ControllerElected" and e.fields["epoch"] == epoch), None)
 
 
 @cache
-def _last(run: str, process: ProcessRun) -> int:
+def last_line(run: str, process: ProcessRun) -> int:
     """When a process wrote its last line: one that has ended cannot have written anything after it."""
     return max(event.record.time or 0 for event in retrial(run).parts.all if event.run == process)
 
 
-def _mutant(
-    history: History, kind: str, write: StateWrite, text: str, labels: tuple[str, ...], change: Change
+def false_history(
+    history: History,
+    kind: str,
+    write: StateWrite,
+    text: str,
+    labels: tuple[str, ...],
+    change: Change,
+    beside: tuple[str, ...] = (),
 ) -> Coherent:
-    return Coherent(history.run, kind, history.partition, write.version, text, labels, change)
-
-
-KINDS = (outside_isr, not_first, dead_in_isr, superseded, epoch_kept, stale_obeyed, reassignment_cut, needless_unclean)
-
-
-def coherent_mutants(runs: Sequence[str], count: int, seed: int) -> list[Coherent]:
-    """So many false histories, of each kind as many as there are up to its share; the same for the same seed."""
-    random = Random(seed)
-    every = [history for run in runs for history in histories(run)]
-    found: list[Coherent] = []
-    for at, kind in enumerate(KINDS):
-        possible = [mutant for history in every for mutant in kind(history) if mutant.change]
-        share = (count - len(found)) // (len(KINDS) - at)
-        found += random.sample(possible, min(share, len(possible)))
-    return found
-
-
-def blames_the_rule(mutant: Coherent, judgement: Judgement) -> bool:
-    """Whether one of the rules that the history breaks is named first."""
-    parts = judgement.violations[0].blame[0].parts if judgement.violations else ()
-    return any(label == part.label or label in part.text for part in parts for label in mutant.labels) or any(
-        label in broken.name for broken in judgement.properties for label in mutant.labels
-    )
+    """A false history of a partition, from one of its writes on."""
+    return Coherent(history.run, kind, history.partition, write.version, text, labels, change, beside)

@@ -137,15 +137,23 @@ def _without(split: Split, dropped: frozenset[Rule]) -> Split:
 
 
 def needed_guards(mutant: Coherent, but: Collection[Rule]) -> frozenset[Rule]:
-    """The guards that stand in the way of a mutant, as the whole spec blames them, but for some."""
-    violations = retrial(mutant.run).judge(mutant.change).violations
-    return frozenset(
+    """The guards that may stand in the way of a mutant alone, but for some: those that it is blamed on, and those of other actions that it breaks too."""
+    asked = retrial(mutant.run)
+    violations = asked.judge(mutant.change).violations
+    found = {
         (blame.action, part.label)
         for violation in violations[:1]
         for blame in violation.blame
         for part in blame.parts
-        if part.kind == "guard" and (blame.action, part.label) not in but
-    )
+        if part.kind == "guard"
+    }
+    if violations and asked.joiner is not None:
+        labels = {*mutant.labels, *mutant.beside}
+        split = asked.joiner.joint.split
+        own = (action for action in split.kernel.actions if action.name in split.actions)
+        every = ((action.name, label) for action in own for label in guard_labels(action))
+        found |= {rule for rule in every if rule[1] in labels}
+    return frozenset(found - set(but))
 
 
 def exercised(runs: Iterable[str]) -> frozenset[Rule]:

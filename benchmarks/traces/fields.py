@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -54,12 +54,6 @@ class FieldMutant:
         distinct = list(dict.fromkeys(places))
         return distinct.index(self.site.place) + 1 if self.site.place in distinct else None
 
-    @property
-    def is_right(self) -> bool:
-        """Whether it is rejected, and the changed line blamed where it is to be: first, or second if fewer than two others state the fact."""
-        enough = (1,) if self.site.others >= 2 else (1, 2)
-        return self.judgement.rejected and self.blamed in enough
-
     def as_line(self) -> dict[str, Any]:
         """The mutant in words."""
         old = self.site.event.fields[self.site.field]
@@ -69,6 +63,7 @@ class FieldMutant:
             "kind": self.site.event.kind,
             "change": f"{self.site.field}: {old} -> {self.new}",
             "verdict": self.judgement.verdict.value,
+            "rejected": self.judgement.rejected,
             "blamed": self.blamed,
             "others": self.site.others,
         }
@@ -132,33 +127,34 @@ def _other_number(number: int, random: Random) -> int:
     return random.choice([number + 1, digit] + ([number - 1] if number else []))
 
 
-def field_mutants(run: str, count: int, seed: int) -> Iterator[FieldMutant]:
-    """So many one-field mutants of a run, each at another site; the same for the same seed."""
-    random = Random(f"{run} {seed}")
+def field_mutants(run: str, count: int, seed: int, first: int = 0) -> Iterator[FieldMutant]:
+    """So many one-field mutants of a run from the one with some number on, each at another site; the same for the same seed."""
     every = field_sites(run)
     asked: Retrial = retrial(run)
     brokers = sorted({broker for node in reading(run).nodes for broker in node.brokers})
-    for site in random.sample(every, min(count, len(every))):
+    chosen = Random(f"{run} {seed}").sample(every, len(every))
+    for number, site in enumerate(chosen[first : first + count], first):
         old = site.event.fields[site.field]
-        new = other_value(site.field, old, brokers, random)
+        new = other_value(site.field, old, brokers, Random(f"{run} {seed} {number}"))
         change = edited(reading(run).catalogue, site.events, site.event, site.field, new)
         if change is not None:
             yield FieldMutant(site, new, asked.judge(change, explained=True))
 
 
-def summary(mutants: Sequence[FieldMutant]) -> dict[str, Any]:
-    """The figures of the table."""
-    rejected = [each for each in mutants if each.judgement.rejected]
-    several = [each for each in rejected if each.site.others >= 2]
-    single = [each for each in rejected if each.site.others < 2]
-    verdicts = Counter(each.judgement.verdict for each in mutants if not each.judgement.rejected)
+def summary(mutants: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """The figures of the table, of mutants as lines."""
+    every = list(mutants)
+    rejected = [each for each in every if each["rejected"]]
+    several = [each for each in rejected if each["others"] >= 2]
+    single = [each for each in rejected if each["others"] < 2]
+    verdicts = Counter(each["verdict"] for each in every if not each["rejected"])
     return {
-        "mutants": len(mutants),
+        "mutants": len(every),
         "rejected": len(rejected),
-        "inconclusive": verdicts[TraceVerdict.INCONCLUSIVE],
-        "accepted": verdicts[TraceVerdict.CONSISTENT],
+        "inconclusive": verdicts[TraceVerdict.INCONCLUSIVE.value],
+        "accepted": verdicts[TraceVerdict.CONSISTENT.value],
         "stated_by_others": len(several),
-        "of_these_blamed_first": sum(each.blamed == 1 for each in several),
+        "of_these_blamed_first": sum(each["blamed"] == 1 for each in several),
         "stated_once": len(single),
-        "of_these_blamed_first_or_second": sum(each.blamed in (1, 2) for each in single),
+        "of_these_blamed_first_or_second": sum(each["blamed"] in (1, 2) for each in single),
     }

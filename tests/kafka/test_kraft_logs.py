@@ -31,8 +31,8 @@ from .recorded import archive, unpack
 
 WRITES = Path(__file__).resolve().parents[1] / "corpus" / "kraft_writes.tsv"
 RUNS = (pytest.param("C1", marks=pytest.mark.slow), "C2")
-USED = {"C1": 5273, "C2": 1757}
-USED_OF_BROKERS = {"C1": 4720, "C2": 1158}
+USED = {"C1": 9405, "C2": 2378}
+USED_OF_BROKERS = {"C1": 8855, "C2": 1783}
 Written = tuple[str, str, str, str, str]
 """Partition, partition epoch, leader (-1 for none), in-sync replicas, leader epoch."""
 

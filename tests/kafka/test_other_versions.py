@@ -35,14 +35,14 @@ OTHERS = [
     Other("zookeeper-0.11.0.3", 3309, AGAIN),
     Other(
         "zookeeper-1.1.1",
-        6306,
+        6307,
         AGAIN | {"again-0#4", "again-1#4"},
         open="orders-0: no line tells of write 7, and 1 more slices like it",
     ),
-    Other("zookeeper-2.6.3", 1443, AGAIN | WIPED, wiped=1),
-    Other("kraft-3.3.2", 1399, AGAIN | {"again-0#4", "again-1#4"}),
-    Other("kraft-3.7.2", 1263, AGAIN | WIPED, wiped=1),
-    Other("kraft-4.1.1", 3288, AGAIN | {"again-0#4", "again-1#4"}, wiped=1),
+    Other("zookeeper-2.6.3", 1491, AGAIN | WIPED, wiped=1),
+    Other("kraft-3.3.2", 1975, AGAIN | {"again-0#4", "again-1#4"}),
+    Other("kraft-3.7.2", 1620, AGAIN | WIPED, wiped=1),
+    Other("kraft-4.1.1", 3814, AGAIN | {"again-0#4", "again-1#4"}, wiped=1),
 ]
 
 

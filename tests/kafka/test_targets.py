@@ -9,11 +9,11 @@ import sys
 from dataclasses import replace
 
 import pytest
-from benchmarks.traces.coherent import KINDS, blames_the_rule, coherent_mutants
 from benchmarks.traces.control import EVERY, SPECS, WRONG, Outcome, outcome_without, wrong_specs
 from benchmarks.traces.edit import edited
 from benchmarks.traces.fields import field_mutants, field_sites, summary
 from benchmarks.traces.healthy import healthy_run
+from benchmarks.traces.kinds import KINDS, blames_the_rule, coherent_mutants
 from benchmarks.traces.order import is_accepted, misordered
 from benchmarks.traces.protocol import REPLICATION, protocol_run
 from benchmarks.traces.recorded import RUNS, events_of, of_version, reading, retrial, spec
@@ -58,6 +58,40 @@ def test_a_wrong_value_that_one_line_alone_states_is_rejected(run: str, place: s
     assert retrial(run).judge(change).rejected
 
 
+@pytest.mark.parametrize(
+    ("run", "place", "new"),
+    [
+        ("A0", "A0/broker-3/state-change.log:92", 2),
+        pytest.param("A2", "duplicate-broker/broker-3/state-change.log:131", 7, marks=pytest.mark.slow),
+    ],
+)
+def test_a_version_that_one_line_alone_states_is_blamed_on_that_line_alone(run: str, place: str, new: int) -> None:
+    """The write of the old number has no line then, and that of the new one a line too many: up to six lines were blamed, and not this one."""
+    site = next(s for s in field_sites(run) if str(s.place).endswith(place) and s.field == "version")
+    change = edited(reading(run).catalogue, site.events, site.event, "version", new)
+    assert change is not None
+    (violation,) = retrial(run).judge(change, explained=True).violations
+    assert violation.place == site.place
+    assert violation.repair.field in (None, "version")
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "shift"),
+    [("DeltaApplied", "broker", -1), ("BecameLeader", "version", -1), ("PartitionStateApplied", "version", -1)],
+)
+def test_in_kraft_mode_who_wrote_a_line_and_in_which_order_it_applied_changes_is_compared(
+    kind: str, field: str, shift: int
+) -> None:
+    sites = [
+        s for s in field_sites("C2") if s.event.kind == kind and s.field == field and s.event.run.node == "broker-2"
+    ]
+    site = sites[len(sites) // 2]
+    change = edited(reading("C2").catalogue, site.events, site.event, field, int(str(site.event.fields[field])) + shift)
+    assert change is not None
+    violations = retrial("C2").judge(change, explained=True).violations
+    assert [violation.place for violation in violations] == [site.place]
+
+
 def test_without_guards_less_is_rejected_and_what_takes_too_long_is_a_class_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -73,7 +107,7 @@ def test_without_guards_less_is_rejected_and_what_takes_too_long_is_a_class_of_i
 
 @pytest.mark.slow
 def test_most_one_field_mutants_are_rejected_and_blamed() -> None:
-    sums = summary(list(field_mutants("A1", 24, SEED)))
+    sums = summary(mutant.as_line() for mutant in field_mutants("A1", 24, SEED))
     assert sums["mutants"] >= 20
     assert sums["rejected"] >= 0.8 * sums["mutants"]
     blamed = sums["of_these_blamed_first"] + sums["of_these_blamed_first_or_second"]

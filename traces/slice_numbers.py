@@ -1,0 +1,89 @@
+"""A line with a wrong number: what follows from it looks like mistakes of other lines, and is none if the line is read with the right one.
+
+A write whose line states another number is missing, and the write of that number has a line too many that says something else. Which of its
+lines are right can then be told by none of them; but there is a number that makes all of it fit, and the line that it belongs to is the only one to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from assay.traces.binding import changed
+from assay.traces.history import at_field, number_of, with_number
+from assay.traces.order import Item
+from assay.traces.search.model import Model
+from assay.traces.slice_check import Findings, SliceCheck
+
+MOVES_TRIED = 8
+"""How often a slice is checked again to find the number that a line should have."""
+
+Make = Callable[[Sequence[Item]], SliceCheck]
+
+
+def check_slice(make: Make, lines: Sequence[Item], model: Model) -> Findings:
+    """The findings about a slice. Where one number in the place of another explains all that is wrong, the line that states it is blamed alone."""
+    found = make(lines).run()
+    filled = _with_a_gap_filled(make, lines, found)
+    if filled is not None:
+        return filled
+    if found.violations:
+        for line, number in islice(_moves(lines, found, model), MOVES_TRIED):
+            check = make(_renumbered(lines, line, number))
+            again = check.run()
+            explained = not again.violations and len(again.missing) <= len(found.missing)
+            wrong = check.misnumbered(line, number) if explained else None
+            if wrong is not None:
+                again.violations.append(wrong)
+                return again
+    return found
+
+
+def _with_a_gap_filled(make: Make, lines: Sequence[Item], found: Findings) -> Findings | None:
+    """The findings where a line that disagrees has the number of which no line tells."""
+    if len(found.missing) * len(found.odd) > MOVES_TRIED:
+        return None
+    for number in tuple(found.missing):
+        for odd in found.odd:
+            moved = with_number(odd.line, number)
+            if moved is None:
+                continue
+            check = make([moved if line is odd.line else line for line in lines])
+            again = check.run()
+            if len(again.missing) < len(found.missing) and len(again.violations) < len(found.violations):
+                again.violations.append(check.misnumbered(odd.line, number) or odd.violation)
+                return again
+    return None
+
+
+def _moves(lines: Sequence[Item], found: Findings, model: Model) -> Iterator[tuple[Item, int]]:
+    """Lines with the numbers that they might have instead: next to a number that no line states the nearest in time, and then those blamed."""
+    numbered = [(number, line) for line in lines if (number := number_of(model, line)) is not None]
+    stated = {number for number, _ in numbered}
+    for vacant in (n for n in range(min(stated, default=0), max(stated, default=0)) if n not in stated):
+        later = [line for number, line in numbered if number == vacant + 1]
+        earlier = [line for number, line in numbered if number == vacant - 1]
+        yield from ((line, vacant) for line in sorted(later, key=_time)[:1])
+        yield from ((line, vacant) for line in sorted(earlier, key=_time)[-1:])
+    blamed = {id(violation.event) for violation in found.violations}
+    for number, line in numbered:
+        if id(line.observation.event) in blamed:
+            yield from ((line, other) for other in (number + 1, number - 1) if other in stated)
+
+
+def _time(line: Item) -> tuple[float, int]:
+    return line.time, line.index
+
+
+def _renumbered(lines: Sequence[Item], moved: Item, number: int) -> list[Item]:
+    """The lines, of which one states another number, whatever rules read it."""
+    name = at_field(moved.observation.rule)
+    event = moved.observation.event
+    return [_read_with(line, name, number) if line.observation.event is event else line for line in lines]
+
+
+def _read_with(line: Item, name: str | None, number: int) -> Item:
+    if name is None or all(field.field != name for field in line.observation.rule.fields):
+        return line
+    return replace(line, observation=changed(line.observation, name, number, number))
