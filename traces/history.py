@@ -29,13 +29,10 @@ from assay.traces.chain import Chain, thread_of
 from assay.traces.order import Item
 from assay.traces.search.model import ANY, Model, Taken
 from assay.traces.slicing import Split
-from assay.traces.views import View, Views
+from assay.traces.views import HIDDEN_TRIED, View, Views
 
 Own = tuple[Value, ...]
 """The values of a slice's own variables."""
-
-HIDDEN_TRIED = 2
-"""How many steps that leave no line may come before a line of a slice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +125,7 @@ class History:
 
     def advance(self, frontier: Frontier, entry: Entry, most: int = HIDDEN_TRIED) -> Frontier:
         """The ways on with an entry; hidden steps, at most so many, only where there is none without."""
-        for hidden in range((most if self.view(entry).hidden_matters else 0) + 1):
+        for hidden in range((most if self.view(entry).hidden[0] else 0) + 1):
             best = _earliest(onward for trail in frontier for onward in self._onward(trail, entry, hidden))
             if best:
                 return self._kept(best)
@@ -165,9 +162,11 @@ class History:
         return self._kept(_earliest(found))
 
     def _onward(self, trail: Trail, entry: Entry, hidden: int) -> Iterator[Trail]:
-        numbered = isinstance(entry, Write)
+        names = self.view(entry).hidden[:hidden]
+        if isinstance(entry, Write):  # what has a number would be that number's write
+            names = tuple(each - frozenset(self.model.plan.numbered) for each in names)
         for position, start in self.places(trail, entry):
-            for route, state in self._after_hidden(start, hidden, numbered=numbered):
+            for route, state in self._after_hidden(start, names):
                 for after, taken in self.outcomes(entry, state):
                     yield Trail(self.own(after), position, trail, entry, state, route, taken)
 
@@ -190,15 +189,13 @@ class History:
         silent = isinstance(entry, Write) and (not lines or not all(line.observation.pinned for line in lines))
         return self.views.of((line.observation.rule for line in lines), numbered=silent)
 
-    def _after_hidden(self, state: int, count: int, *, numbered: bool) -> Iterator[tuple[tuple[Taken, ...], int]]:
-        """The ways of so many hidden steps. Before what has a number itself none has a number: it would be that number's write."""
-        if count == 0:
+    def _after_hidden(self, state: int, names: Sequence[frozenset[str]]) -> Iterator[tuple[tuple[Taken, ...], int]]:
+        """The ways of hidden steps of these names, the last ones first."""
+        if not names:
             yield (), state
             return
-        for taken in self.model.hidden(state):
-            if numbered and taken.action in self.model.plan.numbered:
-                continue
-            for route, end in self._after_hidden(taken.state, count - 1, numbered=numbered):
+        for taken in self.model.hidden(state, names[-1]):
+            for route, end in self._after_hidden(taken.state, names[:-1]):
                 yield (taken, *route), end
 
     def outcomes(self, entry: Entry, state: int) -> Iterable[tuple[int, tuple[Taken, ...]]]:

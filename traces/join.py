@@ -222,9 +222,10 @@ class Joiner:
         lines = [slice_item(number, seen) for number, seen in enumerate(observations)]
         history = self._history(WIDTHS[-1])
         check = partial(SliceCheck, history, self.blamer, started=started)
-        found = check_slice(partial(check, one_is_enough=one_is_enough), lines, self.model)
+        quick = partial(check, one_is_enough=True, explained=False)
+        found = check_slice(partial(check, one_is_enough=one_is_enough), quick, lines, self.model)
         if history.narrowed and not one_is_enough:
-            found = check_slice(partial(check, one_is_enough=True), lines, self.model)
+            found = check_slice(partial(check, one_is_enough=True), quick, lines, self.model)
         return history, found
 
     def _history(self, width: int) -> History:

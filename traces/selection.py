@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import eq
 from typing import NamedTuple, cast, overload
 
 import numpy as np
@@ -102,6 +103,12 @@ class Selection(Sequence[Event]):
 
     def __iter__(self) -> Iterator[Event]:
         return iter(cast("list[Event]", self._kept)) if self._is_kept else self._made(self.positions)
+
+    def __eq__(self, other: object) -> bool:
+        """As lists of events are equal."""
+        return isinstance(other, Selection) and len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
 
     @cached_property
     def numbers(self) -> Numbers:

@@ -12,7 +12,6 @@ from assay.grammar import kernel as k
 from assay.traces.binding import Observation, observe
 from assay.traces.events import Place
 from assay.traces.history import (
-    HIDDEN_TRIED,
     Deed,
     Entry,
     Frontier,
@@ -27,6 +26,7 @@ from assay.traces.history import (
 from assay.traces.order import Item
 from assay.traces.slice_blame import Attempt, Blamer, disagreeing, odd_lines
 from assay.traces.validation import Violation
+from assay.traces.views import HIDDEN_TRIED
 
 ATTEMPTS_TRIED = 6
 """How many explanations of a mismatch are tried on what follows."""

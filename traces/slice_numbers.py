@@ -22,15 +22,18 @@ MOVES_TRIED = 8
 Make = Callable[[Sequence[Item]], SliceCheck]
 
 
-def check_slice(make: Make, lines: Sequence[Item], model: Model) -> Findings:
-    """The findings about a slice. Where one number in the place of another explains all that is wrong, the line that states it is blamed alone."""
+def check_slice(make: Make, quick: Make, lines: Sequence[Item], model: Model) -> Findings:
+    """The findings about a slice. Where one number in the place of another explains all that is wrong, the line that states it is blamed alone.
+
+    A ``quick`` check ends with the first mismatch, and explains nothing.
+    """
     found = make(lines).run()
     filled = _with_a_gap_filled(make, lines, found)
     if filled is not None:
         return filled
-    if found.violations:
+    if found.odd or len(found.violations) > 1:  # one rule that was broken, on which all lines agree, is no matter of numbers
         for line, number in islice(_moves(lines, found, model), MOVES_TRIED):
-            check = make(_renumbered(lines, line, number))
+            check = quick(_renumbered(lines, line, number))
             again = check.run()
             explained = not again.violations and len(again.missing) <= len(found.missing)
             wrong = check.misnumbered(line, number) if explained else None

@@ -1,8 +1,9 @@
 """Which positions of a shared execution an entry of a slice can tell apart, and whether hidden steps of the slice can matter to it.
 
 NOTE(views): What an entry can be depends on the slice's own variables, and on those shared ones that its actions and conditions read. So of positions that
-agree in these the first stands for all. A hidden step that writes nothing which is read, neither by the entry nor by a hidden step that it could
-enable, leads nowhere that the entry could not go without it.
+agree in these the first stands for all. A hidden step that writes nothing which is read, neither by the entry nor by a hidden step between the two,
+leads nowhere that the entry could not go without it. So right before the entry stands one that writes what the entry reads, and before that one
+that writes what the entry reads, or what that step does.
 """
 
 from __future__ import annotations
@@ -15,14 +16,20 @@ from assay.grammar import kernel as k
 from assay.traces.chain import Chain
 from assay.traces.slicing import Split
 
+HIDDEN_TRIED = 2
+"""How many steps that leave no line may come before a line of a slice."""
+
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The positions as an entry sees them: like positions have one number in ``classes``; ``changes`` says where each stretch of like ones ends."""
+    """The positions as an entry sees them: like positions have one number in ``classes``; ``changes`` says where each stretch of like ones ends.
+
+    ``hidden`` are the hidden actions that can matter right before the entry, and in front of one, two, … other hidden steps.
+    """
 
     classes: list[int]
     changes: list[int]
-    hidden_matters: bool
+    hidden: tuple[frozenset[str], ...]
 
 
 class Views:
@@ -48,25 +55,35 @@ class Views:
             names |= {call.action for steps in rule.steps for call in steps}
             read |= {name for expr in (rule.then, rule.observe) if expr is not None for name in variables_of(expr)}
         read |= self._read_by(names)
-        read, hidden_matters = self._with_hidden(read)
+        hidden = self._hidden(read)
+        read = self._with_hidden(read)
         kept = [i for i in self._split.shared if self._split.kernel.variables[i].name in read]
         numbers: dict[tuple[object, ...], int] = {}
         classes = [numbers.setdefault(tuple(state[i] for i in kept), len(numbers)) for state in self._chain.states]
-        return View(classes, _changes(classes), hidden_matters)
+        return View(classes, _changes(classes), hidden)
 
     def _read_by(self, actions: Iterable[str]) -> set[str]:
         bodies = (self._split.kernel.action(name).body for name in actions)
         return {name for body in bodies for statement in body for name in variables_of(statement)}
 
-    def _with_hidden(self, read: set[str]) -> tuple[set[str], bool]:
-        """What is read, also by the hidden steps that can matter, and whether there are any."""
+    def _hidden(self, read: set[str]) -> tuple[frozenset[str], ...]:
+        """The hidden actions that can matter, by how many hidden steps are between them and what reads this."""
+        found: list[frozenset[str]] = []
+        for _ in range(HIDDEN_TRIED):
+            names = frozenset(name for name in self._plan.hidden if not read.isdisjoint(self._written(name)))
+            found.append(names)
+            read = read | self._read_by(names)
+        return tuple(found)
+
+    def _with_hidden(self, read: set[str]) -> set[str]:
+        """What is read, also by the hidden steps that can matter."""
         matter: set[str] = set()
         while True:
             more = {
                 name for name in self._plan.hidden if name not in matter and not read.isdisjoint(self._written(name))
             }
             if not more:
-                return read, bool(matter)
+                return read
             matter |= more
             read = read | self._read_by(more)
 

@@ -65,7 +65,7 @@ class Model:
         self.visited = 0
         self._numbers: dict[State, int] = {}
         self._expressions: dict[int, tuple[k.Expr, Meaning]] = {}
-        self._hidden: dict[int, tuple[Taken, ...]] = {}
+        self._hidden: dict[tuple[int, frozenset[str] | None], tuple[Taken, ...]] = {}
         self._calls: dict[tuple[str, Wanted, int], tuple[Taken, ...]] = {}
         self._consumed: WeakKeyDictionary[Item, dict[int, Consumed]] = WeakKeyDictionary()
         self._choices_known: dict[tuple[str, Wanted], tuple[Sequence[Value], ...]] = {}
@@ -127,16 +127,16 @@ class Model:
         """Whether the rule's ``if`` holds of the values that an observation states."""
         return self.applies(observation.rule, observation.bound)
 
-    def hidden(self, state: int) -> tuple[Taken, ...]:
-        """The hidden steps that change the state, one for each state that they reach."""
-        found = self._hidden.get(state)
+    def hidden(self, state: int, names: frozenset[str] | None = None) -> tuple[Taken, ...]:
+        """The hidden steps that change the state, one for each state that they reach; of these actions, or of all hidden ones."""
+        found = self._hidden.get((state, names))
         if found is None:
             steps: dict[int, Taken] = {}
-            for name in self.plan.hidden:
+            for name in (each for each in self.plan.hidden if names is None or each in names):
                 for taken in self.call(name, (ANY,) * len(self.meanings.actions[name].names), state):
                     if taken.state != state:
                         steps.setdefault(taken.state, taken)
-            found = self._hidden[state] = tuple(steps.values())
+            found = self._hidden[state, names] = tuple(steps.values())
         return found
 
     def call(self, action: str, wanted: Wanted, state: int) -> tuple[Taken, ...]:
