@@ -21,7 +21,7 @@ from assay.traces.readers.layout import (
 )
 from assay.traces.readers.match import Match, match_of
 from assay.traces.readers.reading import FileReading, Unmapped
-from assay.traces.readers.rows import NEVER, joined
+from assay.traces.readers.rows import NEVER
 from assay.traces.readers.stamps import Clock
 from assay.traces.readers.stock import NO_MOMENT
 from assay.traces.readers.stretch import Numbers, RawRecord, Stretch
@@ -212,7 +212,7 @@ class FileJob:
             jump = int(its.matches.times[first]) - self._latest
             if not -_BACK <= jump <= _AHEAD:
                 self._note_jump(jump, self._moved(its.matches[first].record.place, lines, offset))
-        mine.matches = joined([mine.matches, its.matches.changed(mine.file, lines, offset)])
+        mine.matches.extend(its.matches.changed(mine.file, lines, offset))
         for key, unmapped in its.unmapped.items():
             known = mine.unmapped.setdefault(key, Unmapped(0, self._moved(unmapped.place, lines, offset)))
             known.count += unmapped.count

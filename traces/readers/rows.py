@@ -16,7 +16,7 @@ import numpy.typing as npt
 from assay.checker.array_code.array_function import ArrayFunction
 from assay.traces.events import LogRecord, Place
 from assay.traces.readers.match import NOBODY, Match, alone
-from assay.traces.readers.moulds import NO_WRITER, Mould, Moulds
+from assay.traces.readers.moulds import NO_WRITER, Mould, Moulds, moulds_of
 from assay.traces.readers.stock import FACTOR, MIX, ZERO
 from assay.traces.readers.stretch import Numbers, Stretch
 
@@ -43,7 +43,7 @@ class Columns(NamedTuple):
     """Records, an entry for each: the number of its source and of its mould (below zero: of a record that is kept as it is), its time, where it begins
     (byte and line), where its digits begin, and the id of the broker that wrote it."""
 
-    sources: npt.NDArray[np.uint16]
+    sources: npt.NDArray[np.int32]
     moulds: npt.NDArray[np.int32]
     times: Numbers
     offsets: Numbers
@@ -56,7 +56,7 @@ class Columns(NamedTuple):
         return Columns(*(column[which] for column in self))
 
 
-_EMPTY = Columns(*(np.empty(0, kind) for kind in ("u2", "i4", "i8", "i8", "i4", "i8", "i4")))
+_EMPTY = Columns(*(np.empty(0, kind) for kind in ("i4", "i4", "i8", "i8", "i4", "i8", "i4")))
 
 
 @ArrayFunction
@@ -128,6 +128,15 @@ class Rows(Sequence[Match]):
         self._objects.append(match)
         self._loose.append(NEVER if time is None else time)
 
+    def extend(self, rows: Rows) -> None:
+        """More records, as they are in other rows."""
+        self._end_loose()
+        self._close()
+        own = rows.columns
+        moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(self._objects)), own.moulds)
+        self._more.append(own._replace(sources=own.sources + np.int32(len(self._sources)), moulds=moulds))
+        self._sources, self._objects = [*self._sources, *rows.sources], [*self._objects, *rows._objects]
+
     def pack(self, file: str, stretch: Stretch, kept: Numbers, moulds: Moulds, numbers: Numbers) -> None:
         """More records, those of a stretch that are kept; ``numbers`` are those of their moulds, all of which pack."""
         self._end_loose()
@@ -143,7 +152,7 @@ class Rows(Sequence[Match]):
         self._open.digits.append(digits)
         self._more.append(
             Columns(
-                np.full(len(kept), len(self._sources), np.uint16),
+                np.full(len(kept), len(self._sources), np.int32),
                 numbers.astype(np.int32),
                 stretch.times[kept],
                 stretch.base + stretch.starts[kept] + 1,
@@ -161,7 +170,7 @@ class Rows(Sequence[Match]):
             moulds = np.arange(len(self._objects) - count, len(self._objects), dtype=np.int32)
             times, writers = np.array(self._loose, np.int64), np.full(count, NO_WRITER, np.int32)
             self._more.append(
-                Columns(zeros.astype(np.uint16), ~moulds, times, zeros, zeros.astype(np.int32), zeros, writers)
+                Columns(zeros.astype(np.int32), ~moulds, times, zeros, zeros.astype(np.int32), zeros, writers)
             )
             self._loose = []
 
@@ -309,8 +318,15 @@ class Rows(Sequence[Match]):
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """Of all moulds those travel that are in use."""
         columns = self.columns
-        return _rows_of, (tuple(columns), [tuple(source) for source in self._sources], self._objects)
+        moulds, sources = columns.moulds.copy(), []
+        for number, source in enumerate(self._sources):
+            own = (columns.sources == number) & (columns.moulds >= 0)
+            used, which = np.unique(columns.moulds[own], return_inverse=True)
+            moulds[own] = which
+            sources.append((source.file, moulds_of([source.moulds[each] for each in used.tolist()]), source.digits))
+        return _rows_of, (tuple(columns._replace(moulds=moulds)), sources, self._objects)
 
 
 def _rows_of(columns: Iterable[Any], sources: Iterable[Any], objects: list[Match]) -> Rows:
@@ -334,16 +350,10 @@ def _skeleton_mark(mould: Mould) -> np.uint64:
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """The records of several parts, one after the other."""
+    """The records of several parts, one after the other; those of one part are that part."""
     if len(parts) == 1:
         return parts[0]
-    columns = []
-    sources: list[Source] = []
-    objects: list[Match] = []
+    found = Rows()
     for part in parts:
-        own = part.columns
-        moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(objects)), own.moulds)
-        columns.append(own._replace(sources=own.sources + np.uint16(len(sources)), moulds=moulds))
-        sources += part._sources
-        objects += part._objects
-    return _rows_of((np.concatenate(each) for each in zip(_EMPTY, *columns, strict=True)), sources, objects)
+        found.extend(part)
+    return found
