@@ -163,10 +163,11 @@ class Selection(Sequence[Event]):
         return self._table.ends(self.positions)
 
     def stated(self) -> dict[int, Stated]:
-        """What the events state, by its number."""
-        distinct, counts = np.unique(self.numbers, return_counts=True)
+        """What the events state, by its number, in the order of the first events that do."""
+        distinct, first, counts = np.unique(self.numbers, return_index=True, return_counts=True)
         examples, _ = self._examples
         by_time = np.lexsort((np.arange(len(self)), self.ends, self.numbers))
         earliest = by_time[np.searchsorted(self.numbers[by_time], distinct)]
-        rows = zip(distinct.tolist(), examples, counts.tolist(), earliest.tolist(), strict=True)
-        return {number: Stated(example, count, early) for number, example, count, early in rows}
+        columns = distinct.tolist(), examples, counts.tolist(), earliest.tolist()
+        rows = [(number, Stated(*stated)) for number, *stated in zip(*columns, strict=True)]
+        return dict(rows[at] for at in np.argsort(first).tolist())

@@ -63,7 +63,10 @@ def _with_a_gap_filled(make: Make, lines: Sequence[Item], found: Findings) -> Fi
 
 
 def _moves(lines: Sequence[Item], found: Findings, model: Model) -> Iterator[tuple[Item, int]]:
-    """Lines with the numbers that they might have instead: next to a number that no line states the nearest in time, and then those blamed."""
+    """Lines with the numbers that they might have instead: next to a number that no line states the nearest in time, and then those blamed.
+
+    A line that is blamed may be of the write of which another one tells at its time, or of the one before or after that which it states.
+    """
     numbered = [(number, line) for line in lines if (number := number_of(model, line)) is not None]
     stated = {number for number, _ in numbered}
     for vacant in (n for n in range(min(stated, default=0), max(stated, default=0)) if n not in stated):
@@ -74,7 +77,10 @@ def _moves(lines: Sequence[Item], found: Findings, model: Model) -> Iterator[tup
     blamed = {id(violation.event) for violation in found.violations}
     for number, line in numbered:
         if id(line.observation.event) in blamed:
-            yield from ((line, other) for other in (number + 1, number - 1) if other in stated)
+            others = [each for each in numbered if each[0] != number]
+            beside = min(others, key=lambda each: abs(each[1].time - line.time), default=(number, line))[0]
+            likely = dict.fromkeys((beside, number + 1, number - 1))
+            yield from ((line, other) for other in likely if other in stated and other != number)
 
 
 def _time(line: Item) -> tuple[float, int]:
