@@ -138,8 +138,13 @@ class EventTable(Sequence[Event]):
         order = np.argsort(parts, kind="stable")
         for number, own in zip(*_groups(parts[order], order), strict=True):
             part = self.parts[number]
-            if isinstance(part, LogEvents) and not (threads and part.has_threads):
-                yield own
+            if isinstance(part, LogEvents):
+                if not threads:
+                    yield own
+                    continue
+                names = part.threads[positions[own] - self._starts[number]]
+                by_thread = np.argsort(names, kind="stable")
+                yield from _groups(names[by_thread], own[by_thread])[1]
                 continue
             found: dict[Hashable, list[int]] = {}
             for at, event in zip(own.tolist(), self.at(positions[own]), strict=True):

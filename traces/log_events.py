@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -34,16 +35,16 @@ def _resolution_of_match(match: Match) -> int:
     return match.record.resolution
 
 
-def _resolution_of_mould(_: Mould) -> int:
-    return 1
+def _resolution_of_mould(mould: Mould) -> int:
+    return mould.resolution
 
 
-def _has_thread(match: Match) -> bool:
-    return match.record.thread is not None
+def _thread_of_match(match: Match) -> str | None:
+    return match.record.thread
 
 
-def _never_has_thread(_: Mould) -> bool:
-    return False
+def _thread_of_mould(mould: Mould) -> str | None:
+    return mould.thread
 
 
 class Traits(NamedTuple):
@@ -161,10 +162,13 @@ class LogEvents(Sequence[Event]):
         found.update(map(traits_of, self.at(np.flatnonzero(loose))))
         return found
 
-    @property
-    def has_threads(self) -> bool:
-        """Whether any record names a thread."""
-        return bool(self._rows.told(_has_thread, _never_has_thread, np.bool_).any())
+    @cached_property
+    def threads(self) -> Numbers:
+        """A number for the thread that wrote the line of each event: the same for lines of one thread, and for lines that name none."""
+        names = self._rows.told(_thread_of_match, _thread_of_mould, np.object_)
+        known: dict[str | None, int] = {}
+        of_row = np.fromiter((known.setdefault(name, len(known)) for name in names.tolist()), np.int64, len(names))
+        return of_row[self.rows]
 
     @property
     def resolutions(self) -> Numbers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import Any
@@ -22,21 +23,46 @@ NO_WRITER = -1
 
 
 class Mould:
-    """What the records of one kind have in common; ``skeleton`` is a message of it, whatever its digits are.
+    """What the records of one kind have in common; ``skeleton`` is a message of it, whatever its digits are. ``thread`` and ``resolution`` are as of ``LogRecord``.
 
     ``digits`` is where digits stand in a message, ``writer`` where the id of the broker stands that wrote it. ``packs`` says whether the messages can be
     made anew of their digits, and their writers read by machine code.
     """
 
-    __slots__ = ("_runs", "_template", "digits", "level", "likeness", "logger", "packs", "skeleton", "writer")
+    __slots__ = (
+        "_runs",
+        "_template",
+        "_writer_digits",
+        "digits",
+        "level",
+        "likeness",
+        "logger",
+        "packs",
+        "resolution",
+        "skeleton",
+        "thread",
+        "writer",
+    )
 
-    def __init__(self, level: str, logger: str, likeness: Likeness, skeleton: bytes) -> None:
+    def __init__(
+        self,
+        level: str,
+        logger: str,
+        likeness: Likeness,
+        skeleton: bytes,
+        thread: str | None = None,
+        resolution: int = 1,
+    ) -> None:
         self.level, self.logger, self.likeness, self.skeleton = level, logger, likeness, skeleton
+        self.thread, self.resolution = thread, resolution
         runs = [found.span() for found in _DIGITS.finditer(skeleton)]
         self.digits = tuple(at for begin, end in runs for at in range(begin, end))
         self._runs = Struct("".join(f"{end - begin}s" for begin, end in runs))
         self._template = _DIGITS.sub(b"%s", skeleton.replace(b"%", b"%%"))
         self.packs, self.writer = self._find_writer()
+        self._writer_digits = (
+            None if self.writer is None else slice(*(bisect_left(self.digits, at) for at in self.writer))
+        )
 
     def _find_writer(self) -> tuple[bool, tuple[int, int] | None]:
         if not self.likeness.writers:
@@ -47,12 +73,16 @@ class Mould:
             return False, None
         return text.removeprefix(b"-").isdigit(), (begin, end) if text.isdigit() else None
 
+    def writer_in(self, digits: bytes) -> int:
+        """The id of the broker that wrote a message of these digits."""
+        return NO_WRITER if self._writer_digits is None else int(digits[self._writer_digits])
+
     def message(self, digits: npt.NDArray[np.uint8], begin: int) -> str:
         """The message whose digits begin there."""
         return (self._template % self._runs.unpack_from(digits.data, begin)).decode("ascii")
 
     def __reduce__(self) -> tuple[type[Mould], tuple[object, ...]]:
-        return Mould, (self.level, self.logger, self.likeness, self.skeleton)
+        return Mould, (self.level, self.logger, self.likeness, self.skeleton, self.thread, self.resolution)
 
 
 class Places:
