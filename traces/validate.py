@@ -192,7 +192,7 @@ def answer_slices(
     shared: SharedAnswer,
     slices: Mapping[str, Sequence[Event]],
     jobs: int = 1,
-    finish: Finish = lambda answer, _: answer,
+    finish: Finish | None = None,
 ) -> list[SliceAnswer]:
     """The answers about all slices, each finished with its events, by so many processes; none where nothing was found for them to be joined on."""
     return [] if shared.joint is None else answer_all(shared.joint, slices, jobs, finish)
@@ -278,6 +278,5 @@ def _explanations(
 ) -> tuple[EventMeaning, ...]:
     if explain is None:
         return ()
-    worth = EventTable([events]) if not isinstance(events, EventTable) else events
-    told = events if levels is None else worth.such(lambda traits: traits.level in levels)
+    told = events if levels is None else EventTable.of(events).such(lambda traits: traits.level in levels)
     return tuple(EventMeaning(event, text) for event in told if (text := explain(event)) is not None)

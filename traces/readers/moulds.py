@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from assay.traces.readers.interning import longer
 from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.convert import CONVERSIONS
 from assay.traces.shapes.form import Form
@@ -99,22 +100,14 @@ class Places:
         for mould in moulds[self._count :]:
             count, begin = self._count, int(self.first[self._count])
             end = begin + len(mould.digits)
-            if count + 2 > len(self.first) or end > len(self.places) or count + 1 > len(self.writers):
-                self.first, self.writers = _longer(self.first, count + 2), _longer(self.writers, count + 1)
-                self.places = _longer(self.places, end)
+            if count + 1 == len(self.first):
+                self.first, self.writers = longer(self.first, 2 * count + 2), longer(self.writers, 2 * count + 1)
+            if end > len(self.places):
+                self.places = longer(self.places, 2 * end)
             self.places[begin:end] = mould.digits
             self.writers[count] = mould.writer or (0, 0)
             self.first[count + 1] = end
             self._count += 1
-
-
-def _longer(array: Numbers, size: int) -> Numbers:
-    """The array, or one with twice the room if it is shorter than that."""
-    if len(array) >= size:
-        return array
-    found = np.zeros((2 * size, *array.shape[1:]), array.dtype)
-    found[: len(array)] = array
-    return found
 
 
 class Moulds:
