@@ -6,6 +6,7 @@ values that can be sent to another process, so that slices can be answered where
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -158,7 +159,10 @@ def validate_shared(
     asked = found.retrial(options) if options.mutants and not findings.violations else None
     if asked is not None and not _violated(answer_slices(answer, found.parts.slices, options.jobs)):
         answer = replace(answer, kill_rate=kill_rate(asked, options))
-    return answer, found.parts.slices
+    slices = found.parts.slices
+    del found, asked, findings, model
+    gc.collect()  # what the search remembers refers to itself, and is as much as all slices need
+    return answer, slices
 
 
 def check(
