@@ -42,6 +42,8 @@ ASKED = {"invariant", "lemma", "transition"}
 """The kinds of properties that are asked for any size."""
 SAMPLE = 3000
 """How many reachable states of the small model a candidate must hold in."""
+NUMBERS = "numbers of elements are known by laws alone: a part has no more, one more element is one more, two majorities share an element"
+"""What is said where a proof was asked for that speaks of numbers of elements of open size."""
 RLIMIT = 20_000_000
 """Z3's measure of work for each question here: candidates that take more are dropped."""
 
@@ -67,7 +69,8 @@ def prove_every_size(kernel: k.Kernel, sets: Sequence[str], chosen: SearchOption
         results = [prover.result(prop) for prop in asked]
         defined = prover.defined(asked)
     report = Report(kernel, ENGINE, (defined, *results), Statistics(seconds=time.monotonic() - begun))
-    return Proofs(report, tuple(prover.certificates.items()), assumptions=_assumptions(kernel, sets))
+    assumptions = (*_assumptions(kernel, sets), *([NUMBERS] if prover.asks_numbers else []))
+    return Proofs(report, tuple(prover.certificates.items()), assumptions=assumptions)
 
 
 def _refuse_dependence(loaded: Loaded, sorts: Sequence[Sort]) -> None:
@@ -123,6 +126,11 @@ class _AnyProver:
         self._sample: list[State] = []
         self._lemmas = [c.condition for p in kernel.properties if p.kind == "lemma" for c in p.conjuncts]
 
+    @property
+    def asks_numbers(self) -> bool:
+        """Whether the number of elements of something of open size was asked for."""
+        return self._opinion.asks_numbers
+
     def result(self, prop: k.Property) -> PropertyResult:
         """The answer about one property."""
         reason: str | None
@@ -155,6 +163,7 @@ class _AnyProver:
         for candidates in self._help_with_values():
             kept = self._houdini(candidates, 0)
             if isinstance(kept, Doubt):
+                doubt = doubt or kept
                 continue
             doubt = self._opinion.valued(kept, properties)
             if doubt is None:

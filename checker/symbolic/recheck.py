@@ -27,6 +27,10 @@ RLIMIT = 200_000_000
 """Z3's own measure of work, the same on every machine, that one question may take."""
 
 
+NUMBERS = 10
+"""By how much less work a question about numbers of elements may take: what follows from their laws is found soon or never."""
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """Why statements were not confirmed: what was asked, the number of the statement if it was about one, and what Z3 said."""
@@ -68,6 +72,11 @@ class SecondOpinion:
         self._now: Values = {}
         self._typed: list[Any] = []
         self._steps: list[TheoryStep] = []
+
+    @property
+    def asks_numbers(self) -> bool:
+        """Whether numbers of elements of open size were read, of which only laws are known."""
+        return self._domain.sizes.are_asked
 
     def inductive(self, statements: Sequence[k.Expr]) -> Doubt | None:
         """Why it is not certain that the statements hold initially and are kept together by every step; None if it is."""
@@ -252,13 +261,30 @@ class SecondOpinion:
         solver.push()
         try:
             solver.add(denied)
+            lawful = self._add_laws(solver)
             answer = solver.check()
         finally:
             solver.pop()
         if answer == z3.unsat:
             return None
-        why = "it does not hold there" if answer == z3.sat else f"Z3 gave up ({solver.reason_unknown()})"
-        return Doubt(where, at, why, is_answered=answer == z3.sat)
+        if lawful:
+            why = "it does not follow from what is known about numbers of elements"
+        else:
+            why = "it does not hold there" if answer == z3.sat else f"Z3 gave up ({solver.reason_unknown()})"
+        return Doubt(where, at, why, is_answered=answer == z3.sat or lawful)
+
+    def _add_laws(self, solver: z3.Solver) -> bool:
+        """Add what is known about the numbers of elements that are mentioned; whether there are any.
+
+        With them Z3 is not to look for counterexamples, which takes it long: these would seldom be ones with real sets.
+        """
+        if not self.asks_numbers:
+            return False
+        laws = self._domain.sizes.laws(solver.assertions())
+        solver.set("rlimit", self._rlimit // NUMBERS if laws else self._rlimit)
+        solver.set("mbqi", not laws)
+        solver.add(*laws)
+        return bool(laws)
 
     # ------------------------------------------------------------------------------------- what is needed
 
@@ -290,6 +316,7 @@ class SecondOpinion:
         solver.push()
         try:
             solver.add(denied)
+            self._add_laws(solver)
             if solver.check(*marks) != z3.unsat:
                 return set(range(len(marks)))
             core = {str(each) for each in solver.unsat_core()}

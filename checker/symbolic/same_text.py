@@ -61,7 +61,7 @@ def _fresh(sort: Sort) -> str:
 
 def _declarations(kernel: k.Kernel) -> Iterator[tuple[str, k.Node]]:
     yield from ((f"the variable `{each.name}`", each) for each in kernel.variables)
-    yield "the initial states", kernel.init
+    yield "the initial state", kernel.init
     yield from ((f"the action `{each.name}`", each) for each in kernel.actions)
     yield from ((f"the property `{each.name}`", each) for each in kernel.properties if each.kind != "reachable")
 

@@ -248,6 +248,8 @@ class Collections(ABC):
         keys = collection.keys if isinstance(collection, TMap) else collection
         if isinstance(keys, TSet) and self.domain.is_listed(keys.of):
             return z3.Sum([z3.If(there, 1, 0) for there, _ in self._items(keys)])
+        if isinstance(keys, TSet) and isinstance(keys.of, t.AtomType):
+            return self.domain.sizes.number(self.domain.scalar_sorts(keys.of)[0], keys.contains)
         raise OutsideTheoryError("a number of elements where the size is open")
 
     def _aggregate(self, op: str, items: Sequence[tuple[Any, Any]]) -> Any:

@@ -15,6 +15,7 @@ import z3
 from assay.checker.evaluate.domain import cardinality
 from assay.checker.evaluate.families import kind
 from assay.checker.layout.universe import universe
+from assay.checker.symbolic.theory_sizes import Sizes
 from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import NOWHERE, Span
 from assay.grammar.values import Value
@@ -89,6 +90,7 @@ class Domain:
 
     def __init__(self, open_sorts: frozenset[str] = frozenset()) -> None:
         self.open_sorts = open_sorts
+        self.sizes = Sizes()
         self._sorts = {name: z3.DeclareSort(name) for name in open_sorts}
         self._names = count()
 
@@ -311,7 +313,8 @@ class Domain:
             return z3.And([holds(value) for value in self.values(of)])
         names = [z3.Const(self.fresh("x"), sort) for sort in self.scalar_sorts(of)]
         value = self._from_scalars(list(names), of)
-        return z3.ForAll(names, z3.Implies(self.typed(value, of), holds(value)))
+        with self.sizes.under(names):
+            return z3.ForAll(names, z3.Implies(self.typed(value, of), holds(value)))
 
     def exists(self, of: t.Type, holds: Callable[[Any], Any]) -> Any:
         """For some value of a type."""
