@@ -1,7 +1,8 @@
 """Two engines side by side on the same question: the first conclusive answer ends the other, and what both say is compared.
 
-A search of all states ends with an answer about everything; a bounded search is conclusive when it has found a violation. Which of them comes
-first depends on the clock, and with it what is counted; verdicts and lengths do not.
+A search of all states ends with an answer about everything; a bounded search is conclusive when it has found a violation. Where the search of
+all states reaches a limit without an answer, the other goes on as long as the time limit or the depth allows. Which of them comes first
+depends on the clock, and with it what is counted; verdicts and lengths do not.
 """
 
 from __future__ import annotations
@@ -30,13 +31,21 @@ def race(explicit: Engine, symbolic: Engine, options: SearchOptions) -> Report:
     rival.start()
     try:
         report = explicit(replace(options, interrupted=lambda: options.interrupted() or rival.is_conclusive))
+        if report.stopped is not None and not report.interrupted and _has_end(options):
+            rival.wait()  # the search of all states has used up its budget, the other has not
     finally:
         rival.stop()
     other = rival.report()
     if other is None:
         return report
     _compare(report, other)
-    return other if report.interrupted and rival.is_conclusive and not options.interrupted() else report
+    unfinished = report.interrupted or report.stopped is not None
+    return other if unfinished and rival.is_conclusive and not options.interrupted() else report
+
+
+def _has_end(options: SearchOptions) -> bool:
+    """Whether a bounded search that finds nothing ends by itself."""
+    return options.timeout is not None or options.max_depth is not None
 
 
 class _Rival(threading.Thread):
@@ -62,6 +71,10 @@ class _Rival(threading.Thread):
             self._report = None  # the other engine says what there is to say about the spec
         except Exception as error:  # noqa: BLE001 - raised again where it can be heard
             self._error, self.is_conclusive = error, True
+
+    def wait(self) -> None:
+        """Wait until it ends by itself, or the user interrupts it."""
+        self.join()
 
     def stop(self) -> None:
         """End the search and wait for it."""

@@ -64,6 +64,16 @@ def test_a_violation_that_bounded_search_finds_ends_the_other_search() -> None:
     assert not report.interrupted
 
 
+def test_bounded_search_goes_on_where_the_other_has_reached_its_limit() -> None:
+    limits = SearchOptions(max_states=2, timeout=60.0)
+    report = portfolio.check(BAD, limits, engine="race").report
+    assert report.exit_code is ExitCode.VIOLATED
+    assert length(report, "consistent") == 4
+    nothing = portfolio.check(GOOD, SearchOptions(max_states=2, max_depth=3), engine="race").report
+    assert nothing.exit_code is ExitCode.INCONCLUSIVE
+    assert nothing.statistics.distinct > 0
+
+
 def test_engines_that_contradict_each_other_are_found_out() -> None:
     def waits(options: SearchOptions) -> Report:
         while not options.interrupted():
