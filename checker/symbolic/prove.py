@@ -285,7 +285,8 @@ class _Prover:
     def _search_of_all(self, *, made: bool = True) -> Report | None:
         """The answer of a search of all states, which is made once, and only if it may be ``made``."""
         if made and self._searched is None and self._exhaustive is not None:
-            self._searched = self._exhaustive(self.options)
+            left = None if self.options.timeout is None else max(self.options.timeout - self._seconds, 0.01)
+            self._searched = self._exhaustive(replace(self.options, timeout=left))
         return self._searched
 
     def _conclude(self, question: Question, doubt: str | None) -> None:

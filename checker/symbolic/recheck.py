@@ -18,7 +18,7 @@ from assay.checker.symbolic.theory import Reading
 from assay.checker.symbolic.theory_collections import Values
 from assay.checker.symbolic.theory_defined import StepNeeds, has_value
 from assay.checker.symbolic.theory_step import TheoryStep, any_state, cuts_of, first_state, more_than, step_of
-from assay.checker.symbolic.theory_values import Domain, OutsideTheoryError
+from assay.checker.symbolic.theory_values import Domain, OutsideTheoryError, TooLateError
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.elaborate.type_relations import mentions
@@ -45,7 +45,12 @@ class Doubt:
         return f"{self.where}: {self.why}"
 
 
-def _no_encoding(error: OutsideTheoryError | z3.Z3Exception) -> Doubt:
+NO_ENCODING = (OutsideTheoryError, TooLateError, z3.Z3Exception)
+
+
+def _no_encoding(error: OutsideTheoryError | TooLateError | z3.Z3Exception) -> Doubt:
+    if isinstance(error, TooLateError):
+        return Doubt("encoding", None, "the time limit was reached")
     if isinstance(error, OutsideTheoryError):
         return Doubt(str(error.span) if error.span.file else "encoding", None, f"{error.what} is outside the theory")
     return Doubt("encoding", None, f"Z3 refuses it ({error})")
@@ -65,7 +70,7 @@ class SecondOpinion:
         expired: Callable[[], bool] = lambda: False,
     ) -> None:
         self._kernel = kernel
-        self._domain = Domain(open_sorts)
+        self._domain = Domain(open_sorts, expired)
         self._open = bool(open_sorts)
         self._rlimit = rlimit
         self._expired = expired
@@ -83,7 +88,7 @@ class SecondOpinion:
         try:
             self._prepare()
             return self._not_first(statements) or self._not_kept(statements)
-        except (OutsideTheoryError, z3.Z3Exception) as error:
+        except NO_ENCODING as error:
             return _no_encoding(error)
 
     def failing(self, statements: Sequence[k.Expr]) -> set[int] | Doubt:
@@ -97,7 +102,7 @@ class SecondOpinion:
                 asked = [at for at in range(len(statements)) if at not in failed]
                 failed |= {at for at in asked if self._fails(solver, step, statements[at]) is not None}
             return failed
-        except (OutsideTheoryError, z3.Z3Exception) as error:
+        except NO_ENCODING as error:
             return _no_encoding(error)
 
     def implies(self, statements: Sequence[k.Expr], prop: k.Property) -> Doubt | None:
@@ -114,7 +119,7 @@ class SecondOpinion:
                 if doubt is not None:
                     return doubt
             return None
-        except (OutsideTheoryError, z3.Z3Exception) as error:
+        except NO_ENCODING as error:
             return _no_encoding(error)
 
     def valued(self, statements: Sequence[k.Expr], properties: Sequence[k.Property]) -> Doubt | None:
@@ -123,7 +128,7 @@ class SecondOpinion:
             self._prepare()
             held = self._held(statements)
             return self._first_valued() or self._steps_valued(held) or self._properties_valued(held, properties)
-        except (OutsideTheoryError, z3.Z3Exception) as error:
+        except NO_ENCODING as error:
             return _no_encoding(error)
 
     def never_cut(self, statements: Sequence[k.Expr], label: str) -> Doubt | None:
@@ -136,7 +141,7 @@ class SecondOpinion:
                 if doubt is not None:
                     return doubt
             return None
-        except (OutsideTheoryError, z3.Z3Exception) as error:
+        except NO_ENCODING as error:
             return _no_encoding(error)
 
     def _cuts(self, label: str) -> Iterator[tuple[str, Sequence[Any]]]:

@@ -33,6 +33,10 @@ class OutsideTheoryError(Exception):
         self.span = span
 
 
+class TooLateError(Exception):
+    """The time limit was reached while quantifiers were written out."""
+
+
 @dataclass(frozen=True, slots=True)
 class TVariant:
     """A value of an enum: the variant's position, and the payload of each variant."""
@@ -88,8 +92,9 @@ class TSeq:
 class Domain:
     """What types mean: which sorts are of open size, and how to quantify over a type."""
 
-    def __init__(self, open_sorts: frozenset[str] = frozenset()) -> None:
+    def __init__(self, open_sorts: frozenset[str] = frozenset(), expired: Callable[[], bool] = lambda: False) -> None:
         self.open_sorts = open_sorts
+        self._expired = expired
         self.sizes = Sizes()
         self._sorts = {name: z3.DeclareSort(name) for name in open_sorts}
         self._names = count()
@@ -310,6 +315,8 @@ class Domain:
     def forall(self, of: t.Type, holds: Callable[[Any], Any]) -> Any:
         """For all values of a type: written out where they are few."""
         if self.is_listed(of):
+            if self._expired():
+                raise TooLateError
             return z3.And([holds(value) for value in self.values(of)])
         names = [z3.Const(self.fresh("x"), sort) for sort in self.scalar_sorts(of)]
         value = self._from_scalars(list(names), of)
