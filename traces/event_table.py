@@ -16,12 +16,14 @@ from types import MappingProxyType
 from typing import overload
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.grammar.kernel import TracePlan
 from assay.traces.events import Event
 from assay.traces.log_events import LogEvents, Packed, Traits, traits_of
 from assay.traces.readers.interning import Interning
 from assay.traces.readers.moulds import Mould, Moulds
+from assay.traces.readers.repetition import masked
 from assay.traces.readers.rows import NEVER
 from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.form import Form
@@ -81,6 +83,7 @@ class EventTable(Sequence[Event]):
     def __init__(self, parts: Iterable[Sequence[Event]]) -> None:
         self.parts = tuple(parts)
         self._starts = [0, *accumulate(map(len, self.parts))]
+        self._of_kind: dict[str | None, npt.NDArray[np.bool_]] = {}
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -122,6 +125,13 @@ class EventTable(Sequence[Event]):
             own = part.told(ask) if isinstance(part, LogEvents) else [ask(traits_of(event)) for event in part]
             found.append(np.flatnonzero(own) + start)
         return np.concatenate([np.empty(0, np.int64), *found])
+
+    def of_kind(self, kind: str | None) -> npt.NDArray[np.bool_]:
+        """Which of all events are of a kind; found once for each."""
+        if kind not in self._of_kind:
+            self._of_kind[kind] = np.zeros(len(self), np.bool_)
+            self._of_kind[kind][self.where(lambda traits: traits.kind == kind)] = True
+        return self._of_kind[kind]
 
     def such(self, ask: Callable[[Traits], bool]) -> Iterator[Event]:
         """The events of such lines."""
@@ -229,7 +239,7 @@ class _Forms:
         own = sorted(name for name in names & form.fields.keys() if name not in IN_PLACE)
         spans = [(name, *form.parts[name][1:]) for name in own if name in form.parts]
         same = tuple((name, repr(form.fields[name])) for name in own if name not in form.parts)
-        texts = tuple((name, _masked(mould.skeleton[begin:end])) for name, begin, end in spans)
+        texts = tuple((name, masked(mould.skeleton[begin:end])) for name, begin, end in spans)
         self._chosen += (
             at for at, place in enumerate(mould.digits) if any(begin <= place < end for _, begin, end in spans)
         )
@@ -238,11 +248,6 @@ class _Forms:
         added = tuple(sorted(name for name in names if name not in form.fields or name in IN_PLACE))
         group = added, not names.isdisjoint(OF_THE_FILE), form.fields.keys() & {"broker", "session", "owner_session"}
         self._groups.append(groups.setdefault((group[0], group[1], frozenset(group[2])), len(groups)))
-
-
-def _masked(text: bytes) -> bytes:
-    """A text without what its digits are."""
-    return bytes(48 if 48 <= each < 58 else each for each in text)
 
 
 class _Counting:

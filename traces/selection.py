@@ -122,7 +122,7 @@ class Selection(Sequence[Event]):
 
     def of_kind(self, kind: str | None) -> npt.NDArray[np.bool_]:
         """Which of the events are of a kind."""
-        return np.array([example.kind == kind for example in self._examples[0]], np.bool_)[self._examples[1]]
+        return self._table.of_kind(kind)[self.positions]
 
     def of_kinds(self, kinds: Container[str]) -> Iterator[Event]:
         """The events of some kinds."""

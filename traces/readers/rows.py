@@ -17,8 +17,10 @@ from assay.checker.array_code.array_function import ArrayFunction
 from assay.traces.events import LogRecord, Place
 from assay.traces.readers.match import NOBODY, Match, alone
 from assay.traces.readers.moulds import NO_WRITER, Mould, Moulds, moulds_of
+from assay.traces.readers.repetition import Repeated
 from assay.traces.readers.stock import FACTOR, MIX, ZERO
 from assay.traces.readers.stretch import Numbers, Stretch
+from assay.traces.shapes.recognise import Likeness
 
 NEVER = -(1 << 62)
 """Before all times: the time of a record that states none."""
@@ -287,6 +289,21 @@ class Rows(Sequence[Match]):
             found[own] = marks
         return found
 
+    def repeated(self) -> Repeated:
+        """What records state twice; of those that are kept as they are, all that may."""
+        columns = self.columns
+        doubtful = self.told(_match_repeats, _mould_repeats, np.bool_)
+        records, forms = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for number, source in enumerate(self._sources):
+            own = np.flatnonzero(doubtful & (columns.sources == number) & (columns.moulds >= 0))
+            if len(own):
+                moulds = columns.moulds[own].astype(np.int64)
+                found = source.moulds.repetition.of(moulds, columns.begins[own], source.digits)
+                doubtful[own] = found.doubtful
+                records.append(own[found.records])
+                forms.append(found.forms)
+        return Repeated(doubtful, np.concatenate(records), np.concatenate(forms))
+
     # -------------------------------------------------------------------------------------------------- changing
 
     def take(self, which: Any) -> Rows:
@@ -343,6 +360,14 @@ def _match_tells(match: Match) -> bool:
 
 def _mould_tells(mould: Mould) -> bool:
     return bool(mould.likeness.roles)
+
+
+def _match_repeats(match: Match) -> bool:
+    return isinstance(match.found, Likeness) and match.found.repeats
+
+
+def _mould_repeats(mould: Mould) -> bool:
+    return mould.likeness.repeats
 
 
 def _skeleton_mark(mould: Mould) -> np.uint64:
