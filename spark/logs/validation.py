@@ -23,12 +23,10 @@ from assay.spark.logs.inputs import NOT_READ, Inputs, LogFile
 from assay.spark.logs.reading import (
     NO_FILE,
     PART_BYTES,
-    READ,
+    TASKS_PER_CORE,
     catalogue_of,
-    divisible,
-    files_of,
-    read_parts,
-    read_whole,
+    read_contents,
+    read_files,
     settings,
 )
 from assay.spark.session import configured
@@ -42,9 +40,8 @@ from assay.traces.validation import Validation
 from assay.traces.wire import from_bytes, to_bytes
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
-
-TASKS_PER_CORE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +134,12 @@ def asked(
 
     A file that turns out not to be divisible is read again as a whole, and then only the clusters' part is done again.
     """
-    parts = [file for file in inputs.files if contents is None and divisible(file, how.part_bytes)]
-    whole = [file for file in inputs.files if file not in parts]
-    files = files_of(spark, whole) if contents is None else contents
-    read = read_whole(files, whole, question.read).union(read_parts(spark, parts, question.read))
+    if contents is None:
+        read = read_files(spark, inputs.files, question.read, how.part_bytes)
+    else:
+        read = read_contents(contents, inputs.files, question.read)
     job = to_bytes(Clusters(question, {file.number: file for file in inputs.files}, inputs.notices))
-    begun = spark.createDataFrame([(name, NO_FILE, 0, b"") for name in inputs.clusters], READ)
+    begun = spark.createDataFrame(_no_files(inputs.clusters))
     rows = begun.union(read).persist()
     found = _ask(rows, job, len(inputs.clusters))
     try:
@@ -150,13 +147,25 @@ def asked(
         if again:
             found.unpersist()
             kept = rows.filter(~rows.file.isin([file.number for file in again]))
-            found = _ask(
-                kept.union(read_whole(files_of(spark, again), again, question.read)), job, len(inputs.clusters)
-            )
+            found = _ask(kept.union(read_files(spark, again, question.read)), job, len(inputs.clusters))
         yield found
     finally:
         found.unpersist()
         rows.unpersist()
+
+
+def _no_files(clusters: Sequence[str]) -> pa.Table:
+    """A row of no file for each cluster, so that a cluster without files is asked about too; a table of Arrow, for which no task has to run Python."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    count = len(clusters)
+    columns = {
+        "cluster": pa.array(clusters, pa.string()),
+        "file": pa.array([NO_FILE] * count, pa.int32()),
+        "part": pa.array([0] * count, pa.int64()),
+        "found": pa.array([b""] * count, pa.binary()),
+    }
+    return pa.table(columns)
 
 
 def _ask(read: DataFrame, job: bytes, clusters: int) -> DataFrame:
