@@ -156,7 +156,7 @@ def _clusters(size: str) -> Iterator[Line]:
             shared = shared_answers(rows)
             yield _rate("reading and what slices share", begun, bytes_ / 1e6, "MB a second and core", clusters=copies)
             begun = time.perf_counter()
-            answers = slice_answers(spark, rows, shared, AS_USUAL, keep_executions=False)
+            answers = slice_answers(spark, rows, shared, question, AS_USUAL, keep_executions=False)
             used = sum(each.tally.used for each in answers.values())
             yield _rate("slices", begun, used, "events a second and core", clusters=copies)
 

@@ -114,6 +114,18 @@ class EventTable(Sequence[Event]):
                 local = positions[begin:end] - self._starts[int(parts[begin])]
                 yield from part.at(local) if isinstance(part, LogEvents) else (part[each] for each in local.tolist())
 
+    def only(self, positions: Numbers) -> tuple[EventTable, Numbers]:
+        """A table of the records of which some events are, which are in order, and the positions here of all its events."""
+        parts, kept = list[Sequence[Event]](), [np.empty(0, np.int64)]
+        for number, own in zip(
+            *_groups(np.searchsorted(self._starts, positions, side="right") - 1, positions), strict=True
+        ):
+            part, start = self.parts[number], self._starts[number]
+            fewer, places = part.only(own - start) if isinstance(part, LogEvents) else _only(part, own - start)
+            parts.append(fewer)
+            kept.append(places + start)
+        return EventTable(parts), np.concatenate(kept)
+
     def traits(self) -> Counter[Traits]:
         """The traits of the events, and how many have them."""
         return sum(map(traits, self.parts), Counter())
@@ -185,6 +197,10 @@ class EventTable(Sequence[Event]):
         order = np.argsort(numbers, kind="stable")
         begins = np.searchsorted(numbers[order], np.arange(int(numbers.max(initial=-1)) + 2))
         return Statements(numbers, order, begins)
+
+
+def _only(part: Sequence[Event], positions: Numbers) -> tuple[Sequence[Event], Numbers]:
+    return [part[at] for at in positions.tolist()], positions
 
 
 def times(part: Sequence[Event]) -> Numbers:

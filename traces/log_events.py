@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -146,6 +147,19 @@ class LogEvents(Sequence[Event]):
 
     def _stream_of(self, match: Match) -> str:
         return "" if self._stream == match.record.place.file else self._stream
+
+    def only(self, positions: Numbers) -> tuple[LogEvents, Numbers]:
+        """The events of those records of which some events are, with the positions that they have here, in their order."""
+        rows = np.unique(np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1)
+        counts = np.diff(self._first)[rows]
+        first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
+        own = np.repeat(self._first[rows].astype(np.int64) - first[:-1], counts) + np.arange(int(first[-1]))
+        found = copy(self)
+        found._rows, found._doubtful, found._first = self._rows.take(rows), self._doubtful[rows], first
+        found._numbers = None if self._numbers is None else self._numbers[own]
+        found._plain = bool((counts == 1).all())
+        found.sessions = Sessions(self.sessions.names, self.sessions.numbers[rows])
+        return found, own
 
     @property
     def rows(self) -> Numbers:

@@ -28,6 +28,9 @@ class Mark:
         self._stands_for = stands_for
         self._marked: dict[int, tuple[Mapping[str, Field], Mapping[str, Field]]] = {}
 
+    def __reduce__(self) -> tuple[type[Mark], tuple[str]]:
+        return Mark, (self._stands_for,)
+
     def on(self, event: Event) -> Event:
         """The event with the mark."""
         fields = self._fields(event.fields)
@@ -171,3 +174,16 @@ class Selection(Sequence[Event]):
         columns = distinct.tolist(), examples, counts.tolist(), earliest.tolist()
         rows = [(number, Stated(*stated)) for number, *stated in zip(*columns, strict=True)]
         return dict(rows[at] for at in np.argsort(first).tolist())
+
+
+def apart(selections: Mapping[str, Selection]) -> dict[str, Selection]:
+    """Selections of one table, each by its name, as those of a table that has nothing but the records of their events: what another process needs of them."""
+    if not selections:
+        return {}
+    first = next(iter(selections.values()))
+    table, kept = first._table.only(np.unique(np.concatenate([each.positions for each in selections.values()])))
+    numbers = first._numbers[kept]
+    return {
+        name: Selection(table, np.searchsorted(kept, each.positions), numbers, each._mark)
+        for name, each in selections.items()
+    }

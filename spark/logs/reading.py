@@ -118,7 +118,7 @@ def _read_here(
     spark: SparkSession, files: Sequence[LogFile], options: ReadOptions, part_bytes: int | None
 ) -> DataFrame:
     """Files that tasks open themselves."""
-    ranges = [each for file in files for each in _ranges(file, part_bytes)]
+    ranges = [each for file in files for each in ranges(file, part_bytes)]
     shares = dealt(ranges, TASKS_PER_CORE * slots(spark), PART_BYTES)
     count = len(shares)
     return spark.range(0, count, 1, count or 1).mapInArrow(partial(_own, to_bytes((options, shares))), READ)
@@ -132,7 +132,8 @@ class Range(NamedTuple):
     size: int
 
 
-def _ranges(file: LogFile, part_bytes: int | None) -> list[Range]:
+def ranges(file: LogFile, part_bytes: int | None) -> list[Range]:
+    """The parts of a file, or the whole."""
     size = file.listed.size
     if part_bytes is None or not _divisible(file, part_bytes):
         return [Range(file, WHOLE, size)]
@@ -180,13 +181,13 @@ def _own(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
                 if part == WHOLE:
                     found = to_bytes(_read_stream(file.listed, stream, options))
                 else:
-                    text = _lines(stream, part, part + size)
+                    text = lines_between(stream, part, part + size)
                     piece = read_piece(reader_of(options), text, file.listed.origin(), options.scan, part)
                     found = to_bytes(piece)
             yield batch_of(file, part, found)
 
 
-def _lines(stream: BinaryIO, begin: int, end: int) -> bytes:
+def lines_between(stream: BinaryIO, begin: int, end: int) -> bytes:
     """The lines that begin between two bytes."""
     stream.seek(max(0, begin - 1))
     if begin:

@@ -335,15 +335,34 @@ class Rows(Sequence[Match]):
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Of all moulds those travel that are in use."""
+        """Of all moulds, digits and records that are kept as they are, those travel that are in use."""
         columns = self.columns
-        moulds, sources = columns.moulds.copy(), []
+        moulds, begins, sources = columns.moulds.copy(), columns.begins.copy(), []
         for number, source in enumerate(self._sources):
-            own = (columns.sources == number) & (columns.moulds >= 0)
+            own = np.flatnonzero((columns.sources == number) & (columns.moulds >= 0))
             used, which = np.unique(columns.moulds[own], return_inverse=True)
-            moulds[own] = which
-            sources.append((source.file, moulds_of([source.moulds[each] for each in used.tolist()]), source.digits))
-        return _rows_of, (tuple(columns._replace(moulds=moulds)), sources, self._objects)
+            first = source.moulds.places.first
+            taken = _taken(columns.begins[own], np.diff(first)[columns.moulds[own]])
+            moulds[own], begins[own] = which, taken.begins
+            sources.append(
+                (source.file, moulds_of([source.moulds[each] for each in used.tolist()]), source.digits[taken.every])
+            )
+        alone = np.flatnonzero(columns.moulds < 0)
+        objects = [self._objects[~number] for number in columns.moulds[alone].tolist()]
+        moulds[alone] = ~np.arange(len(alone), dtype=np.int32)
+        return _rows_of, (tuple(columns._replace(moulds=moulds, begins=begins)), sources, objects)
+
+
+class _Taken(NamedTuple):
+    """Where, among all, the elements of some stretches are; and where each of these begins among those."""
+
+    every: Numbers
+    begins: Numbers
+
+
+def _taken(begins: Numbers, sizes: Numbers) -> _Taken:
+    fresh = np.cumsum(sizes) - sizes
+    return _Taken(np.repeat(begins - fresh, sizes) + np.arange(int(sizes.sum())), fresh)
 
 
 def _rows_of(columns: Iterable[Any], sources: Iterable[Any], objects: list[Match]) -> Rows:
