@@ -247,7 +247,7 @@ def rows_of_slices(bundles: Sequence[Sequence[str]], slices: Mapping[str, Select
 
 def _up_to_watermark(scope: Scope, reading: LogReading, delay: int) -> Scope:
     """The scope without what is so late that lines from before it may yet come."""
-    latest = max((time for event in reading.events if (time := event.record.time) is not None), default=0)
+    latest = int(reading.events.times.max(initial=0))
     return replace(scope, until=min(latest - delay, latest if scope.until is None else scope.until))
 
 

@@ -118,8 +118,8 @@ def _read_here(
     spark: SparkSession, files: Sequence[LogFile], options: ReadOptions, part_bytes: int | None
 ) -> DataFrame:
     """Files that tasks open themselves."""
-    ranges = [each for file in files for each in ranges(file, part_bytes)]
-    shares = dealt(ranges, TASKS_PER_CORE * slots(spark), PART_BYTES)
+    parts = [each for file in files for each in ranges(file, part_bytes)]
+    shares = dealt(parts, TASKS_PER_CORE * slots(spark), PART_BYTES)
     count = len(shares)
     return spark.range(0, count, 1, count or 1).mapInArrow(partial(_own, to_bytes((options, shares))), READ)
 
