@@ -67,8 +67,7 @@ def validated(
     shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
     asked = basis_of(shared, reading, beside)
     meter = None if asked is None else Meter(asked)
-    finish = (lambda each, _: each) if meter is None else meter.measured
-    found = answer_slices(shared, slices, options.jobs, finish)
+    found = answer_slices(shared, slices, options.jobs, None if meter is None else meter.measured)
     return answer(shared, found, beside, scope, perf_counter() - begun, meter)
 
 

@@ -6,21 +6,19 @@ these fields are equal, and what is added to them. What follows from a statement
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from types import MappingProxyType
-from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.grammar.kernel import TracePlan
 from assay.traces.events import Event
-from assay.traces.log_events import LogEvents, Packed, Traits, traits_of
+from assay.traces.log_events import Events, LogEvents, Packed, Traits, traits_of
 from assay.traces.readers.interning import Interning
 from assay.traces.readers.moulds import Mould, Moulds
 from assay.traces.readers.repetition import masked
@@ -77,7 +75,7 @@ class Statements:
         return self.order[self.begins[number] : self.begins[number + 1]]
 
 
-class EventTable(Sequence[Event]):
+class EventTable(Events):
     """The events of several logs, one log after the other."""
 
     def __init__(self, parts: Iterable[Sequence[Event]]) -> None:
@@ -85,20 +83,13 @@ class EventTable(Sequence[Event]):
         self._starts = [0, *accumulate(map(len, self.parts))]
         self._of_kind: dict[str | None, npt.NDArray[np.bool_]] = {}
 
+    @classmethod
+    def of(cls, events: Sequence[Event]) -> EventTable:
+        """Events as a table, which they may be already."""
+        return events if isinstance(events, EventTable) else cls([events])
+
     def __len__(self) -> int:
         return self._starts[-1]
-
-    @overload
-    def __getitem__(self, at: int) -> Event: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Event]: ...
-    def __getitem__(self, at: int | slice) -> Event | Sequence[Event]:
-        if isinstance(at, slice):
-            return [self[each] for each in range(*at.indices(len(self)))]
-        if at < 0:
-            return self[at + len(self)]
-        part = bisect_right(self._starts, at) - 1
-        return self.parts[part][at - self._starts[part]]
 
     def __iter__(self) -> Iterator[Event]:
         for part in self.parts:
@@ -160,8 +151,13 @@ class EventTable(Sequence[Event]):
         order = np.argsort(parts, kind="stable")
         for number, own in zip(*_groups(parts[order], order), strict=True):
             part = self.parts[number]
-            if isinstance(part, LogEvents) and not (threads and part.has_threads):
-                yield own
+            if isinstance(part, LogEvents):
+                if not threads:
+                    yield own
+                    continue
+                names = part.threads[positions[own] - self._starts[number]]
+                by_thread = np.argsort(names, kind="stable")
+                yield from _groups(names[by_thread], own[by_thread])[1]
                 continue
             found: dict[Hashable, list[int]] = {}
             for at, event in zip(own.tolist(), self.at(positions[own]), strict=True):
@@ -262,8 +258,9 @@ class _Forms:
         self._first.append(len(self._chosen))
         self._alike.append(alike.setdefault((form.shape.name, same, texts), len(alike)))
         added = tuple(sorted(name for name in names if name not in form.fields or name in IN_PLACE))
-        group = added, not names.isdisjoint(OF_THE_FILE), form.fields.keys() & {"broker", "session", "owner_session"}
-        self._groups.append(groups.setdefault((group[0], group[1], frozenset(group[2])), len(groups)))
+        stated = frozenset(form.fields.keys() & {"broker", "session", "owner_session"})
+        group = added, not names.isdisjoint(OF_THE_FILE), stated
+        self._groups.append(groups.setdefault(group, len(groups)))
 
 
 class _Counting:
@@ -321,6 +318,7 @@ class _Counting:
         keys = StatementKeys(self._names)
         known: dict[Hashable, int] = {}
         begin = len(self._interning)
-        for at in np.flatnonzero(numbers == _LOOSE).tolist():
-            key = keys.of(table[at])
+        loose = np.flatnonzero(numbers == _LOOSE)
+        for at, event in zip(loose.tolist(), table.at(loose), strict=True):
+            key = keys.of(event)
             numbers[at] = begin + known.setdefault(at if key is None else key, len(known))

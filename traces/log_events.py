@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
+from functools import cached_property
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -34,16 +35,16 @@ def _resolution_of_match(match: Match) -> int:
     return match.record.resolution
 
 
-def _resolution_of_mould(_: Mould) -> int:
-    return 1
+def _resolution_of_mould(mould: Mould) -> int:
+    return mould.resolution
 
 
-def _has_thread(match: Match) -> bool:
-    return match.record.thread is not None
+def _thread_of_match(match: Match) -> str | None:
+    return match.record.thread
 
 
-def _never_has_thread(_: Mould) -> bool:
-    return False
+def _thread_of_mould(mould: Mould) -> str | None:
+    return mould.thread
 
 
 def _numbers_of_forms(counts: Numbers, repeated: Repeated) -> Numbers:
@@ -83,7 +84,26 @@ class Packed(NamedTuple):
     digits: npt.NDArray[np.uint8]
 
 
-class LogEvents(Sequence[Event]):
+class Events(Sequence[Event]):
+    """Events that are made when they are asked for."""
+
+    @abstractmethod
+    def at(self, positions: Numbers) -> Iterator[Event]:
+        """The events at some positions, in that order."""
+
+    @overload
+    def __getitem__(self, at: int) -> Event: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Event]: ...
+    def __getitem__(self, at: int | slice) -> Event | Sequence[Event]:
+        if isinstance(at, slice):
+            return list(self.at(np.arange(len(self))[at]))
+        if not -len(self) <= at < len(self):
+            raise IndexError(at)
+        return next(self.at(np.array([at % len(self)])))
+
+
+class LogEvents(Events):
     """The events of one log that one process run wrote, in the order of their writing."""
 
     def __init__(self, rows: Rows, sessions: Sessions, author: Author, stream: str) -> None:
@@ -100,18 +120,6 @@ class LogEvents(Sequence[Event]):
 
     def __len__(self) -> int:
         return int(self._first[-1])
-
-    @overload
-    def __getitem__(self, at: int) -> Event: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Event]: ...
-    def __getitem__(self, at: int | slice) -> Event | Sequence[Event]:
-        if isinstance(at, slice):
-            return [self[each] for each in range(*at.indices(len(self)))]
-        if at < 0:
-            return self[at + len(self)]
-        row = int(np.searchsorted(self._first, np.int32(at), side="right")) - 1
-        return self._made(row, self._rows[row])[at - int(self._first[row])]
 
     def __iter__(self) -> Iterator[Event]:
         for row, match in enumerate(self._rows):
@@ -154,11 +162,12 @@ class LogEvents(Sequence[Event]):
         counts = np.diff(self._first)[rows]
         first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
         own = np.repeat(self._first[rows].astype(np.int64) - first[:-1], counts) + np.arange(int(first[-1]))
-        found = copy(self)
+        found = LogEvents.__new__(LogEvents)
         found._rows, found._doubtful, found._first = self._rows.take(rows), self._doubtful[rows], first
         found._numbers = None if self._numbers is None else self._numbers[own]
         found._plain = bool((counts == 1).all())
         found.sessions = Sessions(self.sessions.names, self.sessions.numbers[rows])
+        found.author, found._stream = self.author, self._stream
         return found, own
 
     @property
@@ -175,11 +184,8 @@ class LogEvents(Sequence[Event]):
     def told(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
         """What is said of each event by its traits."""
         found, loose = np.zeros(len(self), np.bool_), np.ones(len(self), np.bool_)
-        for packed in self.packed():
-            first, forms = packed.moulds.forms
-            codes, which = np.unique(first[packed.numbers] + packed.forms, return_inverse=True)
-            told = np.array([ask(_traits_of_form(*forms[code])) for code in codes.tolist()], np.bool_)
-            found[packed.at], loose[packed.at] = told[which], False
+        for at, every, which, _ in self._packed_traits():
+            found[at], loose[at] = np.array([ask(each) for each in every], np.bool_)[which], False
         alone = np.flatnonzero(loose)
         found[alone] = [ask(traits_of(event)) for event in self.at(alone)]
         return found
@@ -188,19 +194,29 @@ class LogEvents(Sequence[Event]):
         """The traits of the events, and how many have them."""
         found: Counter[Traits] = Counter()
         loose = np.ones(len(self), np.bool_)
-        for packed in self.packed():
-            loose[packed.at] = False
-            first, forms = packed.moulds.forms
-            codes, counts = np.unique(first[packed.numbers] + packed.forms, return_counts=True)
-            for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
-                found[_traits_of_form(*forms[code])] += count
+        for at, every, _, counts in self._packed_traits():
+            loose[at] = False
+            for each, count in zip(every, counts.tolist(), strict=True):
+                found[each] += count
         found.update(map(traits_of, self.at(np.flatnonzero(loose))))
         return found
 
-    @property
-    def has_threads(self) -> bool:
-        """Whether any record names a thread."""
-        return bool(self._rows.told(_has_thread, _never_has_thread, np.bool_).any())
+    def _packed_traits(self) -> Iterator[tuple[Numbers, list[Traits], Numbers, Numbers]]:
+        """Where packed events of one source are, the traits that they have, which of these each has, and how many have each."""
+        for packed in self.packed():
+            first, forms = packed.moulds.forms
+            codes, which, counts = np.unique(
+                first[packed.numbers] + packed.forms, return_inverse=True, return_counts=True
+            )
+            yield packed.at, [_traits_of_form(*forms[code]) for code in codes.tolist()], which, counts
+
+    @cached_property
+    def threads(self) -> Numbers:
+        """A number for the thread that wrote the line of each event: the same for lines of one thread, and for lines that name none."""
+        names = self._rows.told(_thread_of_match, _thread_of_mould, np.object_)
+        known: dict[str | None, int] = {}
+        of_row = np.fromiter((known.setdefault(name, len(known)) for name in names.tolist()), np.int64, len(names))
+        return of_row[self.rows]
 
     @property
     def resolutions(self) -> Numbers:

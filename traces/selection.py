@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import eq
-from typing import NamedTuple, cast, overload
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.traces.event_table import EventTable, Names
 from assay.traces.events import Event, Field
+from assay.traces.log_events import Events
 from assay.traces.readers.rows import NEVER
 from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.form import LineFields
@@ -53,7 +54,7 @@ class Stated(NamedTuple):
     earliest: int
 
 
-class Selection(Sequence[Event]):
+class Selection(Events):
     """Some events of a table, by their positions there, each with a mark if there is one. ``numbers`` says of all events of the table what they state."""
 
     def __init__(self, table: EventTable, positions: Numbers, numbers: Numbers, mark: Mark | None = None) -> None:
@@ -65,7 +66,7 @@ class Selection(Sequence[Event]):
         """Events as a selection, which they may be already."""
         if isinstance(events, Selection):
             return events
-        table = EventTable([events])
+        table = EventTable.of(events)
         return cls(table, np.arange(len(table)), table.statements(names).numbers)
 
     def keep(self) -> None:
@@ -79,9 +80,9 @@ class Selection(Sequence[Event]):
 
     def at(self, positions: Numbers) -> Iterator[Event]:
         """The events at some positions, in that order."""
-        if self._is_kept:
-            return (self[at] for at in positions.tolist())
-        return self._made(self.positions[positions])
+        if not self._is_kept:
+            return self._made(self.positions[positions])
+        return map(cast("list[Event]", self._kept).__getitem__, positions.tolist())
 
     @property
     def _is_kept(self) -> bool:
@@ -92,17 +93,6 @@ class Selection(Sequence[Event]):
 
     def __len__(self) -> int:
         return len(self.positions)
-
-    @overload
-    def __getitem__(self, at: int) -> Event: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Event]: ...
-    def __getitem__(self, at: int | slice) -> Event | Sequence[Event]:
-        if self._is_kept:
-            return cast("list[Event]", self._kept)[at]
-        if isinstance(at, slice):
-            return list(self._made(self.positions[at]))
-        return next(iter(self._made(self.positions[at : at + 1] if at != -1 else self.positions[-1:])))
 
     def __iter__(self) -> Iterator[Event]:
         return iter(cast("list[Event]", self._kept)) if self._is_kept else self._made(self.positions)
@@ -130,7 +120,7 @@ class Selection(Sequence[Event]):
     def of_kinds(self, kinds: Container[str]) -> Iterator[Event]:
         """The events of some kinds."""
         examples, which = self._examples
-        return self.at(np.flatnonzero(np.array([each.kind in kinds for each in examples], np.bool_)[which]))
+        return self.at(np.flatnonzero(np.array([example.kind in kinds for example in examples], np.bool_)[which]))
 
     def timed_values(self, field: str) -> list[tuple[Field, int | None]]:
         """What each statement says of a field that statements are told apart by, at each of its times."""

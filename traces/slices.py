@@ -49,7 +49,7 @@ def unsliced(events: Sequence[Event], names: Names) -> SlicedEvents:
 def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEvents:
     """The events by slice; ``names`` are the fields that their clause reads. One that names a whole group of slices, by the first fields alone, is an event
     of each of them."""
-    table = events if isinstance(events, EventTable) else EventTable([events])
+    table = EventTable.of(events)
     telling = frozenset({*slicing.fields, *(() if slicing.identity is None else (slicing.identity,))})
     statements = table.statements(Everywhere(telling, names))
     found = _Named(slicing, table, statements)

@@ -6,6 +6,7 @@ values that can be sent to another process, so that slices can be answered where
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -159,7 +160,10 @@ def validate_shared(
     asked = found.retrial(options) if options.mutants and not findings.violations else None
     if asked is not None and not _violated(answer_slices(answer, found.parts.slices, options.jobs)):
         answer = replace(answer, kill_rate=kill_rate(asked, options))
-    return answer, found.parts.slices
+    slices = found.parts.slices
+    del found, asked, findings, model
+    gc.collect()  # what the search remembers refers to itself, and is as much as all slices need
+    return answer, slices
 
 
 def check(
@@ -193,7 +197,7 @@ def answer_slices(
     shared: SharedAnswer,
     slices: Mapping[str, Sequence[Event]],
     jobs: int = 1,
-    finish: Finish = lambda answer, _: answer,
+    finish: Finish | None = None,
 ) -> list[SliceAnswer]:
     """The answers about all slices, each finished with its events, by so many processes; none where nothing was found for them to be joined on."""
     return [] if shared.joint is None else answer_all(shared.joint, slices, jobs, finish)
@@ -279,6 +283,5 @@ def _explanations(
 ) -> tuple[EventMeaning, ...]:
     if explain is None:
         return ()
-    worth = EventTable([events]) if not isinstance(events, EventTable) else events
-    told = events if levels is None else worth.such(lambda traits: traits.level in levels)
+    told = events if levels is None else EventTable.of(events).such(lambda traits: traits.level in levels)
     return tuple(EventMeaning(event, text) for event in told if (text := explain(event)) is not None)

@@ -32,20 +32,23 @@ class _Work:
 
     joiner: Joiner
     slices: tuple[tuple[str, Sequence[Event]], ...]
-    finish: Finish
+    finish: Finish | None
     values: tuple[object, ...]
     """What a process that sends an answer, and the one that takes it, both have: the values of the shared execution."""
 
     def answer(self, number: int) -> SliceAnswer:
         """The answer about a slice."""
         name, events = self.slices[number]
-        return self.finish(self.joiner.of_slice(name, events), events)
+        found = self.joiner.of_slice(name, events)
+        return found if self.finish is None else self.finish(found, events)
 
 
 _work: _Work | None = None
 
 
-def answer_all(joint: Joint, slices: Mapping[str, Sequence[Event]], jobs: int, finish: Finish) -> list[SliceAnswer]:
+def answer_all(
+    joint: Joint, slices: Mapping[str, Sequence[Event]], jobs: int, finish: Finish | None
+) -> list[SliceAnswer]:
     """The answers about all slices, each finished with its events, by at most so many processes (0: as many as there are cores)."""
     values = {id(value): value for state in joint.chain.states for value in state}
     work = _Work(Joiner(joint), tuple(slices.items()), finish, tuple(values.values()))

@@ -5,7 +5,7 @@ A value of the kernel already has the right shape; what remains to be seen are r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
 from assay.checker.evaluate.domain import cardinality
@@ -17,6 +17,8 @@ from assay.grammar.values import Value
 
 Fits = Callable[[Any], None]
 Exceeds = Callable[[Any], bool]
+ExceedsAt = Callable[[Any, Sequence[Any]], bool]
+"""Says whether a value has too many elements itself, or somewhere along a path of keys, indices and field positions."""
 
 
 class CapacityExceeded(Exception):  # noqa: N818 - an answer of the semantics, not a mistake
@@ -145,6 +147,37 @@ def capacity_check(type_: t.Type) -> Exceeds | None:
             return _any_of([_longer(capacity), _some_element(capacity_check(key)), images])
         case other:
             assert_never(other)
+
+
+def exceeds_along(type_: t.Type, path: Sequence[int | None]) -> ExceedsAt | None:
+    """``capacity_check`` for a value in which only what lies at a path is new; of each step the position of the field, None for a key or an index."""
+    if not path:
+        whole = capacity_check(type_)
+        return None if whole is None else lambda value, _: whole(value)
+    field, rest = path[0], path[1:]
+    match kind(type_):
+        case t.RecordType(_, fields):
+            assert field is not None
+            inner = exceeds_along(fields[field].type, rest)
+            return None if inner is None else lambda value, at: inner(value.fields[at[0]], at[1:])
+        case t.MapType(key, value, capacity):
+            return _exceeds_at(_longer(capacity), capacity_check(key), exceeds_along(value, rest))
+        case t.SeqType(item, capacity):
+            return _exceeds_at(_longer(capacity), None, exceeds_along(item, rest))
+        case other:
+            raise AssertionError(f"{other} has no parts to assign to")
+
+
+def _exceeds_at(whole: Exceeds | None, key: Exceeds | None, inner: ExceedsAt | None) -> ExceedsAt | None:
+    if whole is None and key is None and inner is None:
+        return None
+
+    def exceeds(value: Any, at: Sequence[Any]) -> bool:
+        if _exceeded(whole, value) or _exceeded(key, at[0]):
+            return True
+        return inner is not None and inner(value[at[0]], at[1:])
+
+    return exceeds
 
 
 def _exceeded(check: Exceeds | None, value: Any) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, assert_never
 
 from assay.checker.evaluate.access import entry, with_entry, with_field
-from assay.checker.evaluate.conform import CapacityExceeded, Exceeds, Fits, capacity_check, range_check
+from assay.checker.evaluate.conform import CapacityExceeded, ExceedsAt, Fits, exceeds_along, range_check
 from assay.checker.evaluate.families import statement
 from assay.checker.evaluate.listing import listing
 from assay.checker.evaluate.scope import Frame, Meaning, Scope
@@ -127,7 +127,7 @@ class Updater:
     def __init__(self, variables: Sequence[k.Variable]) -> None:
         self._names = [variable.name for variable in variables]
         self._types = [variable.type for variable in variables]
-        self._exceeds: list[Exceeds | None] = [capacity_check(variable.type) for variable in variables]
+        self._exceeds: dict[int, tuple[k.Assign, ExceedsAt | None]] = {}
         self._whole: list[Fits | None] = [range_check(variable.type) for variable in variables]
 
     def after(self, state: tuple[Value, ...], writes: list[Write]) -> tuple[Value, ...]:
@@ -155,10 +155,20 @@ class Updater:
         return tuple(values)
 
     def _refuse_excess(self, values: list[Any], writes: list[Write]) -> None:
-        for write in writes:
-            exceeds = self._exceeds[write.variable]
-            if exceeds is not None and exceeds(values[write.variable]):
-                raise CapacityExceeded(self._names[write.variable])
+        """Look for too many elements where something was written: all else was looked at before."""
+        for position, path, _, assign in writes:
+            known = self._exceeds.get(id(assign))
+            if known is None:
+                check = exceeds_along(
+                    self._types[position], [each.index if isinstance(each, k.AtField) else None for each in assign.path]
+                )
+                known = self._exceeds[id(assign)] = (
+                    assign,
+                    check,
+                )  # kept with it, so that nothing else gets its identity
+            exceeds = known[1]
+            if exceeds is not None and exceeds(values[position], path):
+                raise CapacityExceeded(self._names[position])
 
 
 def _is_incomplete(value: Any) -> bool:

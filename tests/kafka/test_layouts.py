@@ -9,13 +9,17 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from assay.cli.settings import load
 from assay.traces.answer import validated
+from assay.traces.attribution import Stream
 from assay.traces.conduct import DEFAULT_OPTIONS
 from assay.traces.events import Event
+from assay.traces.log_events import LogEvents
 from assay.traces.read import LogReading, read_logs
+from assay.traces.readers.singly import SingleMoulds
 from assay.traces.samples import unpack_sample
 from assay.traces.validation import TraceVerdict, Validation
 
@@ -78,6 +82,29 @@ def test_a_layout_hides_no_event_and_adds_none(
     assert (reading.records, reading.unmapped) == (original.records, ())
     assert kinds_of_notices(reading) <= {"no year", "no date", "no logger", "not a log"}
     assert ("no year" in kinds_of_notices(reading)) == ("no year" in layout)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_records_of_any_layout_are_packed_and_are_what_they_are_unpacked(
+    layout: str, recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewrite_folder(recording, tmp_path, LAYOUTS[layout])
+    packed = read_logs([tmp_path])
+    assert sum(map(count_packed, packed.streams)) > 0.85 * sum(len(stream.events) for stream in packed.streams)
+    monkeypatch.setattr(SingleMoulds, "keep", lambda *_: False)
+    whole = read_logs([tmp_path])
+    assert list(whole.events) == list(packed.events)
+    assert by_thread(whole) == by_thread(packed)
+
+
+def count_packed(stream: Stream) -> int:
+    return sum(len(packed.at) for packed in stream.events.packed()) if isinstance(stream.events, LogEvents) else 0
+
+
+def by_thread(reading: LogReading) -> set[tuple[int, ...]]:
+    """The positions of the events of each thread of each stream."""
+    table = reading.events
+    return {tuple(own.tolist()) for own in table.by_stream(np.arange(len(table)), threads=True)}
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)

@@ -10,7 +10,9 @@ from assay.checker.array_code.array_function import ArrayFunction
 from assay.traces.readers.stock import MIX, intern
 from assay.traces.readers.stretch import Numbers
 
-_IDENTITY = np.arange(256, dtype=np.uint8)
+IDENTITY = np.arange(256, dtype=np.uint8)
+"""Replaces no byte."""
+
 _LONGEST = 1 << 13
 
 
@@ -53,18 +55,62 @@ def fill(marks: Any, count: int, slots: Any) -> None:
         slots[slot] = known + 1
 
 
-class Interning:
-    """All pieces so far."""
+class Store:
+    """Pieces of bytes with numbers from 0 on, each of an owner; ``arrays`` is what ``stock.intern`` takes."""
 
-    def __init__(self, most: int = 1 << 12) -> None:
+    def __init__(self, most: int, size: int) -> None:
         self._count = np.zeros(1, np.int64)
         self._marks, self._owners = np.zeros(most, np.uint64), np.zeros(most, np.int64)
-        self._offsets, self._pieces = np.zeros(most + 1, np.int64), np.empty(16 * most, np.uint8)
+        self._offsets, self._pieces = np.zeros(most + 1, np.int64), np.empty(size, np.uint8)
         self._slots = np.zeros(2 * most, np.int64)
-        self._scratch = np.empty(_LONGEST, np.uint8)
 
     def __len__(self) -> int:
         return int(self._count[0])
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """Slots, hashes, owners, where each piece begins, the pieces, and how many there are."""
+        return self._slots, self._marks, self._owners, self._offsets, self._pieces, self._count
+
+    def text(self, number: int) -> bytes:
+        """The piece of a number."""
+        return self._pieces[self._offsets[number] : self._offsets[number + 1]].tobytes()
+
+    def owner(self, number: int) -> int:
+        """Whose piece it is."""
+        return int(self._owners[number])
+
+    @property
+    def is_nearly_full(self) -> bool:
+        """Whether little room is left."""
+        most, size = len(self._owners), len(self._pieces)
+        return len(self) > most - most // 8 or int(self._offsets[len(self)]) > size - size // 8
+
+    def grow(self) -> None:
+        """Twice the room."""
+        most = 2 * len(self._marks)
+        self._marks, self._owners = longer(self._marks, most), longer(self._owners, most)
+        self._offsets, self._pieces = longer(self._offsets, most + 1), longer(self._pieces, 2 * len(self._pieces))
+        self._slots = np.zeros(2 * most, np.int64)
+        fill(self._marks, len(self), self._slots)
+
+
+def longer(array: Any, size: int) -> Any:
+    """The array with zeros behind it."""
+    found = np.zeros((size, *array.shape[1:]), array.dtype)
+    found[: len(array)] = array
+    return found
+
+
+class Interning:
+    """The chosen digits of messages, as pieces of a store with room for all."""
+
+    def __init__(self, most: int = 1 << 12) -> None:
+        self._store = Store(most, 16 * most)
+        self._scratch = np.empty(_LONGEST, np.uint8)
+
+    def __len__(self) -> int:
+        return len(self._store)
 
     def numbers(
         self, codes: Numbers, begins: Numbers, owners: Numbers, first: Numbers, chosen: Numbers, digits: Any
@@ -72,22 +118,8 @@ class Interning:
         """The numbers of entries: of the digits of each, which begin somewhere, those that are chosen for its code."""
         found, at = np.empty(len(codes), np.int64), 0
         while at < len(codes):
-            store = self._slots, self._marks, self._owners, self._offsets, self._pieces, self._count
-            at = number_pieces(at, codes, begins, owners, first, chosen, digits, self._scratch, _IDENTITY, store, found)
+            store = self._store.arrays
+            at = number_pieces(at, codes, begins, owners, first, chosen, digits, self._scratch, IDENTITY, store, found)
             if at < len(codes):
-                self._grow()
+                self._store.grow()
         return found
-
-    def _grow(self) -> None:
-        """Twice the room."""
-        most = 2 * len(self._marks)
-        self._marks, self._owners = _longer(self._marks, most), _longer(self._owners, most)
-        self._offsets, self._pieces = _longer(self._offsets, most + 1), _longer(self._pieces, 2 * len(self._pieces))
-        self._slots = np.zeros(2 * most, np.int64)
-        fill(self._marks, len(self), self._slots)
-
-
-def _longer(array: Any, size: int) -> Any:
-    found = np.zeros(size, array.dtype)
-    found[: len(array)] = array
-    return found

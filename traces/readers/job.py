@@ -22,6 +22,7 @@ from assay.traces.readers.layout import (
 from assay.traces.readers.match import Match, match_of
 from assay.traces.readers.reading import FileReading, Unmapped
 from assay.traces.readers.rows import NEVER
+from assay.traces.readers.singly import SingleMoulds
 from assay.traces.readers.stamps import Clock
 from assay.traces.readers.stock import NO_MOMENT
 from assay.traces.readers.stretch import Numbers, RawRecord, Stretch
@@ -59,6 +60,11 @@ class Dispatch(Protocol):
     @property
     def kinds(self) -> Kinds:
         """The kinds of records in the stock layout."""
+        ...
+
+    @property
+    def single(self) -> SingleMoulds:
+        """The kinds of the other records."""
         ...
 
     @property
@@ -188,7 +194,8 @@ class FileJob:
             return
         self._count(raw, name, shapes, likeness)
         if likeness.forms:
-            self._keep(raw, Line(self._reader.level(raw.level), None, name, head.decode(), tail), likeness)
+            said = Line(self._reader.level(raw.level), None, name, head.decode(), tail)
+            self._keep(raw, said, shapes, likeness)
 
     def begin_like(self, earlier: FileJob) -> None:
         """Expect records in the layout that another job met last."""
@@ -325,7 +332,7 @@ class FileJob:
             return
         self._count(raw, line.logger, shapes, likeness)
         if likeness.forms:
-            self._keep(raw, line, likeness)
+            self._keep(raw, line, shapes, likeness)
 
     def _without_logger(self, text: str, level: str) -> tuple[Line, LoggerShapes, Likeness] | None:
         """A record that names no logger, because its layout has none or its end is missing, read by what its message says."""
@@ -377,7 +384,7 @@ class FileJob:
         elif not likeness.forms:
             self.reading.other += 1
 
-    def _keep(self, raw: RawRecord, line: Line, likeness: Likeness) -> None:
+    def _keep(self, raw: RawRecord, line: Line, shapes: LoggerShapes, likeness: Likeness) -> None:
         """Take in what was found in a message."""
         time = self._clock.read(raw.stamp)
         if time is None:
@@ -390,7 +397,8 @@ class FileJob:
         record = LogRecord(
             self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
         )
-        self.reading.matches.append(match_of(record, likeness))
+        if line.tail or not self._reader.single.keep(self.reading.matches, record, likeness, shapes.table):
+            self.reading.matches.append(match_of(record, likeness))
 
 
 def _duration(milliseconds: int) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.traces.events import LogRecord, Place
+from assay.traces.readers.interning import IDENTITY, Store
 from assay.traces.readers.layout import LOGGER_LAST
 from assay.traces.readers.match import Match, match_of
 from assay.traces.readers.moulds import Mould, Moulds
@@ -33,36 +34,6 @@ _OTHER, _ALONE = -2, -1
 
 _ENDINGS, _KINDS = 1 << 12, 1 << 15
 _BYTES_OF_ENDINGS, _BYTES_OF_KINDS = 1 << 18, 1 << 23
-_IDENTITY = np.arange(256, dtype=np.uint8)
-
-
-class _Store:
-    """Pieces of text with numbers; see ``stock.intern``."""
-
-    def __init__(self, most: int, size: int) -> None:
-        self._pieces = np.empty(size, np.uint8)
-        self._offsets = np.zeros(most + 1, np.int64)
-        self._count = np.zeros(1, np.int64)
-        slots, marks, owners = np.zeros(2 * most, np.int64), np.zeros(most, np.uint64), np.zeros(most, np.int64)
-        self.arrays = (slots, marks, owners, self._offsets, self._pieces, self._count)
-        self._owners = owners
-
-    def __len__(self) -> int:
-        return int(self._count[0])
-
-    def text(self, number: int) -> bytes:
-        """The piece of a number."""
-        return self._pieces[self._offsets[number] : self._offsets[number + 1]].tobytes()
-
-    def owner(self, number: int) -> int:
-        """Whose piece it is."""
-        return int(self._owners[number])
-
-    @property
-    def is_nearly_full(self) -> bool:
-        """Whether little room is left."""
-        most, size = len(self._owners), len(self._pieces)
-        return len(self) > most - most // 8 or int(self._offsets[len(self)]) > size - size // 8
 
 
 class Sorted(NamedTuple):
@@ -88,7 +59,7 @@ class Kinds:
 
     def _begin_anew(self) -> None:
         """Forget all kinds, and what ends lines."""
-        self._endings, self._messages = _Store(_ENDINGS, _BYTES_OF_ENDINGS), _Store(_KINDS, _BYTES_OF_KINDS)
+        self._endings, self._messages = Store(_ENDINGS, _BYTES_OF_ENDINGS), Store(_KINDS, _BYTES_OF_KINDS)
         self._loggers.clear()
         self._moulds = Moulds()
         for _ in range(2):
@@ -104,7 +75,7 @@ class Kinds:
         text, count = np.frombuffer(stretch.text, np.uint8), len(stretch.bodies)
         ends, stops, endings, numbers = np.empty((4, count), np.int64)
         find_endings(text, stretch.starts, stretch.lines, stretch.bodies, stretch.plain, ends, stops)
-        number_endings(text, ends, stops, _IDENTITY, self._endings.arrays, endings)
+        number_endings(text, ends, stops, IDENTITY, self._endings.arrays, endings)
         self._learn_endings()
         rows, store = self._rows, self._messages.arrays
         number_kinds(text, stretch.starts, ends, endings, rows, self._folds, LONGEST_KEPT, store, numbers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from assay.traces.readers.interning import longer
 from assay.traces.readers.repetition import Repetition
 from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.convert import CONVERSIONS
@@ -23,21 +25,46 @@ NO_WRITER = -1
 
 
 class Mould:
-    """What the records of one kind have in common; ``skeleton`` is a message of it, whatever its digits are.
+    """What the records of one kind have in common; ``skeleton`` is a message of it, whatever its digits are. ``thread`` and ``resolution`` are as of ``LogRecord``.
 
     ``digits`` is where digits stand in a message, ``writer`` where the id of the broker stands that wrote it. ``packs`` says whether the messages can be
     made anew of their digits, and their writers read by machine code.
     """
 
-    __slots__ = ("_runs", "_template", "digits", "level", "likeness", "logger", "packs", "skeleton", "writer")
+    __slots__ = (
+        "_runs",
+        "_template",
+        "_writer_digits",
+        "digits",
+        "level",
+        "likeness",
+        "logger",
+        "packs",
+        "resolution",
+        "skeleton",
+        "thread",
+        "writer",
+    )
 
-    def __init__(self, level: str, logger: str, likeness: Likeness, skeleton: bytes) -> None:
+    def __init__(
+        self,
+        level: str,
+        logger: str,
+        likeness: Likeness,
+        skeleton: bytes,
+        thread: str | None = None,
+        resolution: int = 1,
+    ) -> None:
         self.level, self.logger, self.likeness, self.skeleton = level, logger, likeness, skeleton
+        self.thread, self.resolution = thread, resolution
         runs = [found.span() for found in _DIGITS.finditer(skeleton)]
         self.digits = tuple(at for begin, end in runs for at in range(begin, end))
         self._runs = Struct("".join(f"{end - begin}s" for begin, end in runs))
         self._template = _DIGITS.sub(b"%s", skeleton.replace(b"%", b"%%"))
         self.packs, self.writer = self._find_writer()
+        self._writer_digits = (
+            None if self.writer is None else slice(*(bisect_left(self.digits, at) for at in self.writer))
+        )
 
     def _find_writer(self) -> tuple[bool, tuple[int, int] | None]:
         if not self.likeness.writers:
@@ -48,12 +75,16 @@ class Mould:
             return False, None
         return text.removeprefix(b"-").isdigit(), (begin, end) if text.isdigit() else None
 
+    def writer_in(self, digits: bytes) -> int:
+        """The id of the broker that wrote a message of these digits."""
+        return NO_WRITER if self._writer_digits is None else int(digits[self._writer_digits])
+
     def message(self, digits: npt.NDArray[np.uint8], begin: int) -> str:
         """The message whose digits begin there."""
         return (self._template % self._runs.unpack_from(digits.data, begin)).decode("ascii")
 
     def __reduce__(self) -> tuple[type[Mould], tuple[object, ...]]:
-        return Mould, (self.level, self.logger, self.likeness, self.skeleton)
+        return Mould, (self.level, self.logger, self.likeness, self.skeleton, self.thread, self.resolution)
 
 
 class Places:
@@ -70,22 +101,14 @@ class Places:
         for mould in moulds[self._count :]:
             count, begin = self._count, int(self.first[self._count])
             end = begin + len(mould.digits)
-            if count + 2 > len(self.first) or end > len(self.places) or count + 1 > len(self.writers):
-                self.first, self.writers = _longer(self.first, count + 2), _longer(self.writers, count + 1)
-                self.places = _longer(self.places, end)
+            if count + 1 == len(self.first):
+                self.first, self.writers = longer(self.first, 2 * count + 2), longer(self.writers, 2 * count + 1)
+            if end > len(self.places):
+                self.places = longer(self.places, 2 * end)
             self.places[begin:end] = mould.digits
             self.writers[count] = mould.writer or (0, 0)
             self.first[count + 1] = end
             self._count += 1
-
-
-def _longer(array: Numbers, size: int) -> Numbers:
-    """The array, or one with twice the room if it is shorter than that."""
-    if len(array) >= size:
-        return array
-    found = np.zeros((2 * size, *array.shape[1:]), array.dtype)
-    found[: len(array)] = array
-    return found
 
 
 class Moulds:

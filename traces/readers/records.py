@@ -19,6 +19,7 @@ from assay.traces.readers.metadata_dump import is_dump, read_dump
 from assay.traces.readers.prefix import find_prefixes
 from assay.traces.readers.reading import FileReading, Origin
 from assay.traces.readers.scan import ByteStream, ScanLimits, Tally, divide
+from assay.traces.readers.singly import SingleMoulds
 from assay.traces.readers.stretch import RawRecord
 from assay.traces.readers.unwrap import Part, Unwrapped
 from assay.traces.shapes.recognise import LoggerShapes, Recogniser
@@ -64,7 +65,7 @@ class RecordReader:
         self._loggers: dict[bytes, Dispatched] = {}
         self.endings: dict[bytes, Dispatched] = {}
         self._levels: dict[bytes, str] = {}
-        self.kinds = Kinds(self.dispatch, self.level)
+        self.kinds, self.single = Kinds(self.dispatch, self.level), SingleMoulds()
 
     def read(self, stream: ByteStream, head: bytes, origin: Origin, *, may_be_pasted: bool) -> list[FileReading]:
         """Read one file to its end: the file, or the parts of it. ``head`` is its beginning, which ``stream`` will hand out again."""

@@ -28,17 +28,45 @@ NEVER = -(1 << 62)
 _WORD = (1 << 64) - 1
 
 AT_ONCE = 1 << 14
-"""So many records are taken out of the columns at a time."""
+"""So many records are taken out of the columns at a time, or come into them."""
 
 Bytes = npt.NDArray[np.uint8]
 
 
-class Source(NamedTuple):
-    """Where packed records come from: the file, and what their messages are made of."""
+class Source:
+    """Where packed records come from: the file, and what their messages are made of, which are moulds and digits. Of these there may come more."""
 
-    file: str
-    moulds: Moulds
-    digits: Bytes
+    def __init__(self, file: str, moulds: Moulds, digits: Bytes | None = None) -> None:
+        self.file, self.moulds = file, moulds
+        self._parts: list[Bytes] = [] if digits is None else [digits]
+        self._loose = bytearray()
+        self._size = 0 if digits is None else len(digits)
+
+    @property
+    def digits(self) -> Bytes:
+        """The digits of all messages, one after the other."""
+        self._end_loose()
+        if len(self._parts) != 1:
+            self._parts = [np.concatenate([np.empty(0, np.uint8), *self._parts])]
+        return self._parts[0]
+
+    def add(self, digits: Bytes) -> int:
+        """Take in the digits of more messages; where they begin."""
+        self._end_loose()
+        self._parts.append(digits)
+        self._size += len(digits)
+        return self._size - len(digits)
+
+    def add_one(self, digits: bytes) -> int:
+        """The same of one message."""
+        self._loose += digits
+        self._size += len(digits)
+        return self._size - len(digits)
+
+    def _end_loose(self) -> None:
+        if self._loose:
+            self._parts.append(np.frombuffer(bytes(self._loose), np.uint8))
+            self._loose.clear()
 
 
 class Columns(NamedTuple):
@@ -97,14 +125,6 @@ def mark(moulds: Any, begins: Any, first: Any, digits: Any, skeletons: Any, mark
         marks[row] = found ^ (found >> MIX)
 
 
-class _Open(NamedTuple):
-    """The source whose records come in: its file, its moulds, and the digits so far."""
-
-    file: str
-    moulds: Moulds
-    digits: list[Bytes]
-
-
 class Rows(Sequence[Match]):
     """Records in the order of their writing: each is made when it is asked for."""
 
@@ -113,8 +133,10 @@ class Rows(Sequence[Match]):
         self._sources: list[Source] = []
         self._objects: list[Match] = []
         self._more: list[Columns] = []
-        self._loose: list[int] = []
-        self._open: _Open | None = None
+        self._single: list[tuple[int, ...]] = []
+        """Records that came one by one, each with its entry of each column."""
+        self._growing: dict[int, int] = {}
+        """Which source takes more digits, by its moulds."""
         self += matches
 
     # --------------------------------------------------------------------------------------------------- growing
@@ -127,13 +149,24 @@ class Rows(Sequence[Match]):
     def append(self, match: Match) -> None:
         """One more record, kept as it is."""
         time = match.record.time
+        self._put((0, ~len(self._objects), NEVER if time is None else time, 0, 0, 0, NO_WRITER))
         self._objects.append(match)
-        self._loose.append(NEVER if time is None else time)
+
+    def add(self, place: Place, time: int, moulds: Moulds, number: int, digits: bytes) -> None:
+        """One more record, of a mould that packs."""
+        source, writer = self._source(place.file, moulds), moulds[number].writer_in(digits)
+        begin = self._sources[source].add_one(digits)
+        self._put((source, number, time, place.offset, place.line, begin, writer))
+
+    def _put(self, entry: tuple[int, ...]) -> None:
+        """One more record, by its entries of the columns."""
+        self._single.append(entry)
+        if len(self._single) == AT_ONCE:
+            self._end_single()
 
     def extend(self, rows: Rows) -> None:
         """More records, as they are in other rows."""
-        self._end_loose()
-        self._close()
+        self._end_single()
         own = rows.columns
         moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(self._objects)), own.moulds)
         self._more.append(own._replace(sources=own.sources + np.int32(len(self._sources)), moulds=moulds))
@@ -141,20 +174,17 @@ class Rows(Sequence[Match]):
 
     def pack(self, file: str, stretch: Stretch, kept: Numbers, moulds: Moulds, numbers: Numbers) -> None:
         """More records, those of a stretch that are kept; ``numbers`` are those of their moulds, all of which pack."""
-        self._end_loose()
-        if self._open is None or self._open.file != file or self._open.moulds is not moulds:
-            self._close()
-            self._open = _Open(file, moulds, [])
-        places, before = moulds.places, sum(map(len, self._open.digits))
+        self._end_single()
+        source, places = self._source(file, moulds), moulds.places
         ends = np.cumsum(np.diff(places.first)[numbers])
         begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
         digits, writers = np.empty(int(ends[-1]), np.uint8), np.empty(len(kept), np.int64)
         text = np.frombuffer(stretch.text, np.uint8)
         pack(text, kept, numbers, stretch.bodies, places.first, places.places, places.writers, begins, digits, writers)
-        self._open.digits.append(digits)
+        before = self._sources[source].add(digits)
         self._more.append(
             Columns(
-                np.full(len(kept), len(self._sources), np.int32),
+                np.full(len(kept), source, np.int32),
                 numbers.astype(np.int32),
                 stretch.times[kept],
                 stretch.base + stretch.starts[kept] + 1,
@@ -164,30 +194,26 @@ class Rows(Sequence[Match]):
             )
         )
 
-    def _end_loose(self) -> None:
-        """Records that are kept as they are become entries."""
-        count = len(self._loose)
-        if count:
-            zeros = np.zeros(count, np.int64)
-            moulds = np.arange(len(self._objects) - count, len(self._objects), dtype=np.int32)
-            times, writers = np.array(self._loose, np.int64), np.full(count, NO_WRITER, np.int32)
-            self._more.append(
-                Columns(zeros.astype(np.int32), ~moulds, times, zeros, zeros.astype(np.int32), zeros, writers)
-            )
-            self._loose = []
+    def _source(self, file: str, moulds: Moulds) -> int:
+        """The number of the source that takes digits of records of a file with these moulds."""
+        found = self._growing.get(id(moulds))
+        if found is None or self._sources[found].file != file:
+            found = self._growing[id(moulds)] = len(self._sources)
+            self._sources.append(Source(file, moulds))
+        return found
 
-    def _close(self) -> None:
-        """No more records come from the source at hand."""
-        if self._open is not None:
-            file, moulds, digits = self._open
-            self._sources.append(Source(file, moulds, np.concatenate(digits)))
-            self._open = None
+    def _end_single(self) -> None:
+        """The entries of records that came one by one become columns."""
+        if self._single:
+            kinds = (column.dtype for column in _EMPTY)
+            parts = zip(np.array(self._single, np.int64).T, kinds, strict=True)
+            self._more.append(Columns(*(part.astype(kind) for part, kind in parts)))
+            self._single = []
 
     @property
     def columns(self) -> Columns:
         """All records, in columns."""
-        self._end_loose()
-        self._close()
+        self._end_single()
         if self._more:
             self._columns = Columns(*(np.concatenate(parts) for parts in zip(self._columns, *self._more, strict=True)))
             self._more = []
@@ -217,15 +243,16 @@ class Rows(Sequence[Match]):
     def _made(self, source: int, mould: int, time: int, offset: int, line: int, begin: int, writer: int) -> Match:
         if mould < 0:
             return self._objects[~mould]
-        file, moulds, digits = self._sources[source]
-        kind = moulds.moulds[mould]
-        record = LogRecord(Place(file, line, offset), time, kind.level, kind.logger, None, kind.message(digits, begin))
+        origin = self._sources[source]
+        kind = origin.moulds[mould]
+        message = kind.message(origin.digits, begin)
+        place = Place(origin.file, line, offset)
+        record = LogRecord(place, time, kind.level, kind.logger, kind.thread, message, kind.resolution)
         return Match(record, kind.likeness, NOBODY if writer < 0 else alone(writer), kind.likeness.roles)
 
     @property
     def sources(self) -> Sequence[Source]:
         """Where the packed records come from."""
-        self._close()
         return self._sources
 
     def __eq__(self, other: object) -> bool:
@@ -330,7 +357,7 @@ class Rows(Sequence[Match]):
         found = self._with(
             columns._replace(lines=columns.lines + np.int32(lines), offsets=columns.offsets + offset, times=later)
         )
-        found._sources = [source._replace(file=file) for source in self._sources]
+        found._sources = [Source(file, source.moulds, source.digits) for source in self._sources]
         found._objects = list(map(moved, self._objects))
         return found
 
