@@ -69,7 +69,7 @@ def chosen(validation: Validation, choice: Choice, events: int) -> Validation:
         counts = replace(validation.counts, read=events + unmapped, ignored=events)
         return replace(validation, verdict=TraceVerdict.INCONCLUSIVE, reason=choice.unsupported, counts=counts)
     notice = Notice(KIND, None, f"validated against {choice.spec}, because there are {choice.because}")
-    notices = validation.notices if choice.by_user else (*validation.notices, notice)
+    notices = (*validation.notices, notice) if events and not choice.by_user else validation.notices
     if choice.assumed is not None and validation.verdict is TraceVerdict.CONSISTENT:
         return replace(validation, notices=notices, verdict=TraceVerdict.INCONCLUSIVE, reason=choice.assumed)
     return replace(validation, notices=notices)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
 
 from assay.checker.evaluate.domain import cardinality, domain
 from assay.grammar import kernel_types as t
@@ -10,7 +12,7 @@ from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, Vari
 
 ELEMENTS_TRIED = 24
 ALTERNATIVES_TRIED = 80
-"""The most elements of a set parameter, and values of one field in all, that are tried."""
+"""The most elements of a set parameter, or entries of a collection, and values of one field in all, that are tried."""
 
 
 def alternatives(value: Value, type_: t.Type, stated: Iterable[Value] = ()) -> list[Value]:
@@ -42,8 +44,7 @@ def _near(value: Value, type_: t.Type, hints: list[Value]) -> Iterator[Value]:
             of = next(v for v in type_.variants if v.name == variant)
             yield from (VariantValue(variant, row) for row in _rows(payload, [f.type for f in of.fields], hints))
         case tuple() if isinstance(type_, t.SeqType):
-            yield from (value[:i] + value[i + 1 :] for i in range(len(value)))
-            yield from _rows(value, [type_.item] * len(value), hints)
+            yield from _sequences(value, type_.item, hints)
 
 
 def _numbers(value: int, hints: list[Value]) -> Iterator[int]:
@@ -77,10 +78,27 @@ def _sets(value: frozenset[Value], type_: t.Type) -> Iterator[Value]:
 def _maps(value: FrozenMap, type_: t.Type, hints: list[Value]) -> Iterator[Value]:
     if not isinstance(type_, t.MapType):
         return
-    for key, item in value.items():
+    like = [dict(hint) for hint in hints if isinstance(hint, FrozenMap)]
+    for key, near in _doubted(dict(value), like, hints).items():
         if type_.partial:
             yield value.without(key)
-        yield from (value.changed(key, other) for other in _near(item, type_.value, hints))
+        yield from (value.changed(key, other) for other in _near(value[key], type_.value, near))
+
+
+def _sequences(values: tuple[Value, ...], of: t.Type, hints: list[Value]) -> Iterator[tuple[Value, ...]]:
+    like = [dict(enumerate(hint)) for hint in hints if type(hint) is tuple]
+    for at, near in _doubted(dict(enumerate(values)), like, hints).items():
+        yield values[:at] + values[at + 1 :]
+        yield from ((*values[:at], other, *values[at + 1 :]) for other in _near(values[at], of, near))
+
+
+def _doubted(entries: dict[Any, Value], like: list[dict[Any, Value]], hints: list[Value]) -> dict[Any, list[Value]]:
+    """The keys of the entries that may be wrong, with hints for each: of many entries only those that other collections have otherwise, and these tell how."""
+    if len(entries) <= ELEMENTS_TRIED:
+        return dict.fromkeys(entries, hints)
+    others = {key: [each[key] for each in like if key in each] for key in entries}
+    odd = (key for key, item in entries.items() if any(each.get(key) != item for each in like))
+    return {key: others[key] for key in islice(odd, ELEMENTS_TRIED)}
 
 
 def _rows(values: tuple[Value, ...], types: list[t.Type], hints: list[Value]) -> Iterator[tuple[Value, ...]]:
@@ -142,13 +160,27 @@ def contains(whole: Value, part: Value) -> bool:
 
 def distance(left: Value, right: Value) -> int:
     """How many characters have to be added, removed or exchanged to make one value's text the other's."""
-    a, b = _plain(left), _plain(right)
+    a, b = _differing(_plain(left), _plain(right))
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         previous, row[0] = row[0], i
         for j, y in enumerate(b, 1):
             previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (x != y))
     return row[-1]
+
+
+def _differing(one: str, other: str) -> tuple[str, str]:
+    """Two texts without what they begin and end with alike, which no shortest change touches."""
+    begin = _alike(one, other)
+    one, other = one[begin:], other[begin:]
+    end = _alike(one[::-1], other[::-1])
+    return one[: len(one) - end], other[: len(other) - end]
+
+
+def _alike(one: str, other: str) -> int:
+    """How many letters two texts begin with alike."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _plain(value: Value) -> str:

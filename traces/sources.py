@@ -110,7 +110,12 @@ def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[Listed]
         if path == STANDARD_INPUT:
             yield Listed(STDIN_NAME, str(Path(STDIN_NAME).absolute()), named=True, size=0)
         elif path.is_dir():
-            yield from walker.directory(path)
+            noticed, is_empty = len(notices), True
+            for listed in walker.directory(path):
+                is_empty = False
+                yield listed
+            if is_empty and len(notices) == noticed:
+                notices.append(_note("no file", path, "the directory holds no file"))
         else:
             yield from walker.file(path, named=True)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from assay.grammar import kernel_types as t
 from assay.grammar.values import Atom, FrozenMap, Some
 from assay.traces.rewrite import alternatives, contains, distance
@@ -42,3 +44,21 @@ def test_a_map_changes_at_one_key() -> None:
 def test_a_value_is_found_inside_another() -> None:
     assert contains(FrozenMap({ONE: Some(98)}), 98)
     assert not contains(FrozenMap({ONE: Some(98)}), 97)
+
+
+def test_of_many_entries_those_are_changed_that_a_hint_has_otherwise() -> None:
+    sort = t.Sort("Broker", tuple(map(str, range(100))), symmetric=True)
+    brokers = [Atom("Broker", at, str(at)) for at in range(100)]
+    value = FrozenMap({each: 1000 + each.index for each in brokers})
+    of = t.MapType(t.AtomType(sort), t.RangeType(0, 5000, sized=True), 100, partial=True)
+    hint = value.changed(brokers[7], 77).without(brokers[50])
+    found = alternatives(value, of, [hint])
+    assert {hint, value.changed(brokers[7], 77), value.without(brokers[50])} <= set(found)
+    assert all({key for key in brokers if other.get(key) != value[key]} <= {brokers[7], brokers[50]} for other in found)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "steps"), [("kitten", "sitting", 3), ("aa", "aaa", 1), ("abab", "ab", 2), ("", "xy", 2)]
+)
+def test_a_distance_is_the_least_number_of_changes(left: str, right: str, steps: int) -> None:
+    assert distance(Atom("Broker", 0, left), Atom("Broker", 1, right)) == steps

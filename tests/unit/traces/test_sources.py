@@ -50,6 +50,15 @@ def test_a_missing_path_is_an_error_that_names_it(tmp_path: Path) -> None:
     assert "nowhere" in caught.value.diagnostics[0].message
 
 
+def test_a_directory_without_a_file_is_said(tmp_path: Path) -> None:
+    (tmp_path / "logs" / "broker-1").mkdir(parents=True)
+    found, notices = contents(tmp_path / "logs")
+    assert (found, [(notice.kind, notice.place.file) for notice in notices if notice.place]) == (
+        {},
+        [("no file", str(tmp_path / "logs"))],
+    )
+
+
 def test_a_directory_is_walked_by_name(tmp_path: Path) -> None:
     root = tmp_path / "logs"
     for name in ("b/server.log", "a/x/server.log", "a/server.log"):
