@@ -24,7 +24,7 @@ from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
 from assay.spark.cluster import Choice, ClusterOptions
 from assay.spark.exploration import explore
-from assay.spark.session import SEARCH, session
+from assay.spark.session import LOCALLY, session
 from benchmarks.effort import processor_seconds
 from benchmarks.faults import lines as fault_lines
 from benchmarks.native import KIP320, LARGE, WORDS
@@ -80,7 +80,7 @@ def _on_spark(kernel: Kernel, exchange: Choice, out: int | None = None) -> Run:
         began.setdefault(progress.level, time.perf_counter())
 
     cluster = ClusterOptions(TASKS, exchange) if out is None else ClusterOptions(TASKS, exchange, out=out)
-    with session(f"local[{TASKS}]", {**SEARCH, "spark.driver.memory": "2g"}) as spark:
+    with session(f"local[{TASKS}]", {**LOCALLY, "spark.driver.memory": "2g"}) as spark:
         explore(
             spark,
             load_spec(KIP320, model="r3l2m2e1").kernel,

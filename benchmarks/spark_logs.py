@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any
 from assay.grammar.load import Loaded, bundled_specs, load_spec
 from assay.report.validation_object import validation_object
 from assay.spark.logs.asking import Clusters, Question, texts_of
-from assay.spark.logs.inputs import list_inputs
+from assay.spark.logs.inputs import Inputs, list_inputs
 from assay.spark.logs.live import Change, follow
-from assay.spark.logs.reading import NO_FILE, divisible, files_of, read_parts, read_whole, settings
+from assay.spark.logs.reading import NO_FILE, read_files, settings
 from assay.spark.logs.validation import AS_USUAL, ClusterAnswer, asked, shared_answers, slice_answers, validating
 from assay.spark.logs.wanted import Wanted
-from assay.spark.session import configured, session
+from assay.spark.session import LOCALLY, configured, session
 from assay.traces.answer import validated
 from assay.traces.conduct import DEFAULT_OPTIONS
 from assay.traces.event_table import fields_read
@@ -47,7 +47,7 @@ from benchmarks.synthetic import generate, size_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 Line = dict[str, object]
 
@@ -71,23 +71,31 @@ def _spec() -> Loaded:
 
 def _reading(size: str) -> Iterator[Line]:
     """Two lines, of processor seconds of all processes: reading alone; reading, putting together what was read, attributing and slicing."""
-    with TemporaryDirectory() as folder, session(f"local[{CORES}]") as spark, configured(spark, settings(PART)):
+    with (
+        TemporaryDirectory() as folder,
+        session(f"local[{CORES}]", LOCALLY) as spark,
+        configured(spark, settings(PART)),
+    ):
         bytes_ = _days(Path(folder), int(size))
         inputs, question = list_inputs(spark, [folder]), Question(Wanted(_spec()))
         job = to_bytes(Clusters(question, {file.number: file for file in inputs.files}, ()))
-        read_whole(files_of(spark, inputs.files[:2]), inputs.files[:2], question.read).count()
-        parts = [file for file in inputs.files if divisible(file, PART)]
-        whole = [file for file in inputs.files if file not in parts]
+        _warm(spark, inputs, question, job)
         for what, finish in (("reading", _counted), ("reading and slicing", partial(_slices, job))):
-            found = read_whole(files_of(spark, whole), whole, question.read)
             before, begun = processor_seconds(), time.perf_counter()
-            events = finish(found.union(read_parts(spark, parts, question.read)))
+            events = finish(read_files(spark, inputs.files, question.read, PART))
             cpu = processor_seconds() - before
             yield {
                 "benchmark": "spark_logs", "what": what, "value": round(bytes_ / 1e6 / cpu, 1), "unit": "MB a processor second",
                 "target": READING, "bytes": bytes_, "events": events, "cpu": round(cpu, 2), "seconds": round(time.perf_counter() - begun, 2),
                 "load_after": round(os.getloadavg()[0], 2),
             }  # fmt: skip
+
+
+def _warm(spark: SparkSession, inputs: Inputs, question: Question, job: bytes) -> None:
+    """Two files read, so that what processes load once, and the code that they make, is not measured."""
+    few = inputs.files[:2]
+    for finish in (_counted, partial(_slices, job)):
+        finish(read_files(spark, few, question.read, PART))
 
 
 def _days(folder: Path, days: int) -> int:
@@ -131,21 +139,24 @@ def _sliced(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
 def _clusters(size: str) -> Iterator[Line]:
     """One line each for reading, for the part that slices share, and for slices."""
     copies = int(size)
-    with TemporaryDirectory() as folder, session(f"local[{CORES}]") as spark, configured(spark, settings(PART)):
+    with (
+        TemporaryDirectory() as folder,
+        session(f"local[{CORES}]", LOCALLY) as spark,
+        configured(spark, settings(PART)),
+    ):
         bytes_ = _copy(Path(folder), copies)
         inputs = list_inputs(spark, [folder], rf"{folder}/([^/]+)/")
         question = Question(Wanted(_spec()))
-        warm = read_whole(files_of(spark, inputs.files[:2]), inputs.files[:2], question.read)
-        warm.count()
+        read_files(spark, inputs.files[:2], question.read).count()
         begun = time.perf_counter()
-        read_whole(files_of(spark, inputs.files), inputs.files, question.read).count()
+        read_files(spark, inputs.files, question.read).count()
         yield _rate("reading", begun, bytes_ / 1e6, "MB a second and core", READING, clusters=copies)
         begun = time.perf_counter()
         with asked(spark, inputs, question, AS_USUAL) as rows:
             shared = shared_answers(rows)
             yield _rate("reading and what slices share", begun, bytes_ / 1e6, "MB a second and core", clusters=copies)
             begun = time.perf_counter()
-            answers = slice_answers(spark, rows, shared, AS_USUAL, keep_executions=False)
+            answers = slice_answers(spark, rows, shared, question, AS_USUAL, keep_executions=False)
             used = sum(each.tally.used for each in answers.values())
             yield _rate("slices", begun, used, "events a second and core", clusters=copies)
 
@@ -157,7 +168,7 @@ def _large(size: str) -> Iterator[Line]:
         begun = time.perf_counter()
         expected = _local(Path(folder))
         local = time.perf_counter() - begun
-        with session(f"local[{CORES}]", {"spark.driver.memory": "4g"}) as spark:
+        with session(f"local[{CORES}]", {**LOCALLY, "spark.driver.memory": "4g"}) as spark:
             begun = time.perf_counter()
             inputs = list_inputs(spark, [folder])
             with validating(spark, inputs, Question(Wanted(_spec()))) as work:
@@ -183,7 +194,7 @@ def _live(size: str) -> Iterator[Line]:
             answers.append(answer)
 
         times, longest, cpu, begun = _times(source, STEPS), 0.0, 0.0, time.perf_counter()
-        with session(f"local[{CORES}]", {"spark.driver.memory": "4g"}) as spark:
+        with session(f"local[{CORES}]", {**LOCALLY, "spark.driver.memory": "4g"}) as spark:
             for steps in (range(STEPS // 2), range(STEPS // 2, STEPS)):
                 query = follow(spark, logs, _spec(), Path(temporary) / "state", told, delay=0)
                 for step in steps:

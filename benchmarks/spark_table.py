@@ -1,12 +1,12 @@
-"""All figures that Spark is held to, with their targets: `python -m benchmarks spark_table [into=FILE]`; at full sizes that takes hours on two cores.
+"""All figures that Spark is held to, with their targets: `python -m benchmarks spark_table [into=FILE] [PART[=SIZE]]…`, all parts if none is named.
 
-What is in the file is not measured again, so that the command can be ended at any time. The lines have all that was measured; a last one counts
-the targets that were met.
+At full sizes that takes hours on two cores. What is in the file is not measured again, so that the command can be ended at any time; of the parts about logs
+(`reading`, `large`, `live`) a smaller size may be said. The lines have all that was measured; a last one counts the targets that were met.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import spark, spark_logs
@@ -18,11 +18,14 @@ RATES = frozenset({"MB a processor second", "events a second"})
 
 
 def lines(arguments: Sequence[str]) -> Iterator[Line]:
-    """The lines of all measurements that have a target; raises ValueError for what is no file."""
-    if wrong := [each for each in arguments if not each.startswith("into=")]:
-        raise ValueError(f"only into=FILE can be said, and not {wrong[0]}")
+    """The lines of all measurements that have a target; raises ValueError for what is neither a file nor a part."""
+    files = [each.removeprefix("into=") for each in arguments if each.startswith("into=")]
+    parts = dict(each.partition("=")[::2] for each in arguments if not each.startswith("into="))
+    known = {*spark.PARTS, *OF_LOGS}
+    if wrong := [name for name, size in parts.items() if name not in known or (size and name not in OF_LOGS)]:
+        raise ValueError(f"no part {wrong[0]}, or none of another size; parts: {', '.join(sorted(known))}")
     met: list[bool] = []
-    for line in _measured(arguments):
+    for line in _measured(Path(files[-1]) if files else None, parts or dict.fromkeys([*spark.PARTS, *OF_LOGS], "")):
         if line.get("target") is not None:
             met.append(is_met(line))
             yield {**line, "met": met[-1]}
@@ -40,13 +43,15 @@ def is_met(line: Line) -> bool:
     return value == target
 
 
-def _measured(arguments: Sequence[str]) -> Iterator[Line]:
-    yield from spark.lines(arguments)
-    kept = Path(arguments[-1].removeprefix("into=")) if arguments else None
-    for part in OF_LOGS:
-        known = spark.known_lines(kept, part)
+def _measured(kept: Path | None, parts: Mapping[str, str]) -> Iterator[Line]:
+    searches = [name for name in parts if name in spark.PARTS]
+    if searches:
+        yield from spark.lines([*([] if kept is None else [f"into={kept}"]), *searches])
+    for part in (name for name in parts if name in OF_LOGS):
+        named = f"{part}={parts[part]}" if parts[part] else part
+        known = spark.known_lines(kept, named)
         yield from known
         if not known:
-            found = [{"part": part, **line} for line in spark_logs.lines([part])]
+            found = [{"part": named, **line} for line in spark_logs.lines([named])]
             yield from found
             spark.keep_lines(kept, found)

@@ -60,16 +60,16 @@ STATIC = {
     SHIP: "true",
 }
 """Settings that a session begins with."""
-SEARCH = {
+LOCALLY = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # jobs are short: what the second compiler costs, it does not bring in
     "spark.shuffle.compress": "false",  # packed rows and fingerprints do not get smaller
 }
-"""Settings for searches on this machine; a cluster has its own."""
+"""Settings for sessions on this machine; a cluster has its own."""
 
 
-def search_settings(master: str) -> dict[str, str]:
-    """Settings with which a session for searches begins."""
-    return SEARCH if master.startswith("local") else {}
+def local_settings(master: str) -> dict[str, str]:
+    """Settings with which a session begins."""
+    return LOCALLY if master.startswith("local") else {}
 
 
 @contextmanager

@@ -92,11 +92,15 @@ class Storage:
         return content
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file in one step."""
+        """Write a file in one step; where that fails, nothing stays."""
         aside = f"{name}.{new_name()}"
         if self.folder is not None:
-            (self.folder / aside).write_bytes(content)
-            (self.folder / aside).replace(self.folder / name)
+            try:
+                (self.folder / aside).write_bytes(content)
+                (self.folder / aside).replace(self.folder / name)
+            except OSError:
+                (self.folder / aside).unlink(missing_ok=True)
+                raise
             return
         system, path = self._remote
         with system.open_output_stream(f"{path}/{aside}") as stream:

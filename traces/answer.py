@@ -21,6 +21,7 @@ from assay.traces.impact import Basis, Meter, basis, with_impact
 from assay.traces.join import SliceAnswer
 from assay.traces.overview import configured, protocol_versions
 from assay.traces.read import LogReading, UnmappedLines
+from assay.traces.selection import Selection
 from assay.traces.validate import SharedAnswer, answer_slices, conclusion, validate_shared
 from assay.traces.validation import Remark, Validation
 
@@ -85,7 +86,7 @@ def ask_shared(
     scope: Scope,
     *,
     supported: bool = True,
-) -> tuple[SharedAnswer, Mapping[str, Sequence[Event]], Beside]:
+) -> tuple[SharedAnswer, Mapping[str, Selection], Beside]:
     """The answer about what all slices share, the events of each slice, and what there is to say beside."""
 
     events, left = _in_scope(reading.events if supported else [], scope)

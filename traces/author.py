@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from assay.traces.events import Event, Field, LogRecord, ProcessRun
 from assay.traces.readers.match import Match
 from assay.traces.shapes.form import Form, LineFields
-from assay.traces.shapes.recognise import Likeness
 
 Owners = Mapping[str, tuple[ProcessRun, int | None]]
 """The process run that owned a session, and its broker id if that is known."""
@@ -21,11 +20,8 @@ class Author:
         self._place: dict[str, Field] = {"node": None, "run": None} if unknown else {"node": str(run)}
         self._added: dict[tuple[str | None, bool], dict[str, Field]] = {}
 
-    def events(self, match: Match, session: str | None, stream: str) -> list[Event]:
-        """The events of a record, with the node, the broker and the session added where they are known."""
-        found = match.found
-        if isinstance(found, Likeness) and not found.repeats:
-            return [self.event_of(form, match.record, session, stream) for form in found.forms]
+    def events_of(self, match: Match, session: str | None, stream: str) -> list[Event]:
+        """The events of a record one by one, with the node, the broker and the session added where they are known."""
         record, run = match.record, self.run
         return [
             Event(each.shape.kind, each.shape.name, self._with_more(each.fields, session), record, run, stream)

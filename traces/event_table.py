@@ -14,12 +14,14 @@ from itertools import accumulate, pairwise
 from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.grammar.kernel import TracePlan
 from assay.traces.events import Event
 from assay.traces.log_events import Events, LogEvents, Packed, Traits, traits_of
 from assay.traces.readers.interning import Interning
 from assay.traces.readers.moulds import Mould, Moulds
+from assay.traces.readers.repetition import masked
 from assay.traces.readers.rows import NEVER
 from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.form import Form
@@ -79,6 +81,7 @@ class EventTable(Events):
     def __init__(self, parts: Iterable[Sequence[Event]]) -> None:
         self.parts = tuple(parts)
         self._starts = [0, *accumulate(map(len, self.parts))]
+        self._of_kind: dict[str | None, npt.NDArray[np.bool_]] = {}
 
     @classmethod
     def of(cls, events: Sequence[Event]) -> EventTable:
@@ -102,6 +105,18 @@ class EventTable(Events):
                 local = positions[begin:end] - self._starts[int(parts[begin])]
                 yield from part.at(local) if isinstance(part, LogEvents) else (part[each] for each in local.tolist())
 
+    def only(self, positions: Numbers) -> tuple[EventTable, Numbers]:
+        """A table of the records of which some events are, which are in order, and the positions here of all its events."""
+        parts, kept = list[Sequence[Event]](), [np.empty(0, np.int64)]
+        for number, own in zip(
+            *_groups(np.searchsorted(self._starts, positions, side="right") - 1, positions), strict=True
+        ):
+            part, start = self.parts[number], self._starts[number]
+            fewer, places = part.only(own - start) if isinstance(part, LogEvents) else _only(part, own - start)
+            parts.append(fewer)
+            kept.append(places + start)
+        return EventTable(parts), np.concatenate(kept)
+
     def traits(self) -> Counter[Traits]:
         """The traits of the events, and how many have them."""
         return sum(map(traits, self.parts), Counter())
@@ -113,6 +128,13 @@ class EventTable(Events):
             own = part.told(ask) if isinstance(part, LogEvents) else [ask(traits_of(event)) for event in part]
             found.append(np.flatnonzero(own) + start)
         return np.concatenate([np.empty(0, np.int64), *found])
+
+    def of_kind(self, kind: str | None) -> npt.NDArray[np.bool_]:
+        """Which of all events are of a kind; found once for each."""
+        if kind not in self._of_kind:
+            self._of_kind[kind] = np.zeros(len(self), np.bool_)
+            self._of_kind[kind][self.where(lambda traits: traits.kind == kind)] = True
+        return self._of_kind[kind]
 
     def such(self, ask: Callable[[Traits], bool]) -> Iterator[Event]:
         """The events of such lines."""
@@ -173,6 +195,10 @@ class EventTable(Events):
         return Statements(numbers, order, begins)
 
 
+def _only(part: Sequence[Event], positions: Numbers) -> tuple[Sequence[Event], Numbers]:
+    return [part[at] for at in positions.tolist()], positions
+
+
 def times(part: Sequence[Event]) -> Numbers:
     """The times of some events; ``NEVER`` where they state none."""
     if isinstance(part, LogEvents):
@@ -225,7 +251,7 @@ class _Forms:
         own = sorted(name for name in names & form.fields.keys() if name not in IN_PLACE)
         spans = [(name, *form.parts[name][1:]) for name in own if name in form.parts]
         same = tuple((name, repr(form.fields[name])) for name in own if name not in form.parts)
-        texts = tuple((name, _masked(mould.skeleton[begin:end])) for name, begin, end in spans)
+        texts = tuple((name, masked(mould.skeleton[begin:end])) for name, begin, end in spans)
         self._chosen += (
             at for at, place in enumerate(mould.digits) if any(begin <= place < end for _, begin, end in spans)
         )
@@ -235,11 +261,6 @@ class _Forms:
         stated = frozenset(form.fields.keys() & {"broker", "session", "owner_session"})
         group = added, not names.isdisjoint(OF_THE_FILE), stated
         self._groups.append(groups.setdefault(group, len(groups)))
-
-
-def _masked(text: bytes) -> bytes:
-    """A text without what its digits are."""
-    return bytes(48 if 48 <= each < 58 else each for each in text)
 
 
 class _Counting:

@@ -15,17 +15,16 @@ from assay.traces.author import Author
 from assay.traces.events import Event
 from assay.traces.readers.match import Match
 from assay.traces.readers.moulds import Mould, Moulds
+from assay.traces.readers.repetition import Repeated
 from assay.traces.readers.rows import Rows
 from assay.traces.readers.stretch import Numbers
 from assay.traces.sessions import Sessions
 from assay.traces.shapes.form import Form
 from assay.traces.shapes.recognise import Likeness
 
-_SEVERAL = -1
-
 
 def _forms_of_mould(mould: Mould) -> int:
-    return _SEVERAL if mould.likeness.repeats else len(mould.likeness.forms)
+    return len(mould.likeness.forms)
 
 
 def _findings_of_match(match: Match) -> int:
@@ -46,6 +45,13 @@ def _thread_of_match(match: Match) -> str | None:
 
 def _thread_of_mould(mould: Mould) -> str | None:
     return mould.thread
+
+
+def _numbers_of_forms(counts: Numbers, repeated: Repeated) -> Numbers:
+    """For each event the number of its form, where records with so many forms state some of them twice."""
+    first = np.cumsum(counts) - counts
+    every = np.arange(int(counts.sum())) - np.repeat(first, counts)
+    return np.delete(every, first[repeated.records] + repeated.forms)
 
 
 class Traits(NamedTuple):
@@ -102,10 +108,13 @@ class LogEvents(Events):
 
     def __init__(self, rows: Rows, sessions: Sessions, author: Author, stream: str) -> None:
         self._rows, self.sessions, self.author, self._stream = rows, sessions, author, stream
+        repeated = rows.repeated()
+        self._doubtful = repeated.doubtful
         counts = rows.told(_findings_of_match, _forms_of_mould, np.int64)
-        self._repeating = counts == _SEVERAL
-        for at in np.flatnonzero(self._repeating).tolist():
+        for at in np.flatnonzero(self._doubtful & rows.packed).tolist():
             counts[at] = len(rows[at].findings)
+        self._numbers = _numbers_of_forms(counts, repeated) if len(repeated.records) else None
+        np.subtract.at(counts, repeated.records, 1)
         self._first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
         self._plain = bool((counts == 1).all())
 
@@ -119,20 +128,47 @@ class LogEvents(Events):
     def at(self, positions: Numbers) -> Iterator[Event]:
         """The events at some positions."""
         rows = np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1
-        which = (positions - self._first[rows]).tolist()
+        which = self._forms_at(positions, rows).tolist()
         for row, match, number in zip(rows.tolist(), self._rows.take(rows), which, strict=True):
-            found = match.found
-            if isinstance(found, Likeness) and not found.repeats:
-                session = self.sessions[row]
-                yield self.author.event_of(found.forms[number], match.record, session, self._stream_of(match))
-            else:
+            forms = self._forms(row, match)
+            if forms is None:
                 yield self._made(row, match)[number]
+            else:
+                yield self.author.event_of(forms[number], match.record, self.sessions[row], self._stream_of(match))
 
     def _made(self, row: int, match: Match) -> list[Event]:
-        return self.author.events(match, self.sessions[row], self._stream_of(match))
+        session, stream, forms = self.sessions[row], self._stream_of(match), self._forms(row, match)
+        if forms is None:
+            return self.author.events_of(match, session, stream)
+        if self._numbers is not None:
+            forms = [forms[number] for number in self._numbers[self._first[row] : self._first[row + 1]].tolist()]
+        return [self.author.event_of(form, match.record, session, stream) for form in forms]
+
+    def _forms_at(self, positions: Numbers, rows: Numbers) -> Numbers:
+        """The number of the form, in its record, of which each of some events is; the records are given too."""
+        return positions - self._first[rows] if self._numbers is None else self._numbers[positions]
+
+    def _forms(self, row: int, match: Match) -> Sequence[Form] | None:
+        """The forms of a record of which each is an event; None of one that may state one thing twice."""
+        found = match.found
+        return found.forms if isinstance(found, Likeness) and not self._doubtful[row] else None
 
     def _stream_of(self, match: Match) -> str:
         return "" if self._stream == match.record.place.file else self._stream
+
+    def only(self, positions: Numbers) -> tuple[LogEvents, Numbers]:
+        """The events of those records of which some events are, with the positions that they have here, in their order."""
+        rows = np.unique(np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1)
+        counts = np.diff(self._first)[rows]
+        first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
+        own = np.repeat(self._first[rows].astype(np.int64) - first[:-1], counts) + np.arange(int(first[-1]))
+        found = LogEvents.__new__(LogEvents)
+        found._rows, found._doubtful, found._first = self._rows.take(rows), self._doubtful[rows], first
+        found._numbers = None if self._numbers is None else self._numbers[own]
+        found._plain = bool((counts == 1).all())
+        found.sessions = Sessions(self.sessions.names, self.sessions.numbers[rows])
+        found.author, found._stream = self.author, self._stream
+        return found, own
 
     @property
     def rows(self) -> Numbers:
@@ -190,9 +226,9 @@ class LogEvents(Events):
     def packed(self) -> Iterator[Packed]:
         """The events of packed records, in no order; those of records that state one thing several times are not among them."""
         rows, columns = self.rows, self._rows.columns
-        forms = np.arange(len(rows)) - self._first[rows]
+        forms = self._forms_at(np.arange(len(rows)), rows)
         for number, source in enumerate(self._rows.sources):
-            fitting = (columns.sources == number) & (columns.moulds >= 0) & ~self._repeating
+            fitting = (columns.sources == number) & (columns.moulds >= 0) & ~self._doubtful
             at = np.flatnonzero(fitting[rows])
             own = rows[at]
             moulds = columns.moulds[own].astype(np.int64)

@@ -29,6 +29,9 @@ class Mark:
         self._stands_for = stands_for
         self._marked: dict[int, tuple[Mapping[str, Field], Mapping[str, Field]]] = {}
 
+    def __reduce__(self) -> tuple[type[Mark], tuple[str]]:
+        return Mark, (self._stands_for,)
+
     def on(self, event: Event) -> Event:
         """The event with the mark."""
         fields = self._fields(event.fields)
@@ -112,15 +115,12 @@ class Selection(Events):
 
     def of_kind(self, kind: str | None) -> npt.NDArray[np.bool_]:
         """Which of the events are of a kind."""
-        return self._are_of((kind,))
+        return self._table.of_kind(kind)[self.positions]
 
     def of_kinds(self, kinds: Container[str]) -> Iterator[Event]:
         """The events of some kinds."""
-        return self.at(np.flatnonzero(self._are_of(kinds)))
-
-    def _are_of(self, kinds: Container[str | None]) -> npt.NDArray[np.bool_]:
         examples, which = self._examples
-        return np.array([example.kind in kinds for example in examples], np.bool_)[which]
+        return self.at(np.flatnonzero(np.array([example.kind in kinds for example in examples], np.bool_)[which]))
 
     def timed_values(self, field: str) -> list[tuple[Field, int | None]]:
         """What each statement says of a field that statements are told apart by, at each of its times."""
@@ -164,3 +164,16 @@ class Selection(Events):
         columns = distinct.tolist(), examples, counts.tolist(), earliest.tolist()
         rows = [(number, Stated(*stated)) for number, *stated in zip(*columns, strict=True)]
         return dict(rows[at] for at in np.argsort(first).tolist())
+
+
+def apart(selections: Mapping[str, Selection]) -> dict[str, Selection]:
+    """Selections of one table, each by its name, as those of a table that has nothing but the records of their events: what another process needs of them."""
+    if not selections:
+        return {}
+    first = next(iter(selections.values()))
+    table, kept = first._table.only(np.unique(np.concatenate([each.positions for each in selections.values()])))
+    numbers = first._numbers[kept]
+    return {
+        name: Selection(table, np.searchsorted(kept, each.positions), numbers, each._mark)
+        for name, each in selections.items()
+    }

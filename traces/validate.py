@@ -29,6 +29,7 @@ from assay.traces.retrial import Retrial
 from assay.traces.search.explore import Search
 from assay.traces.search.frontier import Frontier
 from assay.traces.search.model import Model
+from assay.traces.selection import Selection
 from assay.traces.slices import SlicedEvents, sliced, unsliced
 from assay.traces.slicing import Split, split
 from assay.traces.validation import (
@@ -128,7 +129,7 @@ def validate_shared(
     options: Options = DEFAULT_OPTIONS,
     explain: Callable[[Event], str | None] | None = None,
     levels: Container[str] | None = None,
-) -> tuple[SharedAnswer, Mapping[str, Sequence[Event]]]:
+) -> tuple[SharedAnswer, Mapping[str, Selection]]:
     """The answer about what all slices share, and the events of each slice; the arguments are those of :func:`validate`.
 
     Where ``levels`` are given, only what events of these levels mean is asked.

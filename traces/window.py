@@ -11,6 +11,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from assay.traces.event_table import EventTable
 from assay.traces.events import Event, Notice
 from assay.traces.readers.stamps import Clock
 from assay.traces.validation import TraceVerdict, Validation, Violation
@@ -26,13 +29,14 @@ def moment(text: str) -> int | None:
     return found if clock.lacks is None else None
 
 
-def until(events: Iterable[Event], end: int) -> tuple[list[Event], list[Notice]]:
+def until(events: Sequence[Event], end: int) -> tuple[Sequence[Event], list[Notice]]:
     """The events up to a time, and a notice that counts the others."""
-    kept: list[Event] = []
-    left: list[Event] = []
-    for event in events:
-        (left if event.record.time is not None and event.record.time > end else kept).append(event)
-    return kept, _left_out(left, "after the end that was asked for")
+    table = events if isinstance(events, EventTable) else EventTable([events])
+    late = table.times > end
+    if not late.any():
+        return events, []
+    kept, _ = table.only(np.flatnonzero(~late))  # all events of a record have its time
+    return kept, _left_out(table[int(np.argmax(late))], int(late.sum()), "after the end that was asked for")
 
 
 def of_topics(events: Iterable[Event], topics: Sequence[str]) -> tuple[list[Event], list[Notice]]:
@@ -41,11 +45,11 @@ def of_topics(events: Iterable[Event], topics: Sequence[str]) -> tuple[list[Even
     left: list[Event] = []
     for event in events:
         (left if event.fields.get("topic", topics[0]) not in topics else kept).append(event)
-    return kept, _left_out(left, "of topics that were not asked for")
+    return kept, _left_out(left[0], len(left), "of topics that were not asked for") if left else []
 
 
-def _left_out(events: Sequence[Event], why: str) -> list[Notice]:
-    return [Notice("left out", events[0].record.place, f"{len(events):,} events {why} were left out")] if events else []
+def _left_out(first: Event, count: int, why: str) -> list[Notice]:
+    return [Notice("left out", first.record.place, f"{count:,} events {why} were left out")]
 
 
 def since(validation: Validation, begin: int) -> Validation:

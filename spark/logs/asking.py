@@ -1,7 +1,6 @@
 """The tasks of validation: one for each cluster, for what its slices share, and then any number for the slices.
 
-The first tasks hand on a row with the answer about what is shared (``SHARED``), and the events of each slice by pieces of ``EVENTS_IN_ROW``. A cluster of
-which some files were read in parts and have to be read as a whole gives a row that names them (``AGAIN``) and nothing else.
+The first tasks hand on a row with the answer about what is shared (``SHARED``), and the events of all slices in bundles, in columns. A cluster of which some files were read in parts and have to be read as a whole gives a row that names them (``AGAIN``) and nothing else.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from assay.traces.read import LogReading, ReadOptions, TextReading, log_reading,
 from assay.traces.readers.pieces import Piece, join_pieces
 from assay.traces.readers.records import may_be_pasted
 from assay.traces.redact import Redaction, redacted
+from assay.traces.selection import Selection, apart
 from assay.traces.sources import Listed
 from assay.traces.validate import SharedAnswer
 from assay.traces.wire import from_bytes, to_bytes
@@ -38,6 +38,8 @@ ASKED = "cluster string, kind string, name string, number int, content binary"
 ANSWERED = "cluster string, name string, content binary"
 SHARED, SLICE, EVENTS, AGAIN, REFUSED = "shared", "slice", "events", "again", "refused"
 EVENTS_IN_ROW = 2_000
+LEAST, MOST = 1 << 12, 1 << 20
+"""How many events a bundle of slices has; more than the most only where a single slice does."""
 _NO_ROWS: tuple[int, Iterator[dict[str, Any]]] = (1 << 31, iter(()))
 EVERYTHING = Scope()
 STANDARD = ReadOptions()
@@ -63,13 +65,14 @@ class Question:
 class Asked(NamedTuple):
     """The answer about what the slices of a cluster share, the slices in their order with how many events each has, and what the logs are.
 
-    ``choice`` is of the spec, for logs of so many ``events``; ``basis`` is what measuring takes, if anything is to be measured.
+    ``bundles`` are the names of the slices that are answered by one task together. ``choice`` is of the spec, for logs of so many ``events``; ``basis`` is what measuring takes, if anything is to be measured.
     """
 
     choice: Choice
     events: int
     shared: SharedAnswer
     slices: Mapping[str, int]
+    bundles: Sequence[Sequence[str]]
     beside: Beside
     overview: Overview
     basis: Basis | None
@@ -82,6 +85,8 @@ class Clusters:
     question: Question
     files: dict[int, LogFile]
     notices: tuple[Notice, ...]
+    tasks: int = 1
+    """How many tasks there will be for slices."""
 
     def of(self, cluster: str) -> list[LogFile]:
         """The files of a cluster."""
@@ -118,7 +123,7 @@ def _ask(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterato
         if question.redact:
             names = Redaction(reading)
             reading, question = redacted(reading, names), replace(question, scope=question.scope.renamed(names.text))
-        yield from _answers(question, reading)
+        yield from _answers(question, reading, job.tasks)
     except SpecError as error:
         yield _row(REFUSED, list(error.diagnostics))
 
@@ -189,18 +194,19 @@ def joined(options: ReadOptions, listed: Listed, pieces: Sequence[Piece]) -> Fil
     return None if reading is None else FileRead((TextReading(origin.file, (reading,)),), ())
 
 
-def _answers(question: Question, reading: LogReading) -> Iterator[dict[str, Any]]:
+def _answers(question: Question, reading: LogReading, tasks: int) -> Iterator[dict[str, Any]]:
     with no_collection():
         asked, slices = ask(question, reading)
+        asked = asked._replace(bundles=bundles_of(asked.slices, tasks))
     yield _row(SHARED, asked)
     if asked.shared.joint is not None:
-        yield from rows_of_slices(slices)
+        yield from rows_of_slices(asked.bundles, slices)
     if question.all_events:
         for number, stream in enumerate(reading.streams):
             yield from _event_rows(EVENTS, str(number), stream.events)
 
 
-def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Sequence[Event]]]:
+def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Selection]]:
     """What is answered of a cluster before its slices are, and the events of each slice; raises SpecError."""
     scope = question.scope if question.delay is None else _up_to_watermark(question.scope, reading, question.delay)
     choice, clause = question.spec.choice(reading.kinds), question.clause
@@ -214,18 +220,34 @@ def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Se
     )
     measured = basis_of(shared, reading, beside) if question.measure else None
     events, sizes = sum(reading.kinds.values()), {name: len(own) for name, own in slices.items()}
-    return Asked(choice, events, shared, sizes, beside, overview(reading), measured), slices
+    return Asked(choice, events, shared, sizes, (), beside, overview(reading), measured), slices
 
 
-def rows_of_slices(slices: Mapping[str, Sequence[Event]]) -> Iterator[dict[str, Any]]:
-    """The rows with the events of slices."""
-    for name, events in slices.items():
-        yield from _event_rows(SLICE, name, events)
+def bundles_of(sizes: Mapping[str, int], tasks: int) -> list[list[str]]:
+    """Slices in bundles of like size, as many as there are tasks where that is worth while."""
+    most = min(max(sum(sizes.values()) // max(1, tasks), LEAST), MOST)
+    found: list[list[str]] = []
+    room = 0
+    for name, size in sizes.items():
+        if size > room:
+            found.append([])
+            room = most
+        found[-1].append(name)
+        room -= size
+    return found
+
+
+def rows_of_slices(bundles: Sequence[Sequence[str]], slices: Mapping[str, Selection]) -> Iterator[dict[str, Any]]:
+    """The rows with the events of slices, one for each bundle."""
+    for number, names in enumerate(bundles):
+        with no_collection():
+            content = to_bytes(apart({name: slices[name] for name in names}))
+        yield {"kind": SLICE, "name": str(number), "number": number, "content": content}
 
 
 def _up_to_watermark(scope: Scope, reading: LogReading, delay: int) -> Scope:
     """The scope without what is so late that lines from before it may yet come."""
-    latest = max((time for event in reading.events if (time := event.record.time) is not None), default=0)
+    latest = int(reading.events.times.max(initial=0))
     return replace(scope, until=min(latest - delay, latest if scope.until is None else scope.until))
 
 
@@ -243,24 +265,23 @@ def _checks(task: bytes) -> tuple[Joiner, Meter | None]:
 
 
 def answer_slices(
-    tasks: Mapping[str, bytes], keep_executions: bool, batches: Iterator[pa.RecordBatch]
+    tasks: Mapping[str, bytes], keep_executions: bool, options: ReadOptions, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """A row for each slice, of rows with their events, sorted by cluster, slice and number. One slice is in memory at a time.
+    """A row for each slice, of rows with bundles of them. One bundle is in memory at a time.
 
     ``tasks`` has for each cluster what its slices are joined on, and the basis of their measures or None.
     """
-    rows = (row for batch in batches for row in batch.to_pylist())
-    for (cluster, name), own in groupby(rows, key=lambda row: (row["cluster"], row["name"])):
+    for row in (row for batch in batches for row in batch.to_pylist()):
         with no_collection():
-            content = _answered(tasks[cluster], name, own, keep_executions=keep_executions)
-        yield from batches_of(ANSWERED, [{"cluster": cluster, "name": name, "content": content}])
+            slices: dict[str, Selection] = from_bytes(row["content"], catalogue_of(options))
+        for name in list(slices):
+            with no_collection():
+                content = _answered(tasks[row["cluster"]], name, slices.pop(name), keep_executions=keep_executions)
+            yield from batches_of(ANSWERED, [{"cluster": row["cluster"], "name": name, "content": content}])
 
 
-def _answered(task: bytes, name: str, rows: Iterator[dict[str, Any]], *, keep_executions: bool) -> bytes:
-    """The answer about a slice, of the rows with its events."""
-    events: list[Event] = []
-    for row in rows:
-        events += from_bytes(row["content"])
+def _answered(task: bytes, name: str, events: Selection, *, keep_executions: bool) -> bytes:
+    """The answer about a slice."""
     joiner, meter = _checks(task)
     answer = joiner.of_slice(name, events)
     if meter is not None:

@@ -14,6 +14,7 @@ from assay.spark.logs.validation import ClusterAnswer, of_cluster
 from assay.traces.events import Event, Notice
 from assay.traces.join import Joiner, Joint, SliceAnswer
 from assay.traces.read import no_collection
+from assay.traces.selection import Selection
 
 UNMEASURED = Notice(
     "impact", None, "while logs grow, nothing is measured or noted; `assay validate` does that at any time"
@@ -21,7 +22,7 @@ UNMEASURED = Notice(
 HERE = 50_000
 """Events of slices that this process checks sooner than tasks do to whom they are sent."""
 
-Events = Mapping[str, Sequence[Event]]
+Events = Mapping[str, Selection]
 Answers = dict[str, SliceAnswer]
 
 

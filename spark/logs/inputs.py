@@ -25,9 +25,6 @@ NOT_ON_SPARK = "E842"
 NOT_READ = "E843"
 SHOWN = 5
 """How many files a message names."""
-HIDDEN = (".", "_")
-"""Spark reads no file whose name begins so."""
-
 URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _WILD = re.compile(r"([\\*?\[\]{},])")
 
@@ -117,8 +114,6 @@ def _straight(path: Path) -> Path:
 
 
 def _unreadable_because(path: Path) -> str | None:
-    if path.name.startswith(HIDDEN):
-        return "Spark passes over files whose names begin with a dot or an underscore"
     try:
         path.open("rb").close()
     except OSError as error:

@@ -26,13 +26,14 @@ from assay.spark.logs.asking import (
     Question,
     Texts,
     batches_of,
+    bundles_of,
     joined,
     rows_of_slices,
 )
 from assay.spark.logs.following import Answers, Events, Following
 from assay.spark.logs.inputs import NOT_ON_SPARK, NOT_READ, URI
 from assay.spark.logs.kept import PIECES, Kept, Stored, before_gap, end_of, left_out
-from assay.spark.logs.reading import FileRead, catalogue_of, read_file, reader_of, settings
+from assay.spark.logs.reading import TASKS_PER_CORE, FileRead, catalogue_of, read_file, reader_of, settings
 from assay.spark.logs.tail import GrowingLogs, is_compressed_now, packed_paths, paths_by_identity
 from assay.spark.logs.topic import Topic, is_topic
 from assay.spark.logs.validation import AS_USUAL, ClusterAnswer, slice_answers
@@ -170,7 +171,7 @@ class Live:
         options, spark = self.question.read, grown.sparkSession
         with configured(spark, settings(AS_USUAL.part_bytes)):
             self.kept.keep(self.source.pieces(grown, self.kept.pieces(number), options), number)
-            self._following = self._following or Following(self.question, partial(_by_tasks, spark))
+            self._following = self._following or Following(self.question, partial(_by_tasks, spark, self.question))
             found = self._following.answer(self.source.texts(self.kept.pieces(number + 1), self.kept, options))
         changes = self._changes(found)
         self.told(found, changes)
@@ -184,13 +185,15 @@ class Live:
         return changes
 
 
-def _by_tasks(spark: SparkSession, asked: Asked, slices: Events) -> Answers:
+def _by_tasks(spark: SparkSession, question: Question, asked: Asked, slices: Events) -> Answers:
     """The answers about slices by the tasks of a session."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
-    rows = ({"cluster": "", **row} for row in rows_of_slices(slices))
+    sizes = {name: len(events) for name, events in slices.items()}
+    asked = asked._replace(slices=sizes, bundles=bundles_of(sizes, TASKS_PER_CORE * slots(spark)))
+    rows = ({"cluster": "", **row} for row in rows_of_slices(asked.bundles, slices))
     table = spark.createDataFrame(pa.Table.from_batches(batches_of(ASKED, rows)))
-    found = slice_answers(spark, table, {"": asked}, AS_USUAL, keep_executions=False)
+    found = slice_answers(spark, table, {"": asked}, question, AS_USUAL, keep_executions=False)
     return {name: answer for (_, name), answer in found.items()}
 
 

@@ -1,4 +1,7 @@
-"""Files read by tasks. A large plain text is read in parts, which end where Spark ends them; every other file as a whole, by one task.
+"""Files read by tasks: a large plain text in parts, every other file as a whole, by one task.
+
+Files of this machine, or of a file system that is mounted on all, tasks read themselves, as bytes; what lies in another store Spark reads for them,
+with its own credentials, and divides texts where it will.
 
 The tables that come of it have a row for each file or part: its cluster, its number among all files, the byte at which the part begins (``WHOLE`` for
 a file read as a whole), and what was read, as bytes.
@@ -10,12 +13,15 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from heapq import heappop, heappush
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from assay.spark.logs.inputs import LogFile, file_key, key_of_metadata
+from assay.spark.fit import slots
+from assay.spark.logs.inputs import URI, LogFile, file_key, key_of_metadata
 from assay.traces.events import Notice
 from assay.traces.read import ReadOptions, TextReading, no_collection, read_text, record_reader
 from assay.traces.readers.pieces import read_piece
@@ -30,6 +36,8 @@ if TYPE_CHECKING:
 
 PART_BYTES = 32 << 20
 """From this size on a plain text is read in parts of about this size."""
+
+TASKS_PER_CORE = 4
 
 WHOLE = -1
 NO_FILE = -1
@@ -81,33 +89,111 @@ def reader_of(options: ReadOptions) -> RecordReader:
     return record_reader(catalogue_of(options), options)
 
 
-def divisible(file: LogFile, part_bytes: int) -> bool:
+def _divisible(file: LogFile, part_bytes: int) -> bool:
     """Whether a file is read in parts, if it is a plain text."""
     return file.listed.size > part_bytes and not file.listed.name.lower().endswith(PACKED_NAMES)
 
 
-def files_of(spark: SparkSession, files: Sequence[LogFile]) -> DataFrame:
-    """The contents of files."""
-    if not files:
-        return spark.createDataFrame([], CONTENTS)
-    return spark.read.format("binaryFile").load([file.pattern for file in files]).select("path", "content")
+def read_files(
+    spark: SparkSession, files: Sequence[LogFile], options: ReadOptions, part_bytes: int | None = None
+) -> DataFrame:
+    """The files, each read by one task; or by several where it is larger than ``part_bytes``, and a text."""
+    far = [file for file in files if URI.match(file.listed.location)]
+    parts = [file for file in far if part_bytes is not None and _divisible(file, part_bytes)]
+    whole = [file for file in far if file not in parts]
+    read = _read_here(spark, [file for file in files if file not in far], options, part_bytes)
+    if whole:
+        contents = spark.read.format("binaryFile").load([file.pattern for file in whole]).select("path", "content")
+        read = read.union(read_contents(contents, whole, options))
+    return read.union(_read_parts(spark, parts, options)) if parts else read
 
 
-def read_whole(contents: DataFrame, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
+def read_contents(contents: DataFrame, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
     """The files of which a table has the contents, each read by one task."""
     reading = Reading(options, {file_key(file.path): file for file in files})
     return contents.mapInArrow(partial(_whole, to_bytes(reading)), READ)
 
 
-def read_parts(spark: SparkSession, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
-    """The files, each read in parts by several tasks."""
-    if not files:
-        return spark.createDataFrame([], READ)
+def _read_here(
+    spark: SparkSession, files: Sequence[LogFile], options: ReadOptions, part_bytes: int | None
+) -> DataFrame:
+    """Files that tasks open themselves."""
+    parts = [each for file in files for each in ranges(file, part_bytes)]
+    shares = dealt(parts, TASKS_PER_CORE * slots(spark), PART_BYTES)
+    count = len(shares)
+    return spark.range(0, count, 1, count or 1).mapInArrow(partial(_own, to_bytes((options, shares))), READ)
+
+
+class Range(NamedTuple):
+    """The lines of a file that begin between two bytes; the whole file where ``part`` says so."""
+
+    file: LogFile
+    part: int
+    size: int
+
+
+def ranges(file: LogFile, part_bytes: int | None) -> list[Range]:
+    """The parts of a file, or the whole."""
+    size = file.listed.size
+    if part_bytes is None or not _divisible(file, part_bytes):
+        return [Range(file, WHOLE, size)]
+    return [Range(file, at, min(part_bytes, size - at)) for at in range(0, size, part_bytes)]
+
+
+class Sized(Protocol):
+    """What is dealt by its size."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        ...
+
+
+S = TypeVar("S", bound=Sized)
+
+
+def dealt(pieces: Sequence[S], tasks: int, most: int) -> list[list[S]]:
+    """The pieces dealt to tasks, the largest first to whom has least; to so many more that none has much more than ``most`` bytes."""
+    count = max(tasks, -(-sum(each.size for each in pieces) // most))
+    loads: list[tuple[int, int, list[S]]] = [(0, number, []) for number in range(min(count, len(pieces)))]
+    for piece in sorted(pieces, key=lambda each: -each.size):
+        load, number, own = heappop(loads)
+        own.append(piece)
+        heappush(loads, (load + piece.size, number, own))
+    return [own for *_, own in sorted(loads, key=lambda each: each[1])]
+
+
+def _read_parts(spark: SparkSession, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
+    """The files, each read in parts by several tasks, as Spark divides them."""
     lines = spark.read.text([file.pattern for file in files], lineSep="\n").selectExpr(
         "_metadata.file_path AS path", "_metadata.file_block_start AS part", "CAST(value AS BINARY) AS line"
     )
     reading = Reading(options, {file_key(file.path): file for file in files})
     return lines.mapInArrow(partial(_parts, to_bytes(reading)), READ)
+
+
+def _own(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What a task finds in its share of files."""
+    options, shares = from_bytes(job)
+    for number in (number for batch in batches for number in batch["id"].to_pylist()):
+        for file, part, size in shares[number]:
+            with no_collection(), Path(file.listed.location).open("rb") as stream:
+                if part == WHOLE:
+                    found = to_bytes(_read_stream(file.listed, stream, options))
+                else:
+                    text = lines_between(stream, part, part + size)
+                    piece = read_piece(reader_of(options), text, file.listed.origin(), options.scan, part)
+                    found = to_bytes(piece)
+            yield batch_of(file, part, found)
+
+
+def lines_between(stream: BinaryIO, begin: int, end: int) -> bytes:
+    """The lines that begin between two bytes."""
+    stream.seek(max(0, begin - 1))
+    if begin:
+        stream.readline()  # it began before
+    text = stream.read(end - stream.tell()) if stream.tell() < end else b""
+    return text if text.endswith(b"\n") or not text else text + stream.readline()
 
 
 def _whole(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -122,9 +208,13 @@ def _whole(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
 
 def read_file(listed: Listed, content: bytes, options: ReadOptions) -> FileRead:
     """All texts in a file of which the content is given."""
+    return _read_stream(listed, io.BytesIO(content), options)
+
+
+def _read_stream(listed: Listed, stream: BinaryIO, options: ReadOptions) -> FileRead:
     notices: list[Notice] = []
     reader = reader_of(options)
-    sources = unpack(listed, io.BytesIO(content), options.expansion, notices)
+    sources = unpack(listed, stream, options.expansion, notices)
     texts = tuple(read_text(reader, source, notices) for source in sources)
     return FileRead(texts, tuple(notices))
 

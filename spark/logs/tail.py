@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from heapq import heappop, heappush
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -18,7 +17,7 @@ from zlib import crc32
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
-from assay.spark.logs.reading import PACKED_NAMES, PART_BYTES
+from assay.spark.logs.reading import PACKED_NAMES, PART_BYTES, dealt
 from assay.traces.events import Notice
 from assay.traces.readers.expand import Budget, Wrapping, expand
 from assay.traces.sources import list_files, unreadable
@@ -99,7 +98,7 @@ class GrowingReader(DataSourceStreamReader):
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
         """What files grew by, in shares for tasks."""
-        return list(_shares(self._growths(start, end), self._tasks))
+        return [Share(own) for own in dealt(self._growths(start, end), self._tasks, PART_BYTES)]
 
     def _growths(self, start: Offset, end: Offset) -> list[Growth]:
         """What each file grew by, in parts."""
@@ -131,17 +130,6 @@ class GrowingReader(DataSourceStreamReader):
             if len(content) < growth.size:
                 raise OSError(f"{growth.path} was made shorter while it was read")
             yield growth.identity, growth.path, growth.begin, content
-
-
-def _shares(growths: Sequence[Growth], tasks: int) -> Iterator[Share]:
-    """The parts dealt to tasks, the largest first to whom has least; to so many more that none has much more than a part may have."""
-    count = max(tasks, -(-sum(growth.size for growth in growths) // PART_BYTES))
-    loads: list[tuple[int, int, list[Growth]]] = [(0, number, []) for number in range(min(count, len(growths)))]
-    for growth in sorted(growths, key=lambda each: -each.size):
-        load, number, own = heappop(loads)
-        own.append(growth)
-        heappush(loads, (load + growth.size, number, own))
-    yield from (Share(own) for *_, own in sorted(loads, key=lambda each: each[1]))
 
 
 def paths_by_identity(place: str, notices: list[Notice]) -> dict[str, str]:

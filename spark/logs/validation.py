@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.grammar.diagnostics import Diagnostic, SpecError
 from assay.grammar.load import Loaded
@@ -23,12 +23,11 @@ from assay.spark.logs.inputs import NOT_READ, Inputs, LogFile
 from assay.spark.logs.reading import (
     NO_FILE,
     PART_BYTES,
-    READ,
+    TASKS_PER_CORE,
     catalogue_of,
-    divisible,
-    files_of,
-    read_parts,
-    read_whole,
+    dealt,
+    read_contents,
+    read_files,
     settings,
 )
 from assay.spark.session import configured
@@ -42,9 +41,8 @@ from assay.traces.validation import Validation
 from assay.traces.wire import from_bytes, to_bytes
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
-
-TASKS_PER_CORE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ def validating(
             require_fit(spark, slots(spark))
             rows = kept.enter_context(asked(spark, inputs, question, how, contents))
             shared = shared_answers(rows)
-            slices = slice_answers(spark, rows, shared, how, keep_executions=keep_executions)
+            slices = slice_answers(spark, rows, shared, question, how, keep_executions=keep_executions)
             events = _events(rows) if keep_executions else {}
         seconds = perf_counter() - begun
         yield Work(
@@ -137,12 +135,13 @@ def asked(
 
     A file that turns out not to be divisible is read again as a whole, and then only the clusters' part is done again.
     """
-    parts = [file for file in inputs.files if contents is None and divisible(file, how.part_bytes)]
-    whole = [file for file in inputs.files if file not in parts]
-    files = files_of(spark, whole) if contents is None else contents
-    read = read_whole(files, whole, question.read).union(read_parts(spark, parts, question.read))
-    job = to_bytes(Clusters(question, {file.number: file for file in inputs.files}, inputs.notices))
-    begun = spark.createDataFrame([(name, NO_FILE, 0, b"") for name in inputs.clusters], READ)
+    if contents is None:
+        read = read_files(spark, inputs.files, question.read, how.part_bytes)
+    else:
+        read = read_contents(contents, inputs.files, question.read)
+    files = {file.number: file for file in inputs.files}
+    job = to_bytes(Clusters(question, files, inputs.notices, how.tasks or TASKS_PER_CORE * slots(spark)))
+    begun = spark.createDataFrame(_no_files(inputs.clusters))
     rows = begun.union(read).persist()
     found = _ask(rows, job, len(inputs.clusters))
     try:
@@ -150,13 +149,25 @@ def asked(
         if again:
             found.unpersist()
             kept = rows.filter(~rows.file.isin([file.number for file in again]))
-            found = _ask(
-                kept.union(read_whole(files_of(spark, again), again, question.read)), job, len(inputs.clusters)
-            )
+            found = _ask(kept.union(read_files(spark, again, question.read)), job, len(inputs.clusters))
         yield found
     finally:
         found.unpersist()
         rows.unpersist()
+
+
+def _no_files(clusters: Sequence[str]) -> pa.Table:
+    """A row of no file for each cluster, so that a cluster without files is asked about too; a table of Arrow, for which no task has to run Python."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    count = len(clusters)
+    columns = {
+        "cluster": pa.array(clusters, pa.string()),
+        "file": pa.array([NO_FILE] * count, pa.int32()),
+        "part": pa.array([0] * count, pa.int64()),
+        "found": pa.array([b""] * count, pa.binary()),
+    }
+    return pa.table(columns)
 
 
 def _ask(read: DataFrame, job: bytes, clusters: int) -> DataFrame:
@@ -186,46 +197,52 @@ def shared_answers(rows: DataFrame) -> dict[str, Asked]:
 
 
 def slice_answers(
-    spark: SparkSession, rows: DataFrame, shared: Mapping[str, Asked], how: How, *, keep_executions: bool
+    spark: SparkSession,
+    rows: DataFrame,
+    shared: Mapping[str, Asked],
+    question: Question,
+    how: How,
+    *,
+    keep_executions: bool,
 ) -> dict[tuple[str, str], SliceAnswer]:
     """The answers about the slices of which there are events in the rows, by cluster and slice."""
-    known = {
-        name: to_bytes((each.shared.joint, each.basis))
-        for name, each in shared.items()
-        if each.shared.joint is not None
-    }
-    count = sum(len(_answered(each)) for each in shared.values())
-    if not count:
+    joined = {name: each for name, each in shared.items() if each.shared.joint is not None}
+    known = {name: to_bytes((each.shared.joint, each.basis)) for name, each in joined.items()}
+    bundles = [
+        Bundle(name, number, sum(each.slices[one] for one in bundle))
+        for name, each in joined.items()
+        for number, bundle in enumerate(each.bundles)
+    ]
+    if not bundles:
         return {}
-    tasks = min(count, how.tasks or TASKS_PER_CORE * slots(spark))
-    sizes = {(name, one): size for name, each in shared.items() for one, size in _answered(each).items()}
-    ordered = dealt(rows.filter(rows.kind == asking.SLICE), giants(sizes, tasks), tasks)
-    task = partial(asking.answer_slices, known, keep_executions)
-    found = ordered.mapInArrow(task, ANSWERED).collect()
-    return {(row.cluster, row.name): asking.slice_answer(bytes(row.content)) for row in found}
+    tasks = how.tasks or TASKS_PER_CORE * slots(spark)
+    task = partial(asking.answer_slices, known, keep_executions, question.read)
+    found = by_task(spark, rows.filter(rows.kind == asking.SLICE), dealt(bundles, tasks, asking.MOST))
+    return {
+        (row.cluster, row.name): asking.slice_answer(bytes(row.content))
+        for row in found.mapInArrow(task, ANSWERED).collect()
+    }
 
 
-def giants(sizes: Mapping[tuple[str, str], int], tasks: int) -> list[tuple[str, str]]:
-    """The slices of which each has more events than a task's share of all, the largest first."""
-    share = sum(sizes.values()) / tasks
-    return sorted((each for each, size in sizes.items() if size > share), key=lambda each: -sizes[each])
+class Bundle(NamedTuple):
+    """Slices of a cluster that are answered by one task together, and how many events they have."""
+
+    cluster: str
+    number: int
+    size: int
 
 
-def dealt(rows: DataFrame, apart: Sequence[tuple[str, str]], tasks: int) -> DataFrame:
-    """The events of slices, dealt to so many tasks, slice by slice; those of slices that are ``apart`` to tasks of their own before these.
-
-    A slice is checked by one task. Spark begins tasks in their order: what takes longest is begun first, and nothing waits behind it.
-    """
+def by_task(spark: SparkSession, rows: DataFrame, tasks: Sequence[Sequence[Bundle]]) -> DataFrame:
+    """The rows of bundles, those of a task in one partition. Spark begins tasks in their order: the largest come first, and nothing waits behind them."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
     from pyspark.sql import functions as f  # noqa: PLC0415 - optional
 
-    task = f.pmod(f.hash("cluster", "name"), f.lit(tasks)) + len(apart)
-    for number, (cluster, name) in enumerate(apart):
-        task = f.when((rows.cluster == cluster) & (rows.name == name), number).otherwise(task)
-    return (
-        rows.withColumn("task", task.cast("int"))
-        .repartitionById(len(apart) + tasks, "task")
-        .sortWithinPartitions("cluster", "name", "number")
-    )
+    ordered = sorted(tasks, key=lambda own: -sum(each.size for each in own))
+    places = [(each.cluster, each.number, task) for task, own in enumerate(ordered) for each in own]
+    kinds = {"cluster": pa.string(), "number": pa.int32(), "task": pa.int32()}
+    columns = [pa.array(column, kind) for column, kind in zip(zip(*places, strict=True), kinds.values(), strict=True)]
+    table = spark.createDataFrame(pa.table(columns, names=list(kinds)))
+    return rows.join(f.broadcast(table), ["cluster", "number"]).repartitionById(len(ordered), "task")
 
 
 def _events(rows: DataFrame) -> dict[str, tuple[Event, ...]]:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.traces.readers.interning import longer
+from assay.traces.readers.repetition import Repetition
 from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.convert import CONVERSIONS
 from assay.traces.shapes.form import Form
@@ -115,8 +116,8 @@ class Moulds:
 
     def __init__(self) -> None:
         self.moulds: list[Mould] = []
-        self._places = Places()
-        self._first_forms, self._forms = [0], list[tuple[Mould, Form]]()
+        self._places, self._repetition = Places(), Repetition()
+        self._first_forms, self._forms = np.zeros(1, np.int64), list[tuple[Mould, Form]]()
         self._told: dict[Callable[[Mould], Any], npt.NDArray[Any]] = {}
 
     def __len__(self) -> int:
@@ -144,12 +145,20 @@ class Moulds:
         return self._told[ask]
 
     @property
+    def repetition(self) -> Repetition:
+        """What tells the forms of each from each other."""
+        self._repetition.extend(self.moulds)
+        return self._repetition
+
+    @property
     def forms(self) -> tuple[Numbers, list[tuple[Mould, Form]]]:
-        """The forms of all messages that state each thing once, and for each mould the number of its first one."""
-        for mould in self.moulds[len(self._first_forms) - 1 :]:
-            self._forms += ((mould, form) for form in mould.likeness.forms if not mould.likeness.repeats)
-            self._first_forms.append(len(self._forms))
-        return np.array(self._first_forms, np.int64), self._forms
+        """The forms of all messages, and for each mould the number of its first one."""
+        fresh = self.moulds[len(self._first_forms) - 1 :]
+        if fresh:
+            counts = np.cumsum([len(mould.likeness.forms) for mould in fresh]) + len(self._forms)
+            self._first_forms = np.concatenate((self._first_forms, counts))
+            self._forms += ((mould, form) for mould in fresh for form in mould.likeness.forms)
+        return self._first_forms, self._forms
 
     def __reduce__(self) -> tuple[Callable[..., Moulds], tuple[object, ...]]:
         return moulds_of, (self.moulds,)

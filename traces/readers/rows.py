@@ -17,8 +17,10 @@ from assay.checker.array_code.array_function import ArrayFunction
 from assay.traces.events import LogRecord, Place
 from assay.traces.readers.match import NOBODY, Match, alone
 from assay.traces.readers.moulds import NO_WRITER, Mould, Moulds, moulds_of
+from assay.traces.readers.repetition import Repeated
 from assay.traces.readers.stock import FACTOR, MIX, ZERO
 from assay.traces.readers.stretch import Numbers, Stretch
+from assay.traces.shapes.recognise import Likeness
 
 NEVER = -(1 << 62)
 """Before all times: the time of a record that states none."""
@@ -314,6 +316,21 @@ class Rows(Sequence[Match]):
             found[own] = marks
         return found
 
+    def repeated(self) -> Repeated:
+        """What records state twice; of those that are kept as they are, all that may."""
+        columns = self.columns
+        doubtful = self.told(_match_repeats, _mould_repeats, np.bool_)
+        records, forms = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for number, source in enumerate(self._sources):
+            own = np.flatnonzero(doubtful & (columns.sources == number) & (columns.moulds >= 0))
+            if len(own):
+                moulds = columns.moulds[own].astype(np.int64)
+                found = source.moulds.repetition.of(moulds, columns.begins[own], source.digits)
+                doubtful[own] = found.doubtful
+                records.append(own[found.records])
+                forms.append(found.forms)
+        return Repeated(doubtful, np.concatenate(records), np.concatenate(forms))
+
     # -------------------------------------------------------------------------------------------------- changing
 
     def take(self, which: Any) -> Rows:
@@ -345,15 +362,34 @@ class Rows(Sequence[Match]):
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Of all moulds those travel that are in use."""
+        """Of all moulds, digits and records that are kept as they are, those travel that are in use."""
         columns = self.columns
-        moulds, sources = columns.moulds.copy(), []
+        moulds, begins, sources = columns.moulds.copy(), columns.begins.copy(), []
         for number, source in enumerate(self._sources):
-            own = (columns.sources == number) & (columns.moulds >= 0)
+            own = np.flatnonzero((columns.sources == number) & (columns.moulds >= 0))
             used, which = np.unique(columns.moulds[own], return_inverse=True)
-            moulds[own] = which
-            sources.append((source.file, moulds_of([source.moulds[each] for each in used.tolist()]), source.digits))
-        return _rows_of, (tuple(columns._replace(moulds=moulds)), sources, self._objects)
+            first = source.moulds.places.first
+            taken = _taken(columns.begins[own], np.diff(first)[columns.moulds[own]])
+            moulds[own], begins[own] = which, taken.begins
+            sources.append(
+                (source.file, moulds_of([source.moulds[each] for each in used.tolist()]), source.digits[taken.every])
+            )
+        alone = np.flatnonzero(columns.moulds < 0)
+        objects = [self._objects[~number] for number in columns.moulds[alone].tolist()]
+        moulds[alone] = ~np.arange(len(alone), dtype=np.int32)
+        return _rows_of, (tuple(columns._replace(moulds=moulds, begins=begins)), sources, objects)
+
+
+class _Taken(NamedTuple):
+    """Where, among all, the elements of some stretches are; and where each of these begins among those."""
+
+    every: Numbers
+    begins: Numbers
+
+
+def _taken(begins: Numbers, sizes: Numbers) -> _Taken:
+    fresh = np.cumsum(sizes) - sizes
+    return _Taken(np.repeat(begins - fresh, sizes) + np.arange(int(sizes.sum())), fresh)
 
 
 def _rows_of(columns: Iterable[Any], sources: Iterable[Any], objects: list[Match]) -> Rows:
@@ -370,6 +406,14 @@ def _match_tells(match: Match) -> bool:
 
 def _mould_tells(mould: Mould) -> bool:
     return bool(mould.likeness.roles)
+
+
+def _match_repeats(match: Match) -> bool:
+    return isinstance(match.found, Likeness) and match.found.repeats
+
+
+def _mould_repeats(mould: Mould) -> bool:
+    return mould.likeness.repeats
 
 
 def _skeleton_mark(mould: Mould) -> np.uint64:

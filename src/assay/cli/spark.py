@@ -83,13 +83,13 @@ def search_on_spark(loaded: Loaded, limits: SearchOptions, cluster: Cluster) -> 
     if limits.checkpoint is not None and not cluster.options.resume:
         text = "`--checkpoint` has no use with `--engine spark`: the work directory is the checkpoint"
         raise SpecError([Diagnostic(NO_USE, NOWHERE, text)])
-    from assay.spark.session import LOCAL, require_pyspark, search_settings, session  # noqa: PLC0415 - half a second
+    from assay.spark.session import LOCAL, local_settings, require_pyspark, session  # noqa: PLC0415 - half a second
 
     require_pyspark()
     from assay.spark.exploration import explore  # noqa: PLC0415 - likewise
 
     master = cluster.master or LOCAL
-    with session(master, search_settings(master)) as spark, stoppable() as asked, search_progress() as show:
+    with session(master, local_settings(master)) as spark, stoppable() as asked, search_progress() as show:
         options = replace(limits, progress=show, interrupted=asked)
         found = explore(spark, loaded.kernel, options, cluster.options, loaded.sources)
     complain([Line(remark, Tone.FAINT) for remark in found.remarks])

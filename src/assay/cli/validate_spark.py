@@ -117,7 +117,7 @@ def _answers(
     from assay.spark.logs.inputs import list_inputs  # noqa: PLC0415
     from assay.spark.logs.tables import tables  # noqa: PLC0415
     from assay.spark.logs.validation import validating  # noqa: PLC0415
-    from assay.spark.session import session  # noqa: PLC0415
+    from assay.spark.session import local_settings, session  # noqa: PLC0415
 
     shapes = tuple(ShapeText(str(path), path.read_bytes()) for path in question.shapes)
     asked = Question(
@@ -130,7 +130,7 @@ def _answers(
         all_events=output.html is not None or output.tables is not None,
     )
     problems: list[Diagnostic] = []
-    with activity("starting Spark") as show, session(master) as spark:
+    with activity("starting Spark") as show, session(master, local_settings(master)) as spark:
         show("listing logs")
         inputs = list_inputs(spark, paths, output.clusters)
         show(f"validating {len(inputs.files):,} files")

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
+from benchmarks.spark import keep_lines
 from benchmarks.spark_table import is_met, lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_of_costs_less_is_better_and_of_rates_more() -> None:
@@ -20,6 +26,19 @@ def test_faults_are_survived_exactly_or_not() -> None:
     assert not is_met({"benchmark": "faults survived exactly", "value": 27, "target": 28})
 
 
-def test_parts_are_named_to_the_benchmarks_themselves() -> None:
-    with pytest.raises(ValueError, match="faults"):
-        next(iter(lines(["faults"])))
+def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
+    of_search = {"part": "dear", "benchmark": "processor seconds over native", "value": 0.95, "target": 1.3}
+    of_logs = {"part": "live=1MB", "benchmark": "spark_logs", "value": 5, "unit": "events a second", "target": 20_000}
+    beside = {"part": "dear", "benchmark": "native, one thread", "cpu": 1.0}
+    keep_lines(tmp_path / "kept", [of_search, beside, of_logs])
+    assert list(lines([f"into={tmp_path / 'kept'}", "dear", "live=1MB"])) == [
+        {**of_search, "met": True},
+        {**of_logs, "met": False},
+        {"benchmark": "targets met", "value": 1, "target": 2},
+    ]
+
+
+@pytest.mark.parametrize("wrong", ["clusters", "dear=3"])
+def test_a_part_that_is_none_or_has_no_size_is_refused(wrong: str) -> None:
+    with pytest.raises(ValueError, match=wrong.partition("=")[0]):
+        next(iter(lines([wrong])))

@@ -75,3 +75,10 @@ def test_the_files_of_attempts_are_told_from_others(tmp_path: Path, far: bool) -
         found.written("manifest-000002.json")
     found.remove(f"{names[0]}/level-0001")
     assert list(found.attempts()) == [f"{names[1]}/level-0001"]
+
+
+def test_of_a_file_that_cannot_be_written_nothing_stays(tmp_path: Path) -> None:
+    (tmp_path / "manifest").mkdir()
+    with pytest.raises(OSError, match="manifest"):
+        Storage(str(tmp_path)).write("manifest", b"content")
+    assert [each.name for each in tmp_path.iterdir()] == ["manifest"]

@@ -18,15 +18,18 @@ from pyspark.errors import PySparkException
 from assay.cli.settings import load
 from assay.grammar.diagnostics import SpecError
 from assay.report.validation_object import validation_object
-from assay.spark.logs.asking import ASKED, Question
+from assay.spark.logs.asking import ASKED, LEAST, MOST, Question, ask, bundles_of, rows_of_slices
 from assay.spark.logs.failures import as_diagnostic
-from assay.spark.logs.inputs import Inputs, list_inputs
-from assay.spark.logs.validation import ClusterAnswer, How, dealt, giants, validating
+from assay.spark.logs.inputs import Inputs, LogFile, list_inputs
+from assay.spark.logs.reading import WHOLE, catalogue_of, dealt, lines_between, ranges
+from assay.spark.logs.validation import Bundle, ClusterAnswer, How, by_task, validating
 from assay.spark.logs.wanted import wanted_by_lines
 from assay.traces.choice import validated_by_choice
 from assay.traces.overview import overview
 from assay.traces.read import read_logs
 from assay.traces.samples import sample, unpack_sample
+from assay.traces.sources import Listed
+from assay.traces.wire import from_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -198,15 +201,14 @@ def test_input_that_cannot_be_listed_is_refused(tmp_path: Path) -> None:
     assert listing_codes(str(tmp_path), clusters="(b.log)") == ["E841"]
 
 
-def test_paths_patterns_and_hidden_files_are_listed(tmp_path: Path) -> None:
+def test_paths_patterns_and_files_with_hidden_names_are_listed(tmp_path: Path) -> None:
     for name in ("b.log", "a.log", "_c.log", "x/d [1].log"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("text")
     inputs = list_inputs(None, [f"{tmp_path}/[ab].log", f"{tmp_path}/_c.log", f"{tmp_path}/x"])  # type: ignore[arg-type]
-    assert [Path(file.listed.name).name for file in inputs.files] == ["a.log", "b.log", "d [1].log"]
-    assert [file.listed.named for file in inputs.files] == [True, True, False]
-    assert [notice.kind for file in inputs.files for notice in file.before] == ["unreadable"]
-    assert inputs.files[2].pattern.endswith(r"/d \[1\].log")
+    assert [Path(file.listed.name).name for file in inputs.files] == ["a.log", "b.log", "_c.log", "d [1].log"]
+    assert [file.listed.named for file in inputs.files] == [True, True, True, False]
+    assert inputs.files[3].pattern.endswith(r"/d \[1\].log")
 
 
 @pytest.mark.spark
@@ -254,31 +256,53 @@ def test_a_uri_is_listed_by_spark(spark: SparkSession, tmp_path: Path) -> None:
     assert problem.value.diagnostics[0].code == "E840"
 
 
-def test_slices_that_are_more_than_a_share_are_told_the_largest_first() -> None:
-    sizes = {("east", "a-0"): 10, ("east", "b-0"): 400, ("west", "a-0"): 90, ("west", "b-0"): 500}
-    assert giants(sizes, 4) == [("west", "b-0"), ("east", "b-0")]
-    assert giants(sizes, 1) == []
-    assert giants({}, 3) == []
+@pytest.mark.parametrize("text", ["", "one", "one\n", "\n\n", "a line\nand a longer line\n\nthe last, without an end"])
+def test_ranges_of_any_size_have_each_line_once(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "server.log"
+    path.write_text(text)
+    file = LogFile(0, "", Listed(str(path), str(path), named=False, size=len(text)), f"file:{path}")
+    for size in range(1, len(text) + 1):
+        with path.open("rb") as stream:
+            found = [
+                lines_between(stream, each.part, each.part + each.size) for each in ranges(file, size) if each.part >= 0
+            ]
+        assert b"".join(found) == text.encode() or size == len(text)
+        assert all(part.endswith(b"\n") or not part for part in found[:-1] if b"".join(found).endswith(b"\n"))
+    assert [each.part for each in ranges(file, None)] == [WHOLE]
+
+
+def test_slices_are_bundled_by_size_and_a_giant_is_alone() -> None:
+    sizes = {"a": LEAST - 2, "b": 1, "c": 1, "d": 9 * LEAST, "e": 1, "f": LEAST}
+    assert bundles_of(sizes, 100) == [["a", "b", "c"], ["d"], ["e"], ["f"]]
+    assert bundles_of(sizes, 1) == [list(sizes)]
+    assert bundles_of({"a": 3 * MOST, "b": MOST - 1, "c": 2}, 1) == [["a"], ["b"], ["c"]]
+    assert bundles_of({}, 3) == []
+
+
+def test_slices_sent_in_bundles_are_what_they_were(tmp_path: Path) -> None:
+    question = Question(wanted_by_lines())
+    _, slices = ask(question, read_logs([unpack_sample("elections", tmp_path / "logs")]))
+    names = list(slices)
+    rows = list(rows_of_slices([names[:3], names[3:]], slices))
+    sent = [from_bytes(row["content"], catalogue_of(question.read)) for row in rows]
+    assert [list(each) for each in sent] == [names[:3], names[3:]]
+    for name, events in (item for each in sent for item in each.items()):
+        assert list(events) == list(slices[name])
+        assert events.times.tolist() == slices[name].times.tolist()
+        assert events.numbers.tolist() == slices[name].numbers.tolist()
 
 
 @pytest.mark.spark
-def test_a_giant_slice_has_a_task_of_its_own_and_other_slices_are_not_divided(spark: SparkSession) -> None:
-    names = [("east", "giant"), *(("east", f"a-{number}") for number in range(20)), ("west", "giant")]
-    pieces = [(cluster, "slice", name, number, b"") for cluster, name in names for number in (1, 0)]
-    rows = spark.createDataFrame(pieces, ASKED)
-    found = (
-        dealt(rows, [("west", "giant"), ("east", "giant")], 3).selectExpr("*", "spark_partition_id() AS at").collect()
+def test_a_bundle_is_answered_by_one_task_and_the_largest_tasks_come_first(spark: SparkSession) -> None:
+    bundles = [Bundle("east", 0, 500), *(Bundle("east", number, 1) for number in range(1, 9)), Bundle("west", 0, 900)]
+    rows = spark.createDataFrame(
+        [(each.cluster, "slice", str(each.number), each.number, b"") for each in bundles], ASKED
     )
-    tasks: dict[tuple[str, str], set[int]] = {}
-    for row in found:
-        tasks.setdefault((row.cluster, row.name), set()).add(row.at)
-    assert len(found) == len(pieces)
-    assert all(len(at) == 1 for at in tasks.values())
-    apart = tasks["west", "giant"] | tasks["east", "giant"]
-    assert len(apart) == 2
-    assert apart == {0, 1}
-    assert all(apart.isdisjoint(at) for name, at in tasks.items() if name[1] != "giant")
-    assert [row.number for row in found if row.name == "giant"] == [0, 1, 0, 1]
+    found = by_task(spark, rows, dealt(bundles, 3, 1 << 20)).selectExpr("*", "spark_partition_id() AS at").collect()
+    at = {(row.cluster, row.number): row.at for row in found}
+    assert len(found) == len(at) == len(bundles)
+    assert (at.pop(("west", 0)), at.pop(("east", 0))) == (0, 1)
+    assert set(at.values()) == {2}
 
 
 @pytest.mark.slow
