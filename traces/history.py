@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from assay.checker.evaluate.traverse import free_locals, variables_of
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.binding import Observation, changed
@@ -29,6 +30,7 @@ from assay.traces.chain import Chain, thread_of
 from assay.traces.order import Item
 from assay.traces.search.model import ANY, Model, Taken
 from assay.traces.slicing import Split
+from assay.traces.statement import EVERY_SLICE
 from assay.traces.views import HIDDEN_TRIED, View, Views
 
 Own = tuple[Value, ...]
@@ -327,6 +329,24 @@ def at_field(rule: k.TraceRule) -> str | None:
     if isinstance(rule.at, k.Local):
         return next((field.field for field in rule.fields if field.binder.name == rule.at.name), None)
     return None
+
+
+def states_number_alone(rule: k.TraceRule) -> bool:
+    """Whether a line says nothing of its write but the number: nothing else that it states is compared with what the write left."""
+    fields = {field.binder.name for field in rule.fields if field.field not in (EVERY_SLICE, at_field(rule))}
+    condition = rule.observe if not rule.steps else rule.then
+    return condition is None or not any(
+        variables_of(part) and not fields.isdisjoint(free_locals(part)) for part in _parts(condition)
+    )
+
+
+def _parts(condition: k.Expr) -> Iterator[k.Expr]:
+    """The conditions that a condition joins; one with names of its own is not taken apart."""
+    if isinstance(condition, k.Logic):
+        for part in condition.parts:
+            yield from _parts(part)
+    else:
+        yield condition
 
 
 def with_number(line: Item, number: int) -> Item | None:

@@ -13,9 +13,10 @@ from assay.cli.settings import load
 from assay.traces.choice import validated_by_choice
 from assay.traces.read import read_logs
 from assay.traces.samples import unpack_sample
-from assay.traces.validation import TraceVerdict
+from assay.traces.validation import TraceVerdict, Validation
 
-RECORDINGS = sorted((Path(__file__).resolve().parents[1] / "corpus" / "recordings").glob("[ABC]?.tar.xz"))
+FOLDER = Path(__file__).resolve().parents[1] / "corpus" / "recordings"
+RECORDINGS = sorted(FOLDER.glob("[ABC]?.tar.xz"))
 IN_PAIRS = frozenset({"B3"})
 """The recordings of which pairs of kinds of files are tried too: one that takes little time."""
 NODES = ("broker-*", "controller-*", "zookeeper")
@@ -39,11 +40,40 @@ def alarms(logs: Path, most: int) -> list[str]:
     """The parts of consistent logs that are said to be inconsistent, with the place of the first mismatch."""
     found = []
     for name, files in parts(logs, most):
-        _, answer = validated_by_choice(read_logs(files), None, lambda spec: load(spec, None, {}))
-        if answer.verdict is TraceVerdict.INCONSISTENT:
-            first = answer.violations[0]
+        said = answer(files)
+        if said.verdict is TraceVerdict.INCONSISTENT:
+            first = said.violations[0]
             found.append(f"{name}: {first.place.file.rpartition('/')[2]}:{first.place.line} {first.event.kind}")
     return found
+
+
+def answer(files: list[Path]) -> Validation:
+    return validated_by_choice(read_logs(files), None, lambda spec: load(spec, None, {}))[1]
+
+
+def unpacked(recording: str, folder: Path) -> Path:
+    with tarfile.open(FOLDER / f"{recording}.tar.xz") as packed:
+        packed.extractall(folder, filter="data")
+    return folder / recording
+
+
+def test_controllers_in_kraft_mode_tell_too_little_of_partitions(tmp_path: Path) -> None:
+    """They number the writes that they refuse, and say nothing else of them."""
+    found = answer(sorted(unpacked("C2", tmp_path).glob("controller-*")))
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
+    assert found.reason is not None
+    assert found.reason.startswith(
+        "no log of a broker was read: what became of partitions after they were created is supposed"
+    )
+    assert "leadership.touch" not in found.hidden
+
+
+def test_what_a_missing_broker_did_is_no_mismatch(tmp_path: Path) -> None:
+    """Broker 1 led a partition and finished its move; without its lines the others are told of a leader that no rule known to them elects."""
+    logs = unpacked("C2", tmp_path)
+    found = answer([node for node in logs.iterdir() if node.name != "broker-1"])
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
+    assert [result.name for result in found.slices if result.verdict is not TraceVerdict.CONSISTENT] == ["audit-0"]
 
 
 @pytest.mark.slow
