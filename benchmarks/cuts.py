@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import tarfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,12 +22,13 @@ from typing import Any
 from assay.cli.settings import load
 from assay.traces.choice import validated_by_choice
 from assay.traces.read import read_logs
-from assay.traces.validation import Validation
+from assay.traces.validation import Remark, Validation
 
 ROOT = Path(__file__).parent.parent
 RECORDINGS = (ROOT / "tests" / "corpus" / "recordings", ROOT / "traces" / "samples")
 NODES = ("broker-*", "controller-*", "zookeeper")
 RECORD = re.compile(rb"^(?=\[\d{4}-)", re.MULTILINE)
+_FINE = re.compile(rb"\[[^\]]*\] (?:DEBUG|TRACE) ")
 PATIENCE = 120
 """Processor seconds after which a cut is given up."""
 SHOWN = 3
@@ -42,7 +44,12 @@ def nodes(logs: Path) -> list[Path]:
 
 
 def _files(logs: Path) -> list[Path]:
-    return [path for node in nodes(logs) for path in sorted(node.rglob("*.log"))]
+    return [path for node in nodes(logs) for path in sorted(node.rglob("*.log*"))]
+
+
+def _kind(path: Path) -> str:
+    """What a file holds, whatever part of a rotated log it is."""
+    return path.name.partition(".log")[0]
 
 
 def _only(keep: Callable[[Path], bool]) -> Cut:
@@ -76,21 +83,23 @@ def last_third(content: bytes) -> bytes:
     return b"".join(lines[len(lines) * 2 // 3 :])
 
 
-def collected(logs: Path, target: Path) -> None:
-    """What `docker compose logs` prints: records of all nodes by time, the name of the container before each line."""
-    found: list[tuple[bytes, int, bytes]] = []
+def at_info(content: bytes) -> bytes:
+    """The records of level INFO and above: what is left where somebody has turned the stock levels down."""
+    return b"".join(record for record in RECORD.split(content) if not _FINE.match(record))
+
+
+def prefixed(logs: Path, target: Path) -> None:
+    """What `docker compose logs` prints: the name of the container before each line."""
     for path in _files(logs):
-        for record in RECORD.split(path.read_bytes()):
-            prefix = f"{path.parent.name}  | ".encode()
-            text = b"".join(prefix + line for line in record.splitlines(keepends=True))
-            found.append((record[:24], len(found), text))
-    _write(Path("docker-compose.log"), target, b"".join(text for _, _, text in sorted(found)))
+        prefix = f"{path.parent.name}-1  | ".encode()
+        content = b"".join(prefix + line for line in path.read_bytes().splitlines(keepends=True))
+        _write(path.relative_to(logs), target, content)
 
 
 def cuts(logs: Path) -> Iterator[tuple[str, Cut]]:
     """The cuts of the logs below a folder, by name."""
     for kind in ("state-change", "controller", "server"):
-        yield f"{kind} only", _only(lambda path, kind=kind: path.stem == kind)
+        yield f"{kind} only", _only(lambda path, kind=kind: _kind(path) == kind)
     roles = {role: [node for node in nodes(logs) if node.name.startswith(role)] for role in ("broker", "controller")}
     if roles["controller"]:
         for role, of_role in roles.items():
@@ -98,14 +107,15 @@ def cuts(logs: Path) -> Iterator[tuple[str, Cut]]:
     for node in nodes(logs):
         yield f"{node.name} only", _only(lambda path, node=node: path.parent == node)
     for at, kind in enumerate(("state-change", "controller", "server")):
-        having = [path for path in _files(logs) if path.stem == kind]
+        having = [path for path in _files(logs) if _kind(path) == kind]
         if having:
             lost = having[at % len(having)]
             yield f"without {lost.relative_to(logs)}", _only(lambda path, lost=lost: path != lost)
     yield "last third of every file", _each(last_third)
     yield "last half, from within a line", _each(lambda content: content[len(content) // 2 + 17 :])
     yield "first half, to within a line", _each(lambda content: content[: len(content) // 2 + 17])
-    yield "collected by docker", collected
+    yield "at level INFO", _each(at_info)
+    yield "with prefixes of docker", prefixed
     yield "empty", lambda _, __: None
 
 
@@ -139,7 +149,14 @@ def told(validation: Validation) -> dict[str, Any]:
         "mismatches": [f"{each.place} {each.event.kind} {each.action}" for each in validation.violations[:SHOWN]],
         "count": len(validation.violations),
         "unmapped": validation.counts.unmapped,
+        "remarks": dict(Counter(each.text for each in _remarks(validation))),
     }
+
+
+def _remarks(validation: Validation) -> Iterator[Remark]:
+    yield from validation.remarks
+    for result in validation.slices:
+        yield from result.remarks
 
 
 def measured(cut: Cut, logs: Path, folder: Path) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from assay.traces.views import Views
 NUMBERS_SHOWN = 5
 """How many of the numbers that no line states are listed."""
 
-WIDTHS = 24, 400
+WIDTHS = 24, 100, 400
 """How many ways are followed in a slice at first, and where that leaves anything open."""
 
 STATES_KEPT = 10_000

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, takewhile
+from math import inf
 
 from assay.checker.evaluate.traverse import variables_of
 from assay.grammar import kernel as k
@@ -20,6 +21,7 @@ from assay.traces.history import (
     Write,
     announcing,
     entries,
+    is_prompt,
     number_of,
     states_number_alone,
     with_number,
@@ -141,7 +143,7 @@ class SliceCheck:
                     if gap:
                         self._give_up(entry.number)
         self._give_up(None)
-        self.found.trail = self.frontier[0]
+        self.found.trail = min(self.frontier, key=lambda trail: trail.told)
         self._find_places(misplaced)
         return self.found
 
@@ -427,13 +429,15 @@ class SliceCheck:
             first[number] = min(first.get(number, line.time), line.time)
             lines.setdefault(number, []).append(line)
         slack = self.late + self.history.model.plan.ordering.skew
+        prompt = {n for n in first if is_prompt(self.history.model, lines[n])}
         found: dict[Item, set[int]] = {}
         ordered = sorted(first)
-        latest = dict(zip(ordered, accumulate((first[n] for n in ordered), max), strict=True))
+        shown = accumulate((first[n] if n in prompt else -inf for n in ordered), max)
+        latest = dict(zip(ordered, shown, strict=True))
         for number, line in numbered:
             if latest[number] - slack <= line.latest:
                 continue
-            for lower in (n for n in first if n < number and first[n] - slack > line.latest):
+            for lower in (n for n in prompt if n < number and first[n] - slack > line.latest):
                 for other in lines[lower]:
                     found.setdefault(line, set()).add(other.index)
                     found.setdefault(other, set()).add(line.index)

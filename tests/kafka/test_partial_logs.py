@@ -8,12 +8,10 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from benchmarks.cuts import answer, cuts
 
-from assay.cli.settings import load
-from assay.traces.choice import validated_by_choice
-from assay.traces.read import read_logs
 from assay.traces.samples import unpack_sample
-from assay.traces.validation import TraceVerdict, Validation
+from assay.traces.validation import TraceVerdict
 
 FOLDER = Path(__file__).resolve().parents[1] / "corpus" / "recordings"
 RECORDINGS = sorted(FOLDER.glob("[ABC]?.tar.xz"))
@@ -47,10 +45,6 @@ def alarms(logs: Path, most: int) -> list[str]:
     return found
 
 
-def answer(files: list[Path]) -> Validation:
-    return validated_by_choice(read_logs(files), None, lambda spec: load(spec, None, {}))[1]
-
-
 def unpacked(recording: str, folder: Path) -> Path:
     with tarfile.open(FOLDER / f"{recording}.tar.xz") as packed:
         packed.extractall(folder, filter="data")
@@ -74,6 +68,17 @@ def test_what_a_missing_broker_did_is_no_mismatch(tmp_path: Path) -> None:
     found = answer([node for node in logs.iterdir() if node.name != "broker-1"])
     assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
     assert [result.name for result in found.slices if result.verdict is not TraceVerdict.CONSISTENT] == ["audit-0"]
+
+
+def test_what_can_be_explained_without_known_behaviour_is_not_called_such(tmp_path: Path) -> None:
+    """At level INFO no line tells who wrote an ISR: the leader, or the controller, who knew of the broker by then or did not, as may be in 2.8."""
+    logs, cut = unpacked("A0", tmp_path), tmp_path / "cut"
+    dict(cuts(logs))["at level INFO"](logs, cut)
+    found = answer([cut])
+    assert found.verdict is TraceVerdict.CONSISTENT
+    assert [result.remarks for result in found.slices if result.remarks] == []
+    taken = {step.action for result in found.slices if result.execution for step in result.execution.steps}
+    assert taken & {"change_isr", "write_isr"}
 
 
 @pytest.mark.slow
