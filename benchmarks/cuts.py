@@ -11,8 +11,9 @@ import shutil
 import signal
 import tarfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -47,9 +48,13 @@ def _files(logs: Path) -> list[Path]:
     return [path for node in nodes(logs) for path in sorted(node.rglob("*.log*"))]
 
 
-def _kind(path: Path) -> str:
-    """What a file holds, whatever part of a rotated log it is."""
-    return path.name.partition(".log")[0]
+def _is_of(kind: str, path: Path) -> bool:
+    """Whether a file is of this kind, whatever part of a rotated log it is."""
+    return path.name.partition(".log")[0] == kind
+
+
+def _is_in(folders: Container[Path], path: Path) -> bool:
+    return path.parent in folders
 
 
 def _only(keep: Callable[[Path], bool]) -> Cut:
@@ -98,19 +103,17 @@ def prefixed(logs: Path, target: Path) -> None:
 
 def cuts(logs: Path) -> Iterator[tuple[str, Cut]]:
     """The cuts of the logs below a folder, by name."""
-    for kind in ("state-change", "controller", "server"):
-        yield f"{kind} only", _only(lambda path, kind=kind: _kind(path) == kind)
-    roles = {role: [node for node in nodes(logs) if node.name.startswith(role)] for role in ("broker", "controller")}
-    if roles["controller"]:
-        for role, of_role in roles.items():
-            yield f"{role}s only", _only(lambda path, of_role=of_role: path.parent in of_role)
-    for node in nodes(logs):
-        yield f"{node.name} only", _only(lambda path, node=node: path.parent == node)
-    for at, kind in enumerate(("state-change", "controller", "server")):
-        having = [path for path in _files(logs) if _kind(path) == kind]
+    kinds = ("state-change", "controller", "server")
+    yield from ((f"{kind} only", _only(partial(_is_of, kind))) for kind in kinds)
+    of_role = {role: {node for node in nodes(logs) if node.name.startswith(role)} for role in ("broker", "controller")}
+    if of_role["controller"]:
+        yield from ((f"{role}s only", _only(partial(_is_in, found))) for role, found in of_role.items())
+    yield from ((f"{node.name} only", _only(partial(_is_in, {node}))) for node in nodes(logs))
+    for at, kind in enumerate(kinds):
+        having = [path for path in _files(logs) if _is_of(kind, path)]
         if having:
             lost = having[at % len(having)]
-            yield f"without {lost.relative_to(logs)}", _only(lambda path, lost=lost: path != lost)
+            yield f"without {lost.relative_to(logs)}", _only(lost.__ne__)
     yield "last third of every file", _each(last_third)
     yield "last half, from within a line", _each(lambda content: content[len(content) // 2 + 17 :])
     yield "first half, to within a line", _each(lambda content: content[: len(content) // 2 + 17])

@@ -68,6 +68,7 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     text = first.text if missing or first.place is None else f"{first.place}: {first.text}"
     more = f", and {len(missing) + len(unread) - 1} more" if len(missing) + len(unread) > 1 else ""
     reason = f"logs are missing, which may be why not every line has an explanation: {text}{more}"
+    reason = reason if validation.reason is None else f"{reason}; {validation.reason}"
     return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
 
 

@@ -99,7 +99,6 @@ class History:
         self.width = width
         self.narrowed = False
         self.visited = 0
-        self.reported = frozenset(each.action for each in model.plan.reported)
         blank = model.states[model.initial[0]]
         self.begin: Frontier = (Trail(tuple(blank[i] for i in split.own), 0),)
 
@@ -181,7 +180,7 @@ class History:
 
     def _told(self, trail: Trail, steps: Iterable[Taken]) -> int:
         """How many reported actions there are with these steps after a trail."""
-        return trail.told + sum(taken.action in self.reported for taken in steps)
+        return trail.told + self.model.told(steps)
 
     def places(self, trail: Trail, entry: Entry, view: View | None = None) -> Iterator[tuple[int, int]]:
         """The positions for an entry after a trail, with the state there; those that look alike once, to the entry or as ``view`` says."""
@@ -227,7 +226,8 @@ class History:
                 others = dict(self.model.consume(line, state)) if found else {}
                 found = {after: taken for after, taken in found.items() if after in others}
         else:
-            found = {taken.state: (taken,) for taken in self.numbered(state, self.model.plan.numbered)}
+            steps = ((taken,) for taken in self.numbered(state, self.model.plan.numbered))
+            found = {each[-1].state: each for each in sorted(steps, key=self.model.told, reverse=True)}
         watching = _different(line for line in lines if not line.observation.pinned)
         return {after: t for after, t in found.items() if all(self.model.consume(line, after) for line in watching)}
 

@@ -212,7 +212,7 @@ class SliceCheck:
             self.found.begun = write.lines[0] if unknown else self.found.begun
             last = not any(isinstance(entry, Write) for entry in ahead)
             seen = () if unknown else self._past_unseen(expected, write)
-            if not (unknown or seen) and last and self._is_restated(write):
+            if not (unknown or seen or self.partial) and last and self._is_restated(write):
                 return
             onward = seen or self._adopt(write)
             if not onward:

@@ -8,8 +8,9 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from benchmarks.cuts import answer, cuts
+from benchmarks.cuts import answer, cuts, lines
 
+from assay.traces.mismatch import MOST_OF_PARTS
 from assay.traces.samples import unpack_sample
 from assay.traces.validation import TraceVerdict
 
@@ -68,6 +69,29 @@ def test_what_a_missing_broker_did_is_no_mismatch(tmp_path: Path) -> None:
     found = answer([node for node in logs.iterdir() if node.name != "broker-1"])
     assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
     assert [result.name for result in found.slices if result.verdict is not TraceVerdict.CONSISTENT] == ["audit-0"]
+
+
+def test_where_logs_are_missing_few_of_the_lines_without_an_explanation_are_listed(tmp_path: Path) -> None:
+    found = answer([unpacked("A0", tmp_path) / "broker-1"])
+    assert (found.verdict, len(found.violations)) == (TraceVerdict.INCONCLUSIVE, MOST_OF_PARTS)
+    assert str(found.reason).endswith("5 mismatches; what follows was not checked")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recording", ["A0", "zookeeper-2.6.3", "kraft-3.7.2"])
+def test_no_part_of_healthy_logs_is_a_false_alarm_or_takes_long(recording: str) -> None:
+    """Starts in mid-life, files that are missing or end within a line, other levels, prefixes, nothing at all."""
+    wrong = ("inconsistent", "traceback", "too long")
+    assert [each for each in lines([recording]) if each["verdict"] in wrong] == []
+
+
+@pytest.mark.slow
+def test_topics_that_are_made_while_there_is_no_controller_are_no_mismatch(tmp_path: Path) -> None:
+    """Of 0.10: nobody tells that `again` is created, and it is deleted and created again later."""
+    found = answer([unpacked("zookeeper-0.10.2.2", tmp_path)])
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
+    open_ = {result.name for result in found.slices if result.verdict is not TraceVerdict.CONSISTENT}
+    assert open_ == {"again-0", "again-0#2", "again-1", "again-1#2"}
 
 
 def test_what_can_be_explained_without_known_behaviour_is_not_called_such(tmp_path: Path) -> None:
