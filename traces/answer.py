@@ -16,7 +16,7 @@ from assay.traces import window
 from assay.traces.binding import Unread
 from assay.traces.conduct import Options
 from assay.traces.events import Event, Notice
-from assay.traces.gaps import gaps, with_gaps
+from assay.traces.gaps import gaps, not_read, with_gaps
 from assay.traces.impact import Basis, Meter, basis, with_impact
 from assay.traces.join import SliceAnswer
 from assay.traces.overview import configured, protocol_versions
@@ -90,11 +90,13 @@ def ask_shared(
     """The answer about what all slices share, the events of each slice, and what there is to say beside."""
 
     events, left = _in_scope(reading.events if supported else [], scope)
-    known = replace(options, versions=protocol_versions(reading))
+    missing = tuple(gaps(reading))
+    partial = bool(missing or not_read(reading.notices))
+    known = replace(options, versions=protocol_versions(reading), partial=partial)
     shared, slices = validate_shared(
         loaded, events, clause=clause, options=known, explain=reading.explain, levels=WORTH_WORDS
     )
-    return shared, slices, Beside((*reading.notices, *left), reading.unmapped, tuple(gaps(reading)))
+    return shared, slices, Beside((*reading.notices, *left), reading.unmapped, missing)
 
 
 def answer(

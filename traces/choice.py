@@ -37,7 +37,12 @@ class Choice:
 @dataclass(frozen=True, slots=True)
 class _Model:
     kinds: tuple[frozenset[str], ...]
+    without: frozenset[str]
     choice: Choice
+
+    def fits(self, present: frozenset[str]) -> bool:
+        """Whether it is for logs with events of just these kinds."""
+        return self.without.isdisjoint(present) and all(not group.isdisjoint(present) for group in self.kinds)
 
 
 def choose(kinds: Mapping[str, int], named: k.Kernel | None = None) -> Choice:
@@ -45,8 +50,8 @@ def choose(kinds: Mapping[str, int], named: k.Kernel | None = None) -> Choice:
 
     However it was named, a bundled spec is known by its module. Where no clause of it is for such lines, the first is taken: nothing fits it.
     """
-    present = {kind for kind, count in kinds.items() if count}
-    fitting = [each.choice for each in _models() if all(not group.isdisjoint(present) for group in each.kinds)]
+    present = frozenset(kind for kind, count in kinds.items() if count)
+    fitting = [each.choice for each in _models() if each.fits(present)]
     if named is None:
         return fitting[0]
     clauses = {trace.name for trace in named.traces}
@@ -70,9 +75,11 @@ def chosen(validation: Validation, choice: Choice, events: int) -> Validation:
         return replace(validation, verdict=TraceVerdict.INCONCLUSIVE, reason=choice.unsupported, counts=counts)
     notice = Notice(KIND, None, f"validated against {choice.spec}, because there are {choice.because}")
     notices = (*validation.notices, notice) if events and not choice.by_user else validation.notices
-    if choice.assumed is not None and validation.verdict is TraceVerdict.CONSISTENT:
-        return replace(validation, notices=notices, verdict=TraceVerdict.INCONCLUSIVE, reason=choice.assumed)
-    return replace(validation, notices=notices)
+    open_ = validation.verdict is TraceVerdict.INCONCLUSIVE and not validation.violations
+    if choice.assumed is None or not (open_ or validation.verdict is TraceVerdict.CONSISTENT):
+        return replace(validation, notices=notices)
+    reason = "; ".join(filter(None, (choice.assumed, validation.reason)))
+    return replace(validation, notices=notices, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
 
 
 def validated_by_choice(
@@ -97,6 +104,7 @@ def _models() -> tuple[_Model, ...]:
     return tuple(
         _Model(
             tuple(frozenset(group) for group in entry["kinds"]),
+            frozenset(entry.get("without", ())),
             Choice(
                 entry["spec"], entry.get("clause"), entry["because"], entry.get("assumed"), entry.get("unsupported")
             ),

@@ -16,7 +16,8 @@ class Options:
     """``nodes`` is the most nodes that one search may visit; ``mismatches`` the most that are reported; ``mutants`` how many are tried.
 
     ``skew`` (milliseconds) goes before the clause's own. Where ``strict``, what the clause reports as known behaviour is not allowed for;
-    otherwise what it reports of one of ``versions``, or all of it if none is known.
+    otherwise what it reports of one of ``versions``, or all of it if none is known. Where the logs are ``partial``, a number that no line states
+    is that of a write which the missing lines may tell of, and no hidden step is supposed in its place.
     ``jobs`` is by how many processes slices are answered; 0 as many as there are cores.
     """
 
@@ -27,6 +28,7 @@ class Options:
     skew: int | None = None
     strict: bool = False
     versions: tuple[str, ...] = ()
+    partial: bool = False
     jobs: int = 1
 
 

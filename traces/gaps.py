@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -61,14 +61,20 @@ def gaps(reading: LogReading) -> list[Notice]:
 def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     """The answer that reckons with what is missing: a mismatch is then no proof that a rule was broken."""
     answer = replace(validation, notices=(*validation.notices, *missing))
-    unread = [notice for notice in validation.notices if notice.kind in UNREAD]
+    unread = not_read(validation.notices)
     if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT:
         return answer
     first = (missing or unread)[0]
     text = first.text if missing or first.place is None else f"{first.place}: {first.text}"
     more = f", and {len(missing) + len(unread) - 1} more" if len(missing) + len(unread) > 1 else ""
     reason = f"logs are missing, which may be why not every line has an explanation: {text}{more}"
+    reason = reason if validation.reason is None else f"{reason}; {validation.reason}"
     return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+
+
+def not_read(notices: Iterable[Notice]) -> list[Notice]:
+    """Those of the notices that say of something written that it was not read."""
+    return [notice for notice in notices if notice.kind in UNREAD]
 
 
 def _lost_starts(reading: LogReading) -> Iterator[Notice]:

@@ -5,8 +5,9 @@ that every line of it allows, and the numbers are the order of the writes. What 
 threads and clocks allow: what was sent once may be received at any later time.
 
 NOTE(earliest position): Nothing of a slice changes what is shared, so what can follow at some position of the shared execution can follow at any
-earlier one too, from the same state of the slice. Of all ways to one state of the slice only the one with the earliest position is kept:
-the memory is bounded by the states that may be true at once, not by the length of the log.
+earlier one too, from the same state of the slice. Of all ways to one state of the slice only the one with the earliest position is kept,
+and later ones that take fewer of the actions that the clause reports: an answer is not to tell of known behaviour, or of data at risk, where the lines
+can be explained without. The memory is bounded by the states that may be true at once, not by the length of the log.
 
 NOTE(equal lines): A cluster restates each write a hundred times. Of the lines of a write that state the same and no action the earliest says all that the
 others say: it is what the outcome is compared with, and of the times of lines that are no action only the first is asked for. So where nothing is wrong
@@ -22,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from assay.checker.evaluate.traverse import free_locals, variables_of
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.binding import Observation, changed
@@ -29,6 +31,7 @@ from assay.traces.chain import Chain, thread_of
 from assay.traces.order import Item
 from assay.traces.search.model import ANY, Model, Taken
 from assay.traces.slicing import Split
+from assay.traces.statement import EVERY_SLICE
 from assay.traces.views import HIDDEN_TRIED, View, Views
 
 Own = tuple[Value, ...]
@@ -56,7 +59,10 @@ Entry = Write | Deed
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trail:
-    """A state of the slice, the position that it needs at least, and how it was reached: the entry, hidden steps, and the entry's own."""
+    """A state of the slice, the position that it needs at least, and how it was reached: the entry, hidden steps, and the entry's own.
+
+    ``told`` is how many steps on the way are of actions that the clause reports.
+    """
 
     own: Own
     position: int
@@ -65,6 +71,7 @@ class Trail:
     start: int = -1
     hidden: tuple[Taken, ...] = ()
     taken: tuple[Taken, ...] = ()
+    told: int = 0
 
     def backwards(self) -> Iterator[Trail]:
         """This trail and those before it."""
@@ -143,7 +150,7 @@ class History:
         write = Write(number, ())
         actions = [name for name in self.model.plan.numbered if name in self.model.plan.hidden]
         found = (
-            Trail(self.own(taken.state), position, trail, write, state, (taken,))
+            Trail(self.own(taken.state), position, trail, write, state, (taken,), told=self._told(trail, (taken,)))
             for trail in frontier
             for position, state in self.places(trail, write)
             for taken in self.numbered(state, actions)
@@ -154,7 +161,7 @@ class History:
         """The ways on with any numbered action in place of a write, at the time of its lines, whatever else these say."""
         silent = Write(write.number, ())
         found = (
-            Trail(self.own(taken.state), position, trail, silent, state, (), (taken,))
+            Trail(self.own(taken.state), position, trail, silent, state, (), (taken,), self._told(trail, (taken,)))
             for trail in frontier
             for position, state in self.places(trail, write, self.view(silent))
             for taken in self.numbered(state, self.model.plan.numbered)
@@ -168,7 +175,12 @@ class History:
         for position, start in self.places(trail, entry):
             for route, state in self._after_hidden(start, names):
                 for after, taken in self.outcomes(entry, state):
-                    yield Trail(self.own(after), position, trail, entry, state, route, taken)
+                    told = self._told(trail, (*route, *taken))
+                    yield Trail(self.own(after), position, trail, entry, state, route, taken, told)
+
+    def _told(self, trail: Trail, steps: Iterable[Taken]) -> int:
+        """How many reported actions there are with these steps after a trail."""
+        return trail.told + self.model.told(steps)
 
     def places(self, trail: Trail, entry: Entry, view: View | None = None) -> Iterator[tuple[int, int]]:
         """The positions for an entry after a trail, with the state there; those that look alike once, to the entry or as ``view`` says."""
@@ -214,7 +226,8 @@ class History:
                 others = dict(self.model.consume(line, state)) if found else {}
                 found = {after: taken for after, taken in found.items() if after in others}
         else:
-            found = {taken.state: (taken,) for taken in self.numbered(state, self.model.plan.numbered)}
+            steps = ((taken,) for taken in self.numbered(state, self.model.plan.numbered))
+            found = {each[-1].state: each for each in sorted(steps, key=self.model.told, reverse=True)}
         watching = _different(line for line in lines if not line.observation.pinned)
         return {after: t for after, t in found.items() if all(self.model.consume(line, after) for line in watching)}
 
@@ -231,13 +244,14 @@ class History:
 
 
 def _earliest(trails: Iterable[Trail]) -> Frontier:
-    """The earliest trail to each state (see the note on the earliest position)."""
-    best: dict[Own, Trail] = {}
+    """The trails to each state of which none is as early and tells of as little (see the note on the earliest position)."""
+    best: dict[Own, list[Trail]] = {}
     for trail in trails:
-        known = best.get(trail.own)
-        if known is None or trail.position < known.position:
-            best[trail.own] = trail
-    return tuple(best.values())
+        known = best.setdefault(trail.own, [])
+        if not any(each.position <= trail.position and each.told <= trail.told for each in known):
+            known[:] = (each for each in known if each.position < trail.position or each.told < trail.told)
+            known.append(trail)
+    return tuple(trail for known in best.values() for trail in known)
 
 
 def _different(lines: Iterable[Item]) -> list[Item]:
@@ -264,6 +278,15 @@ def without_equals(lines: Iterable[Observation]) -> list[int]:
 def announcing(lines: Sequence[Item]) -> Sequence[Item]:
     """The lines that were written with what they report, not long after: those that are actions, or else the first."""
     return [line for line in lines if line.observation.pinned] or lines[:1]
+
+
+def is_prompt(model: Model, lines: Sequence[Item]) -> bool:
+    """Whether the first of the lines of a write was written soon after it: one that says what was done, or, where all writes have such a line, any.
+
+    Of a write that may be hidden the lines may be those of a much later restatement.
+    """
+    untold = not set(model.plan.numbered).isdisjoint(model.plan.hidden)
+    return not untold or any(line.observation.pinned for line in lines)
 
 
 def entries(model: Model, lines: Iterable[Item], late: float) -> list[Entry]:
@@ -316,7 +339,7 @@ def _follows(write: Write, line: Item) -> bool:
 def _certainly_later(model: Model, line: Item, write: Write, late: float) -> bool:
     """Whether a write happened after what a line reports, by the thread or by the clock."""
     thread = thread_of(line.observation.event, model.plan)
-    if write.lines[0].time - late > line.latest + model.plan.ordering.skew:
+    if is_prompt(model, write.lines) and write.lines[0].time - late > line.latest + model.plan.ordering.skew:
         return True
     mates = (each for each in announcing(write.lines) if thread_of(each.observation.event, model.plan) == thread)
     return thread is not None and any(each.time > line.latest for each in mates)
@@ -327,6 +350,24 @@ def at_field(rule: k.TraceRule) -> str | None:
     if isinstance(rule.at, k.Local):
         return next((field.field for field in rule.fields if field.binder.name == rule.at.name), None)
     return None
+
+
+def states_number_alone(rule: k.TraceRule) -> bool:
+    """Whether a line says nothing of its write but the number: nothing else that it states is compared with what the write left."""
+    fields = {field.binder.name for field in rule.fields if field.field not in (EVERY_SLICE, at_field(rule))}
+    condition = rule.observe if not rule.steps else rule.then
+    return condition is None or not any(
+        variables_of(part) and not fields.isdisjoint(free_locals(part)) for part in _parts(condition)
+    )
+
+
+def _parts(condition: k.Expr) -> Iterator[k.Expr]:
+    """The conditions that a condition joins; one with names of its own is not taken apart."""
+    if isinstance(condition, k.Logic):
+        for part in condition.parts:
+            yield from _parts(part)
+    else:
+        yield condition
 
 
 def with_number(line: Item, number: int) -> Item | None:

@@ -21,7 +21,7 @@ from assay.traces.search.model import Model
 from assay.traces.search.path import Path
 from assay.traces.selection import Selection
 from assay.traces.slice_blame import Blamer
-from assay.traces.slice_check import Findings, SliceCheck
+from assay.traces.slice_check import Asked, Findings, SliceCheck
 from assay.traces.slice_numbers import check_slice
 from assay.traces.slicing import Split, without_guards_on
 from assay.traces.statement import named_by
@@ -31,7 +31,7 @@ from assay.traces.views import Views
 NUMBERS_SHOWN = 5
 """How many of the numbers that no line states are listed."""
 
-WIDTHS = 24, 400
+WIDTHS = 24, 100, 400
 """How many ways are followed in a slice at first, and where that leaves anything open."""
 
 STATES_KEPT = 10_000
@@ -41,13 +41,15 @@ STATES_KEPT = 10_000
 @dataclass(frozen=True, slots=True)
 class Joint:
     """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
-    is shared as slices see it, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with."""
+    is shared as slices see it, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with.
+    Of a ``partial`` log lines are known to be missing."""
 
     split: Split
     plan: k.TracePlan
     chain: Chain
     assumed: Mapping[str, frozenset[str]]
     writer: Writer
+    partial: bool = False
 
     def freed(self) -> Joint:
         """The same where slices may act whatever the hidden steps changed."""
@@ -55,9 +57,12 @@ class Joint:
         return replace(self, split=without_guards_on(self.split, names), assumed={})
 
 
-def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer) -> Joint:
+def joint(
+    split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer, *, partial: bool = False
+) -> Joint:
     """The joint of an accepted path of what is shared."""
-    return Joint(split, plan, chain(shared, path, plan, split.seen(plan)), _assumed(split, plan, path), writer)
+    seen = chain(shared, path, plan, split.seen(plan))
+    return Joint(split, plan, seen, _assumed(split, plan, path), writer, partial)
 
 
 def _assumed(split: Split, plan: k.TracePlan, path: Path) -> dict[str, frozenset[str]]:
@@ -176,7 +181,8 @@ class Joiner:
     def _result(self, name: str, history: History, found: Findings, used: int) -> SliceResult:
         self.visited += history.visited
         run = self._execution(history, found.trail)
-        properties = () if found.violations or found.missing else self.properties.broken(run)
+        jumped = found.violations or found.missing or found.unplaced
+        properties = () if jumped else self.properties.broken(run)
         return SliceResult(
             name,
             _verdict(found),
@@ -212,8 +218,8 @@ class Joiner:
     def _followed(self, lines: Sequence[Item], width: int, *, started: bool) -> tuple[History, Findings]:
         """What is found of a slice with so many ways, up to its first mismatch, which is not explained."""
         history = self._history(width)
-        check = SliceCheck(history, self.blamer, lines, started=started, one_is_enough=True, explained=False)
-        return history, check.run()
+        check = partial(self._check, history, started=started)
+        return history, check(lines, one_is_enough=True, explained=False).run()
 
     def _explained(
         self, observations: Sequence[Observation], *, started: bool, one_is_enough: bool
@@ -221,12 +227,24 @@ class Joiner:
         """The mismatches of a slice that has some; the first alone where others may only lack a way that was not followed."""
         lines = [slice_item(number, seen) for number, seen in enumerate(observations)]
         history = self._history(WIDTHS[-1])
-        check = partial(SliceCheck, history, self.blamer, started=started)
+        check = partial(self._check, history, started=started)
         quick = partial(check, one_is_enough=True, explained=False)
         found = check_slice(partial(check, one_is_enough=one_is_enough), quick, lines, self.model)
         if history.narrowed and not one_is_enough:
             found = check_slice(partial(check, one_is_enough=True), quick, lines, self.model)
         return history, found
+
+    def _check(
+        self,
+        history: History,
+        lines: Sequence[Item],
+        *,
+        started: bool,
+        one_is_enough: bool = False,
+        explained: bool = True,
+    ) -> SliceCheck:
+        asked = Asked(started=started, partial=self.joint.partial, one_is_enough=one_is_enough, explained=explained)
+        return SliceCheck(history, self.blamer, lines, asked)
 
     def _history(self, width: int) -> History:
         return History(self.model, self.joint.split, self.joint.chain, self._views, width)

@@ -20,6 +20,10 @@ Stated = list[tuple[Instant, str]]
 """Identities, each with the instant at which a line stated it."""
 
 
+EARLIER = 2_000
+"""By how many milliseconds lines of other nodes may be earlier than the line that tells of the beginning, which itself comes after the fact."""
+
+
 def lives(slicing: Slicing, events: Selection, own: int) -> list[Numbers]:
     """The positions, among a slice's events, of those of each of its lives, in the order in which they began.
 
@@ -27,14 +31,22 @@ def lives(slicing: Slicing, events: Selection, own: int) -> list[Numbers]:
     """
     if slicing.identity is not None:
         return _by_identity(slicing.identity, events, own)
-    return _by_beginning(slicing.since, events)
+    return _by_beginning(slicing.since, events, own)
 
 
-def _by_beginning(since: str | None, events: Selection) -> list[Numbers]:
-    """The events of each time that the slice began anew, by the times of the lines that say so."""
+def _by_beginning(since: str | None, events: Selection, own: int) -> list[Numbers]:
+    """The events of each time that the slice began anew, by the times of the lines that say so.
+
+    What was written well before the first of them is of a life of whose beginning no line tells: the log begins later, or a controller that started found
+    the slice new.
+    """
     times = events.times
     begins = events.of_kind(since) & (times != NEVER)
     starts = np.unique(times[begins])
+    mine = times[:own]
+    first = int(min(mine[mine != NEVER], default=NEVER))
+    if len(starts) and NEVER != first < starts[0] - EARLIER:
+        starts = np.concatenate([[first], starts])
     parts = np.maximum(0, np.searchsorted(starts, times, side="right") - 1)
     if (times == NEVER).any():  # such a line is of the life of the line before it
         known = np.maximum.accumulate(np.where(times == NEVER, -1, np.arange(len(times))))

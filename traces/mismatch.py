@@ -18,6 +18,9 @@ from assay.traces.validation import Blame, FailedPart, Repair, Violation
 BLAMES_KEPT = 5
 """How many lines are blamed for one mismatch at most."""
 
+MOST_OF_PARTS = 5
+"""How many mismatches are reported at most where lines are known to be missing: one that is missing may be why many others have no explanation."""
+
 NO_REPAIR = "no small change of the log explains it; the line is left out"
 CONTRADICTORY = "no execution explains all of these lines, and without any one of them there is one"
 UNEXPLAINED = "no execution explains this line, whatever the others are"
@@ -36,6 +39,7 @@ class Findings:
 def proceed(search: Search, writer: Writer, options: Options) -> Findings:
     """Search, and go on after every mismatch until the end, a cap, or the most mismatches that are reported."""
     findings = Findings()
+    most = min(options.mismatches, MOST_OF_PARTS) if options.partial else options.mismatches
     start = search.begin(search.frontier.start)
     if not start:
         findings.reason = NO_INITIAL_STATE
@@ -52,8 +56,8 @@ def proceed(search: Search, writer: Writer, options: Options) -> Findings:
             findings.reason = "the lines have no order that the clause allows"
             break
         findings.violations.append(resumption.violation)
-        if len(findings.violations) >= options.mismatches:
-            findings.reason = f"{options.mismatches} mismatches; what follows was not checked"
+        if len(findings.violations) >= most:
+            findings.reason = f"{most} mismatches; what follows was not checked"
             break
         search, start = resumption.search, list(resumption.start)
     return findings

@@ -72,6 +72,11 @@ def of_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePlan:
     return _without(plan, {each.action for each in plan.reported if each.severity == KNOWN and not can_be(each)})
 
 
+def of_parts(plan: k.TracePlan) -> k.TracePlan:
+    """The clause for logs of which parts are missing: no write with a number is hidden, for the missing lines may tell of it."""
+    return replace(plan, hidden=tuple(name for name in plan.hidden if name not in plan.numbered))
+
+
 def _version(text: str) -> tuple[int, ...]:
     """``3.9.1`` and ``2.8-IV1`` as numbers that compare as versions do."""
     return tuple(int(part) for part in re.findall(r"\d+", text.partition("-")[0]))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, takewhile
+from math import inf
 
 from assay.checker.evaluate.traverse import variables_of
 from assay.grammar import kernel as k
@@ -20,7 +21,9 @@ from assay.traces.history import (
     Write,
     announcing,
     entries,
+    is_prompt,
     number_of,
+    states_number_alone,
     with_number,
 )
 from assay.traces.order import Item
@@ -85,28 +88,31 @@ class Findings:
         return bool(self.violations or self.missing or self.unplaced)
 
 
-class SliceCheck:
-    """The check of one slice. ``started`` says whether a line tells of its beginning; ``one_is_enough``, that it may end with the first mismatch.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is known of a slice beforehand, and what is asked of it.
 
-    Where it is not ``explained``, a mismatch of a write is only noted.
+    ``started`` says whether a line tells of its beginning, ``partial`` that lines are known to be missing; ``one_is_enough``, that the check
+    may end with the first mismatch. Where it is not ``explained``, a mismatch of a write is only noted.
     """
 
-    def __init__(
-        self,
-        history: History,
-        blamer: Blamer,
-        lines: Sequence[Item],
-        *,
-        started: bool,
-        one_is_enough: bool = False,
-        explained: bool = True,
-    ) -> None:
+    started: bool
+    partial: bool
+    one_is_enough: bool
+    explained: bool
+
+
+class SliceCheck:
+    """The check of one slice."""
+
+    def __init__(self, history: History, blamer: Blamer, lines: Sequence[Item], asked: Asked) -> None:
         bound = history.model.plan.ordering.commit_before_line
         self.history = history
         self.blamer = blamer
-        self.started = started
-        self.one_is_enough = one_is_enough
-        self.explained = explained
+        self.started = asked.started
+        self.partial = asked.partial
+        self.one_is_enough = asked.one_is_enough
+        self.explained = asked.explained
         self.late = LATE if bound is None else float(bound)
         self.lines = tuple(lines)
         self.frontier: Frontier = history.begin
@@ -137,7 +143,7 @@ class SliceCheck:
                     if gap:
                         self._give_up(entry.number)
         self._give_up(None)
-        self.found.trail = self.frontier[0]
+        self.found.trail = min(self.frontier, key=lambda trail: trail.told)
         self._find_places(misplaced)
         return self.found
 
@@ -162,6 +168,8 @@ class SliceCheck:
         for deed in over:
             if self._is_before_beginning(deed):
                 self.found.begun = self.found.begun or deed.line
+                continue
+            if self.partial and self.gaps:
                 continue
             untold = self._explained_by_missing(deed)
             self.found.missing += (each for each in untold if each not in self.found.missing)
@@ -203,21 +211,34 @@ class SliceCheck:
         if unknown or write.number > expected:
             self.found.begun = write.lines[0] if unknown else self.found.begun
             last = not any(isinstance(entry, Write) for entry in ahead)
-            if not unknown and last and self._is_restated(write):
-                return
             seen = () if unknown else self._past_unseen(expected, write)
+            if not (unknown or seen or self.partial) and last and self._is_restated(write):
+                return
             onward = seen or self._adopt(write)
             if not onward:
-                self.found.unplaced.append(write)
-                if self.last is not None:
-                    self.gaps.append(Gap(range(self.last + 1, write.number + 1), before))
+                self._leave(write)
                 return
             if not (unknown or seen):
-                self.found.missing += (n for n in range(expected, write.number) if n not in self.found.missing)
+                told = {*self.found.missing, *(each.number for each in self.found.unplaced)}
+                self.found.missing += (n for n in range(expected, write.number) if n not in told)
         else:
-            onward = self.history.advance(before, write) or self._explain(write, ahead)
+            onward = self.history.advance(before, write)
+            if not onward and self._may_lack_a_line(write):
+                self._leave(write)
+                return
+            onward = onward or self._explain(write, ahead)
         self.frontier, self.before_last = onward, before
         self.last, self.latest = write.number, write
+
+    def _leave(self, write: Write) -> None:
+        """Go on without a write, of which too little is known."""
+        self.found.unplaced.append(write)
+        if self.last is not None:
+            self.gaps.append(Gap(range(self.last + 1, write.number + 1), self.frontier))
+
+    def _may_lack_a_line(self, write: Write) -> bool:
+        """Whether the line that says what was done, or what was done before, may be one of those that are missing."""
+        return self.partial and (bool(self.gaps) or not any(line.observation.pinned for line in write.lines))
 
     def _past_unseen(self, first: int, write: Write) -> Frontier:
         """The way on with a write, if those before it that no line states are writes that leave none; another line may have shown some of them before."""
@@ -237,10 +258,17 @@ class SliceCheck:
         return sum(taken.action in self.history.model.plan.numbered for each in since for taken in each.hidden)
 
     def _is_restated(self, write: Write) -> bool:
-        """Whether a single line after the last write is of that write, but for its number; it is noted as a mismatch then."""
+        """Whether a single line after the last write is of that write, but for its number; it is noted as a mismatch then.
+
+        A line that says nothing of a write but its number may be of any.
+        """
         (trail, *_), (line, *more) = self.frontier, write.lines
         after = self.history.number(trail.own, trail.position)
-        if more or len(disagreeing(self.history, line, after, after)) != 1:
+        if (
+            more
+            or states_number_alone(line.observation.rule)
+            or len(disagreeing(self.history, line, after, after)) != 1
+        ):
             return False
         violation = self.blamer.disagreement(self.history, line, after, after, "observe")
         self.found.violations.append(violation)
@@ -251,7 +279,12 @@ class SliceCheck:
         best = self._adopted(write)
         if best is None:
             return ()
-        self._note_odd(best.odd, best.trail)
+        if (
+            self.partial and best.odd
+        ):  # of what no state in full holds, such as an assignment, the missing lines may have told
+            self.found.unplaced.append(write)
+        else:
+            self._note_odd(best.odd, best.trail)
         return (best.trail,)
 
     def _adopted(self, write: Write) -> Attempt | None:
@@ -396,13 +429,15 @@ class SliceCheck:
             first[number] = min(first.get(number, line.time), line.time)
             lines.setdefault(number, []).append(line)
         slack = self.late + self.history.model.plan.ordering.skew
+        prompt = {n for n in first if is_prompt(self.history.model, lines[n])}
         found: dict[Item, set[int]] = {}
         ordered = sorted(first)
-        latest = dict(zip(ordered, accumulate((first[n] for n in ordered), max), strict=True))
+        shown = accumulate((first[n] if n in prompt else -inf for n in ordered), max)
+        latest = dict(zip(ordered, shown, strict=True))
         for number, line in numbered:
             if latest[number] - slack <= line.latest:
                 continue
-            for lower in (n for n in first if n < number and first[n] - slack > line.latest):
+            for lower in (n for n in prompt if n < number and first[n] - slack > line.latest):
                 for other in lines[lower]:
                     found.setdefault(line, set()).add(other.index)
                     found.setdefault(other, set()).add(line.index)

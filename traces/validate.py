@@ -22,7 +22,7 @@ from assay.traces.events import Event
 from assay.traces.join import Joint, SliceAnswer, joint
 from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
-from assay.traces.plan import of_versions, sized_kernel, strict, trace_plan
+from assay.traces.plan import of_parts, of_versions, sized_kernel, strict, trace_plan
 from assay.traces.replay import Properties, execution, hidden_steps, reordering
 from assay.traces.restatement import compared_events
 from assay.traces.retrial import Retrial
@@ -177,6 +177,7 @@ def check(
     if options.skew is not None:
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
     plan = strict(plan) if options.strict else of_versions(plan, options.versions)
+    plan = of_parts(plan) if options.partial else plan
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
     read = Binder(model.plan, model.applies).read(parts.shared)
@@ -187,7 +188,7 @@ def check(
     findings.violations[:0] = [violation_of(misfit) for misfit in read.tally.misfits]
     joined = None
     if divided is not None and findings.path is not None:
-        joined = joint(divided, plan, model, findings.path, writer)
+        joined = joint(divided, plan, model, findings.path, writer, partial=options.partial)
     fields = sum(len(item.observation.values) for item in compared.items)
     tally = replace(read.tally, fields=fields)
     return Checked(kernel, plan, parts, divided, tally, search, findings, joined, writer)

@@ -20,7 +20,7 @@ from assay.traces.events import Event
 from assay.traces.history import History, Own, without_equals
 from assay.traces.join import Joiner, Joint, slice_item
 from assay.traces.search.model import Model
-from assay.traces.slice_check import Findings, SliceCheck
+from assay.traces.slice_check import Asked, Findings, SliceCheck
 from assay.traces.slicing import Split
 from assay.traces.validate import validate
 from assay.traces.validation import TraceVerdict
@@ -106,8 +106,8 @@ class _Asked(Joiner):
         joint = self.joint
         history = _Counted(self.model, joint.split, joint, self._views, self.nodes)
         lines = [slice_item(number, observations[number]) for number in without_equals(observations)]
-        check = SliceCheck(history, self.blamer, lines, started=started, one_is_enough=one_is_enough, explained=False)
-        return history, check.run()
+        asked = Asked(started=started, partial=joint.partial, one_is_enough=one_is_enough, explained=False)
+        return history, SliceCheck(history, self.blamer, lines, asked).run()
 
 
 def outcome_without(mutant: Coherent, dropped: frozenset[Rule]) -> Outcome:

@@ -8,14 +8,14 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from benchmarks.cuts import answer, cuts, lines
 
-from assay.cli.settings import load
-from assay.traces.choice import validated_by_choice
-from assay.traces.read import read_logs
+from assay.traces.mismatch import MOST_OF_PARTS
 from assay.traces.samples import unpack_sample
 from assay.traces.validation import TraceVerdict
 
-RECORDINGS = sorted((Path(__file__).resolve().parents[1] / "corpus" / "recordings").glob("[ABC]?.tar.xz"))
+FOLDER = Path(__file__).resolve().parents[1] / "corpus" / "recordings"
+RECORDINGS = sorted(FOLDER.glob("[ABC]?.tar.xz"))
 IN_PAIRS = frozenset({"B3"})
 """The recordings of which pairs of kinds of files are tried too: one that takes little time."""
 NODES = ("broker-*", "controller-*", "zookeeper")
@@ -39,11 +39,70 @@ def alarms(logs: Path, most: int) -> list[str]:
     """The parts of consistent logs that are said to be inconsistent, with the place of the first mismatch."""
     found = []
     for name, files in parts(logs, most):
-        _, answer = validated_by_choice(read_logs(files), None, lambda spec: load(spec, None, {}))
-        if answer.verdict is TraceVerdict.INCONSISTENT:
-            first = answer.violations[0]
+        said = answer(files)
+        if said.verdict is TraceVerdict.INCONSISTENT:
+            first = said.violations[0]
             found.append(f"{name}: {first.place.file.rpartition('/')[2]}:{first.place.line} {first.event.kind}")
     return found
+
+
+def unpacked(recording: str, folder: Path) -> Path:
+    with tarfile.open(FOLDER / f"{recording}.tar.xz") as packed:
+        packed.extractall(folder, filter="data")
+    return folder / recording
+
+
+def test_controllers_in_kraft_mode_tell_too_little_of_partitions(tmp_path: Path) -> None:
+    """They number the writes that they refuse, and say nothing else of them."""
+    found = answer(sorted(unpacked("C2", tmp_path).glob("controller-*")))
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
+    assert found.reason is not None
+    assert found.reason.startswith(
+        "no log of a broker was read: what became of partitions after they were created is supposed"
+    )
+    assert "leadership.touch" not in found.hidden
+
+
+def test_what_a_missing_broker_did_is_no_mismatch(tmp_path: Path) -> None:
+    """Broker 1 led a partition and finished its move; without its lines the others are told of a leader that no rule known to them elects."""
+    logs = unpacked("C2", tmp_path)
+    found = answer([node for node in logs.iterdir() if node.name != "broker-1"])
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
+    assert [result.name for result in found.slices if result.verdict is not TraceVerdict.CONSISTENT] == ["audit-0"]
+
+
+def test_where_logs_are_missing_few_of_the_lines_without_an_explanation_are_listed(tmp_path: Path) -> None:
+    found = answer([unpacked("A0", tmp_path) / "broker-1"])
+    assert (found.verdict, len(found.violations)) == (TraceVerdict.INCONCLUSIVE, MOST_OF_PARTS)
+    assert str(found.reason).endswith("5 mismatches; what follows was not checked")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recording", ["A0", "zookeeper-2.6.3", "kraft-3.7.2"])
+def test_no_part_of_healthy_logs_is_a_false_alarm_or_takes_long(recording: str) -> None:
+    """Starts in mid-life, files that are missing or end within a line, other levels, prefixes, nothing at all."""
+    wrong = ("inconsistent", "traceback", "too long")
+    assert [each for each in lines([recording]) if each["verdict"] in wrong] == []
+
+
+@pytest.mark.slow
+def test_topics_that_are_made_while_there_is_no_controller_are_no_mismatch(tmp_path: Path) -> None:
+    """Of 0.10: nobody tells that `again` is created, and it is deleted and created again later."""
+    found = answer([unpacked("zookeeper-0.10.2.2", tmp_path)])
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
+    open_ = {result.name for result in found.slices if result.verdict is not TraceVerdict.CONSISTENT}
+    assert open_ == {"again-0", "again-0#2", "again-1", "again-1#2"}
+
+
+def test_what_can_be_explained_without_known_behaviour_is_not_called_such(tmp_path: Path) -> None:
+    """At level INFO no line tells who wrote an ISR: the leader, or the controller, who knew of the broker by then or did not, as may be in 2.8."""
+    logs, cut = unpacked("A0", tmp_path), tmp_path / "cut"
+    dict(cuts(logs))["at level INFO"](logs, cut)
+    found = answer([cut])
+    assert found.verdict is TraceVerdict.CONSISTENT
+    assert [result.remarks for result in found.slices if result.remarks] == []
+    taken = {step.action for result in found.slices if result.execution for step in result.execution.steps}
+    assert taken & {"change_isr", "write_isr"}
 
 
 @pytest.mark.slow

@@ -63,6 +63,7 @@ class Model:
         self.states: list[State] = []
         self.overflowed: set[str] = set()
         self.visited = 0
+        self._reported = frozenset(each.action for each in plan.reported)
         self._numbers: dict[State, int] = {}
         self._expressions: dict[int, tuple[k.Expr, Meaning]] = {}
         self._hidden: dict[tuple[int, frozenset[str] | None], tuple[Taken, ...]] = {}
@@ -207,9 +208,15 @@ class Model:
         ways: dict[int, tuple[Taken, ...]] = {}
         for steps in self._sequence(rule.steps, bound, state):
             after = steps[-1].state
-            if after not in ways and (rule.then is None or self.holds(rule.then, bound, after, state)):
+            if after in ways:
+                ways[after] = min(ways[after], steps, key=self.told)
+            elif rule.then is None or self.holds(rule.then, bound, after, state):
                 ways[after] = steps
         return tuple(ways.items())
+
+    def told(self, steps: Iterable[Taken]) -> int:
+        """How many of the steps are of actions that the clause reports."""
+        return sum(taken.action in self._reported for taken in steps)
 
     def _sequence(
         self, steps: tuple[tuple[k.ActionCall, ...], ...], bound: Mapping[str, Value], state: int

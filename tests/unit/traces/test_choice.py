@@ -32,9 +32,10 @@ def test_the_model_is_the_one_for_these_lines(kinds: list[str], spec: str, claus
     assert (choice.spec, choice.clause, choice.unsupported) == (spec, clause, None)
 
 
-def test_brokers_alone_leave_something_to_suppose() -> None:
+def test_brokers_alone_and_controllers_alone_leave_something_to_suppose() -> None:
     assert choose({"IncarnationStarting": 1}).assumed is not None
-    assert choose({"QuorumLeader": 1}).assumed is None
+    assert choose({"QuorumLeader": 1}).assumed is not None
+    assert choose({"QuorumLeader": 1, "BecameLeader": 1}).assumed is None
 
 
 @pytest.mark.parametrize("kinds", [["MigrationState"], ["SessionEstablished", "QuorumFollower"]])

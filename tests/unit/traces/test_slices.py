@@ -10,6 +10,7 @@ import pytest
 from assay.grammar.diagnostics import SpecError
 from assay.grammar.load import load_text
 from assay.traces import join
+from assay.traces.conduct import Options
 from assay.traces.validate import validate
 from assay.traces.validation import TraceVerdict, Validation
 
@@ -424,3 +425,121 @@ def test_a_line_about_a_group_of_slices_is_of_the_life_that_it_names(line: Line,
 
 def test_lines_that_name_no_life_at_all_are_of_one(line: Line, shelf: Line) -> None:
     assert lots([line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0)]) == [("a-1", 1)]
+
+
+def test_what_was_written_well_before_a_slice_began_is_of_a_life_of_whose_beginning_no_line_tells(
+    line: Line, shelf: Line
+) -> None:
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Seen", items=2, version=5),
+        shelf(2, 6_000, "Made", version=0),
+        shelf(3, 6_010, "Put", items=1, version=1),
+    ]
+    found = answer(events)
+    assert [(each.name, each.used, each.verdict) for each in found.slices] == [
+        ("a-1", 1, TraceVerdict.INCONCLUSIVE),
+        ("a-1#2", 2, TraceVerdict.CONSISTENT),
+    ]
+    assert str(found.reason).startswith("a-1: no line tells of its beginning")
+    behind = shelf(1, 5_000, "Seen", items=0, version=0, node="n2")  # the clock of another node is a second behind
+    soon = answer([events[0], behind, *events[2:]])
+    assert [(each.name, each.used) for each in soon.slices] == [("a-1", 3)]
+
+
+SNEAK = """\
+action sneak(s: Shelf):
+    when made: stand[s] is some(t)
+    bound room: t.items < Max
+    stand[s] := Stand(t.items + 1, t.version + 1)
+
+next: sneak, """
+
+
+@pytest.mark.parametrize(("unlocked", "told"), [(30, []), (100, ["it was locked"])])
+def test_what_can_be_explained_without_a_reported_action_is(
+    unlocked: int, told: list[str], line: Line, shelf: Line
+) -> None:
+    """Something is put on the shelf: by whoever may, once it is unlocked, or at any time by whoever may not."""
+    text = SHELVES.replace("GUARD", "bound room: t.items < Max").replace("next: ", SNEAK)
+    text = text.replace("at version: put(slice)", "at version: sneak(slice) or put(slice)")
+    text = text.replace("report mark", 'report sneak as known "it was locked"\n    report mark')
+    text = text.replace("order: file;", "order: file; commit before line within 20 ms;")
+    events = [
+        line("n0", 1, unlocked, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 40, "Put", items=1, version=1),
+    ]
+    found = validate(load_text(text), events)
+    assert found.verdict is TraceVerdict.CONSISTENT
+    assert [remark.text for remark in found.slices[0].remarks] == told
+
+
+@pytest.mark.parametrize("untold", [True, False], ids=["untold", "told"])
+def test_a_write_that_no_line_told_of_may_be_stated_for_the_first_time_much_later(
+    line: Line, shelf: Line, *, untold: bool
+) -> None:
+    text = SHELVES.replace("GUARD", "bound room: t.items < Max").replace("next: ", JOLT)
+    hidden = "numbered put, take, jolt\n    hidden jolt; at most 2 between two pinned events"
+    text = text.replace("numbered put, take", hidden if untold else "numbered put, take, jolt")
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 30, "Seen", items=2, version=2),
+        shelf(3, 20_000, "Seen", items=1, version=1, node="n2"),
+    ]
+    found = validate(load_text(text), events)
+    assert found.verdict is (TraceVerdict.CONSISTENT if untold else TraceVerdict.INCONSISTENT)
+
+
+NUMBERED = "    on Refused(slice: Shelf, version: Count) at version: observe stand[slice] is some(t) and t.version == version\n"
+"""A line that says of a write nothing but its number."""
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict"), [("Refused", TraceVerdict.INCONCLUSIVE), ("Seen", TraceVerdict.INCONSISTENT)]
+)
+def test_a_line_that_says_nothing_but_its_number_restates_no_other_write(
+    last: str, verdict: TraceVerdict, line: Line, shelf: Line
+) -> None:
+    text = SHELVES.replace("GUARD", "bound room: t.items < Max").replace("    on Marked", NUMBERED + "    on Marked")
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 30, last, items=0, version=3),
+    ]
+    found = validate(load_text(text), events)
+    assert (found.verdict, len(found.violations)) == (verdict, verdict is TraceVerdict.INCONSISTENT)
+
+
+def test_where_lines_are_missing_no_write_is_supposed_in_their_place(line: Line, shelf: Line) -> None:
+    text = SHELVES.replace("GUARD", "bound room: t.items < Max").replace("next: ", JOLT)
+    text = text.replace(
+        "numbered put, take", "numbered put, take, jolt\n    hidden jolt; at most 2 between two pinned events"
+    )
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 30, "Seen", items=2, version=2),
+    ]
+    assert validate(load_text(text), events).verdict is TraceVerdict.CONSISTENT
+    found = validate(load_text(text), events, options=Options(partial=True))
+    assert (found.verdict, found.reason) == (TraceVerdict.INCONCLUSIVE, "a-1: no line tells of write 1")
+
+
+def test_where_lines_are_missing_what_they_may_explain_is_no_mismatch(line: Line, shelf: Line) -> None:
+    """Three things at once: the line that would say how is not there, and what comes after it may rest on that."""
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 30, "Seen", items=3, version=1),
+        shelf(3, 40, "Counted", items=3),
+        shelf(4, 50, "Put", items=1, version=2),
+    ]
+    assert answer(events).verdict is TraceVerdict.INCONSISTENT
+    loaded = load_text(SHELVES.replace("GUARD", "bound room: t.items < Max"))
+    found = validate(loaded, events, options=Options(partial=True))
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
+    wrong = [*events[:2], shelf(2, 30, "Put", items=2, version=1)]
+    (violation,) = validate(loaded, wrong, options=Options(partial=True)).violations
+    assert violation.place.line == 2
