@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from assay.checker.evaluate.traverse import free_locals, variables_of
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.binding import Observation, changed
+from assay.traces.binding import changed
 from assay.traces.chain import Chain, thread_of
 from assay.traces.order import Item
 from assay.traces.search.model import ANY, Model, Taken
@@ -260,19 +260,6 @@ def _different(lines: Iterable[Item]) -> list[Item]:
     for line in lines:
         found.setdefault((id(line.observation.rule), line.observation.values), line)
     return list(found.values())
-
-
-def without_equals(lines: Iterable[Observation]) -> list[int]:
-    """The positions of the lines without those that state the same of one write as an earlier one, and no action (see the note on equal lines)."""
-    found: dict[object, tuple[int, int]] = {}
-    for position, line in enumerate(lines):
-        rule, record = line.rule, line.event.record
-        time = (record.time or 0) + record.resolution
-        key = position if rule.steps or rule.at is None else (id(rule), id(line.bound))
-        known = found.get(key)
-        if known is None or time < known[0]:
-            found[key] = time, position
-    return sorted(position for _, position in found.values())
 
 
 def announcing(lines: Sequence[Item]) -> Sequence[Item]:

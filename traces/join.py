@@ -11,10 +11,10 @@ from functools import cached_property, partial
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
 from assay.traces.atoms import Writer
-from assay.traces.binding import Binder, Observation, Read, Tally
+from assay.traces.binding import Binder, Observation, Tally
 from assay.traces.chain import Chain, chain
 from assay.traces.events import Event, Place
-from assay.traces.history import Deed, History, Trail, Write, without_equals
+from assay.traces.history import Deed, History, Trail, Write
 from assay.traces.order import Item
 from assay.traces.replay import Properties
 from assay.traces.search.model import Model
@@ -82,6 +82,29 @@ class SliceAnswer:
     impact: tuple[Impact, ...] = ()
 
 
+class Lines:
+    """The lines of a slice as the clause sees them: ``few`` of them say all (NOTE(equal lines)), and all are bound only when they are asked for.
+
+    ``started`` says whether one of them tells of the slice's beginning.
+    """
+
+    def __init__(self, binder: Binder, events: Selection, since: str | None) -> None:
+        self._binder, self._events = binder, events
+        self.read = binder.read(events)
+        self.few = [slice_item(number, seen) for number, seen in enumerate(binder.thinned(events, self.read))]
+        self.started = since is None or bool(events.of_kind(since).any())
+
+    @property
+    def used(self) -> int:
+        """How many of the events are of some use."""
+        return self.read.tally.used - len(self.read.tally.misfits)
+
+    @cached_property
+    def observations(self) -> Sequence[Observation]:
+        """What all events are observed to be."""
+        return self._binder.bind(self._events).observations
+
+
 class Joiner:
     """Validates the slices of one log, each by itself; what the model can do is computed once for all of them."""
 
@@ -98,50 +121,31 @@ class Joiner:
 
     def of_slice(self, name: str, events: Sequence[Event]) -> SliceAnswer:
         """All about a slice: it depends on its own events and on the joint alone."""
-        own = Selection.of(events, self.names)
-        before = self.visited
-        read = self.binder.read(own)
-        found = None if read.tally.misfits else self._thin_answer(name, read, own)
-        if found is not None:
-            return SliceAnswer(found, read.tally, self.visited - before)
-        bound = self.binder.bind(own)
-        return SliceAnswer(self.answer(name, bound.observations, own), bound.tally, self.visited - before)
+        lines, before = self.lines(events), self.visited
+        return SliceAnswer(self.answer(name, lines), lines.read.tally, self.visited - before)
 
-    def _thin_answer(self, name: str, read: Read, events: Selection) -> SliceResult | None:
-        """The answer about a slice by the lines that say all; None if anything is wrong, which is to be told of all lines."""
-        observations = self.binder.thinned(events, read)
-        if not observations:
-            return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
-        self._forget()
-        lines = [slice_item(number, seen) for number, seen in enumerate(observations)]
-        history, found = self._noted(lines, started=self._started(events))
-        return None if found.violations else self._result(name, history, found, read.tally.used)
-
-    def _started(self, events: Sequence[Event]) -> bool:
-        """Whether a line tells of the beginning of a slice."""
-        since = self.joint.split.slicing.since
-        if isinstance(events, Selection):
-            return since is None or bool(events.of_kind(since).any())
-        return since is None or any(event.kind == since for event in events)
+    def lines(self, events: Sequence[Event]) -> Lines:
+        """What the clause sees in the events of a slice."""
+        return Lines(self.binder, Selection.of(events, self.names), self.joint.split.slicing.since)
 
     def _forget(self) -> None:
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
 
-    def answer(self, name: str, observations: Sequence[Observation], events: Sequence[Event]) -> SliceResult:
+    def answer(self, name: str, lines: Lines) -> SliceResult:
         """The answer about a slice. A mismatch that is none if hidden shared steps came at other times than assumed is undecided.
 
         Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
         """
-        result = self._slice(name, observations, events)
+        result = self._slice(name, lines)
         if result.verdict is not TraceVerdict.INCONSISTENT:
             return result
-        order = _untold_order(result.violations, observations)
+        order = _untold_order(result.violations, lines.observations)
         if order is not None:
             return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=order, violations=(), properties=())
         if not self.joint.assumed:
             return result
-        again = self._freed._slice(name, observations, events, one_is_enough=True)
+        again = self._freed._slice(name, lines, one_is_enough=True)
         if again.verdict is TraceVerdict.INCONSISTENT:
             return result
         names = ", ".join(f"`{action}`" for action in self.joint.assumed)
@@ -169,14 +173,11 @@ class Joiner:
         """The slices where they may act whatever hidden shared steps have changed."""
         return Joiner(self.joint.freed())
 
-    def _slice(
-        self, name: str, observations: Sequence[Observation], events: Sequence[Event], *, one_is_enough: bool = False
-    ) -> SliceResult:
+    def _slice(self, name: str, lines: Lines, *, one_is_enough: bool = False) -> SliceResult:
         self._forget()
-        if not observations:
+        if not lines.few:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
-        history, found = self._found(observations, started=self._started(events), one_is_enough=one_is_enough)
-        return self._result(name, history, found, len({id(seen.event) for seen in observations}))
+        return self._result(name, *self._found(lines, one_is_enough=one_is_enough), lines.used)
 
     def _result(self, name: str, history: History, found: Findings, used: int) -> SliceResult:
         self.visited += history.visited
@@ -195,15 +196,10 @@ class Joiner:
             tuple(self._remarks(found.trail)),
         )
 
-    def _found(
-        self, observations: Sequence[Observation], *, started: bool, one_is_enough: bool
-    ) -> tuple[History, Findings]:
+    def _found(self, lines: Lines, *, one_is_enough: bool) -> tuple[History, Findings]:
         """What is found of a slice, with the history that it is told in: without equal lines, and of all lines only if anything is wrong."""
-        few = [slice_item(number, observations[number]) for number in without_equals(observations)]
-        history, found = self._noted(few, started=started)
-        if not found.violations:
-            return history, found
-        return self._explained(observations, started=started, one_is_enough=one_is_enough)
+        history, found = self._noted(lines.few, started=lines.started)
+        return self._explained(lines, one_is_enough=one_is_enough) if found.violations else (history, found)
 
     def _noted(self, few: Sequence[Item], *, started: bool) -> tuple[History, Findings]:
         """What is found of a slice: few ways are followed, and more only if that leaves anything open. A mismatch is noted, and not explained."""
@@ -221,17 +217,15 @@ class Joiner:
         check = partial(self._check, history, started=started)
         return history, check(lines, one_is_enough=True, explained=False).run()
 
-    def _explained(
-        self, observations: Sequence[Observation], *, started: bool, one_is_enough: bool
-    ) -> tuple[History, Findings]:
+    def _explained(self, lines: Lines, *, one_is_enough: bool) -> tuple[History, Findings]:
         """The mismatches of a slice that has some; the first alone where others may only lack a way that was not followed."""
-        lines = [slice_item(number, seen) for number, seen in enumerate(observations)]
+        every = [slice_item(number, seen) for number, seen in enumerate(lines.observations)]
         history = self._history(WIDTHS[-1])
-        check = partial(self._check, history, started=started)
+        check = partial(self._check, history, started=lines.started)
         quick = partial(check, one_is_enough=True, explained=False)
-        found = check_slice(partial(check, one_is_enough=one_is_enough), quick, lines, self.model)
+        found = check_slice(partial(check, one_is_enough=one_is_enough), quick, every, self.model)
         if history.narrowed and not one_is_enough:
-            found = check_slice(partial(check, one_is_enough=True), quick, lines, self.model)
+            found = check_slice(partial(check, one_is_enough=True), quick, every, self.model)
         return history, found
 
     def _check(

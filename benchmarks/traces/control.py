@@ -14,11 +14,10 @@ from typing import Any
 
 from assay.cli.settings import load
 from assay.grammar import kernel as k
-from assay.traces.binding import Observation
 from assay.traces.coverage import guard_labels
 from assay.traces.events import Event
-from assay.traces.history import History, Own, without_equals
-from assay.traces.join import Joiner, Joint, slice_item
+from assay.traces.history import History, Own
+from assay.traces.join import Joiner, Joint, Lines
 from assay.traces.search.model import Model
 from assay.traces.slice_check import Asked, Findings, SliceCheck
 from assay.traces.slicing import Split
@@ -91,23 +90,19 @@ class _Asked(Joiner):
     def outcome(self, name: str, events: Sequence[Event]) -> Outcome:
         """What the spec says of a slice."""
         self.nodes = iter(range(NODES))
-        observations = self.binder.bind(events).observations
         try:
-            result = self._slice(name, observations, events, one_is_enough=True)
+            result = self._slice(name, self.lines(events), one_is_enough=True)
         except _OutOfNodesError:
             return Outcome.UNDECIDED
         if result.verdict is TraceVerdict.INCONSISTENT:
             return Outcome.REJECTED
         return Outcome.BY_INVARIANT if result.properties else Outcome.ACCEPTED
 
-    def _found(
-        self, observations: Sequence[Observation], *, started: bool, one_is_enough: bool
-    ) -> tuple[History, Findings]:
+    def _found(self, lines: Lines, *, one_is_enough: bool) -> tuple[History, Findings]:
         joint = self.joint
         history = _Counted(self.model, joint.split, joint, self._views, self.nodes)
-        lines = [slice_item(number, observations[number]) for number in without_equals(observations)]
-        asked = Asked(started=started, partial=joint.partial, one_is_enough=one_is_enough, explained=False)
-        return history, SliceCheck(history, self.blamer, lines, asked).run()
+        asked = Asked(started=lines.started, partial=joint.partial, one_is_enough=one_is_enough, explained=False)
+        return history, SliceCheck(history, self.blamer, lines.few, asked).run()
 
 
 def outcome_without(mutant: Coherent, dropped: frozenset[Rule]) -> Outcome:
