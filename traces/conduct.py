@@ -17,7 +17,8 @@ class Options:
 
     ``skew`` (milliseconds) goes before the clause's own. Where ``strict``, what the clause reports as known behaviour is not allowed for;
     otherwise what it reports of one of ``versions``, or all of it if none is known. Where the logs are ``partial``, a number that no line states
-    is that of a write which the missing lines may tell of, and no hidden step is supposed in its place.
+    is that of a write which the missing lines may tell of, and no hidden step is supposed in its place; and a search may visit a part of the nodes only,
+    ``OF_PARTIAL``.
     ``jobs`` is by how many processes slices are answered; 0 as many as there are cores.
     """
 
@@ -41,6 +42,9 @@ REACH = 10_000.0
 
 HANDOVERS = 10
 """How often a search that a cap ended is taken on by a solver."""
+
+OF_PARTIAL = 20
+"""Of logs with parts missing a search visits so many times fewer nodes at the most: where there is no execution it would go through all of them, and prove nothing."""
 
 DEFAULT_OPTIONS = Options()
 
@@ -76,7 +80,8 @@ Conclusion = Accepted | Rejected | Undecided
 
 def conclude(search: Search, beginnings: list[Path], options: Options) -> Conclusion:
     """Search within the clause's budget of hidden steps, and beyond it only to tell why there is nothing within."""
-    limits = Limits(search.model.plan.hidden_limit, options.nodes)
+    nodes = max(1, options.nodes // OF_PARTIAL) if options.partial else options.nodes
+    limits = Limits(search.model.plan.hidden_limit, nodes)
     bound = search.model.plan.ordering.commit_before_line
     for window in (each for each in NEAR if bound is None or each < bound):
         near = search.run(beginnings, replace(limits, window=window))

@@ -78,7 +78,7 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
     type=click.IntRange(min=1),
     default=DEFAULT_OPTIONS.nodes,
     show_default=True,
-    help="Leave to a solver what is not decided after so many search nodes.",
+    help="Leave to a solver what is not decided after so many search nodes; where logs are missing after a twentieth of them.",
 )
 @click.option("--mutants", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
               help="Also try N copies of the log with one field changed, and count how many are rejected.")  # fmt: skip

@@ -41,6 +41,8 @@ WIDTH = 100
 def validation_lines(validation: Validation, input_: Overview | None = None) -> list[Line]:
     """The whole answer, and what the input is if that is given."""
     lines = [_verdict(validation)]
+    if validation.violations and validation.verdict is TraceVerdict.INCONCLUSIVE:
+        lines += [Line(""), Line("lines without an explanation, which what is missing may hold", Tone.HEADING)]
     for number, group in enumerate(by_cause(validation.violations), start=1):
         lines += [Line(""), *_violation(number, group[0]), *_alike(group[1:])]
     for broken in validation.properties:
