@@ -55,19 +55,25 @@ def elected(first: int, offset: int) -> dict[str, str]:
     }
 
 
+def is_alright(found: Validation) -> bool:
+    """Whether nothing is wrong; the logs of controllers alone leave open what became of partitions."""
+    reason = "no log of a broker was read: what became of partitions after they were created is supposed"
+    return (found.verdict, found.reason, found.violations) == (TraceVerdict.INCONCLUSIVE, reason, ())
+
+
 def remarks(found: Validation) -> list[str]:
     return [remark.text.partition(":")[0] for remark in found.remarks]
 
 
 def test_a_registration_in_a_batch_of_records_is_known_by_the_last_of_them(tmp_path: Path) -> None:
     _, found = answer(tmp_path, elected(4, 5))
-    assert (found.verdict, found.violations, found.counts.unmapped) == (TraceVerdict.CONSISTENT, (), 0)
+    assert (is_alright(found), found.counts.unmapped) == (True, 0)
     assert remarks(found) == ["Kafka before 3.6"]
 
 
 def test_a_registration_by_itself_is_known_by_its_own_offset(tmp_path: Path) -> None:
     _, found = answer(tmp_path, elected(4, 4))
-    assert (found.verdict, remarks(found)) == (TraceVerdict.CONSISTENT, [])
+    assert (is_alright(found), remarks(found)) == (True, [])
 
 
 def test_nobody_catches_up_with_what_is_before_its_registration(tmp_path: Path) -> None:
@@ -81,7 +87,7 @@ def test_a_voter_that_starts_with_an_empty_disk_is_a_risk_and_no_violation(tmp_p
         04:31:37,554] INFO [RaftManager nodeId=102] Completed transition to Unattached(epoch=0, {VOTERS}) {RAFT}
     """
     _, found = answer(tmp_path, logs)
-    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.CONSISTENT, (), ())
+    assert (is_alright(found), found.properties) == (True, ())
     assert remarks(found) == ["a controller starts with an empty disk"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -112,3 +113,13 @@ def healthy() -> tuple[Event, ...]:
 def load() -> Callable[[str], Loaded]:
     """Loads a spec from its text."""
     return load_text
+
+
+@pytest.fixture(scope="session")
+def shelf(line: Line) -> Line:
+    """Lines about a shelf in room a; see `shelves.txt`."""
+
+    def make(number: int, time: int, kind: str, shelf: int = 1, node: str = "n1", **fields: Any) -> Any:
+        return line(node, number, time, kind, room="a", shelf=shelf, **fields)
+
+    return make
