@@ -84,7 +84,7 @@ def test_a_layout_hides_no_event_and_adds_none(
     assert ("no year" in kinds_of_notices(reading)) == ("no year" in layout)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", list(LAYOUTS)[::3])
 def test_records_of_any_layout_are_packed_and_are_what_they_are_unpacked(
     layout: str, recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,7 +137,7 @@ def without_continuations(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed >= EVERYDAY else []) for seed in range(60)]
+    "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed >= EVERYDAY else []) for seed in range(24)]
 )
 def test_any_layout_behind_any_collector_in_any_parts_says_the_same(
     seed: int, recording: Path, original: LogReading, tmp_path: Path
@@ -189,16 +189,18 @@ def test_the_verdict_and_the_events_used_are_those_of_the_recording(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout_has_the_verdict_of_the_recording(layout: str, recording: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("layout", sorted({*COARSE, *UNDATED, "spring boot 3", "thread in brackets"}))
+def test_a_layout_with_coarse_times_or_threads_has_the_verdict_of_the_recording(
+    layout: str, recording: Path, tmp_path: Path
+) -> None:
     rewrite_folder(recording, tmp_path, LAYOUTS[layout])
     found = answer(read_logs([tmp_path]))
     assert (found.verdict, found.counts.used) == (TraceVerdict.CONSISTENT, 1209)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("prefix", [prefix for prefix in PREFIXES if prefix not in NAMELESS])
-def test_every_prefix_has_the_verdict_of_the_recording(prefix: str, recording: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("prefix", ["kubectl", "journald", "grep -R"])
+def test_a_prefix_leaves_the_verdict_of_the_recording(prefix: str, recording: Path, tmp_path: Path) -> None:
     collect_folder(recording, tmp_path, PREFIXES[prefix], LAYOUTS["stock"])
     found = answer(read_logs([tmp_path]))
     assert (found.verdict, found.counts.used) == (TraceVerdict.CONSISTENT, 1209)
