@@ -18,7 +18,7 @@ from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.form import LineFields
 from assay.traces.statement import EVERY_SLICE
 
-FEW = 1 << 18
+FEW = 1 << 14
 """Events of a log that has so many are made anew each time that they are asked for."""
 
 
