@@ -91,7 +91,7 @@ def ask_shared(
 
     events, left = _in_scope(reading.events if supported else [], scope)
     missing = tuple(gaps(reading))
-    partial = bool(missing or not_read(reading.notices))
+    partial = not options.supposes and bool(missing or not_read(reading.notices))
     known = replace(options, versions=protocol_versions(reading), partial=partial)
     shared, slices = validate_shared(
         loaded, events, clause=clause, options=known, explain=reading.explain, levels=WORTH_WORDS

@@ -23,7 +23,8 @@ KIND = "model"
 class Choice:
     """A spec and a trace clause of it (the only one, if none is named), with the reason.
 
-    ``assumed`` says what had to be assumed because logs are missing; ``unsupported``, why the spec cannot be applied at all.
+    ``assumed`` says what had to be assumed because logs are missing; ``unsupported``, why the spec cannot be applied at all. A clause that ``supposes`` is
+    for logs of which parts are missing: its hidden steps are what these would tell.
     """
 
     spec: str
@@ -31,7 +32,12 @@ class Choice:
     because: str
     assumed: str | None = None
     unsupported: str | None = None
+    supposes: bool = False
     by_user: bool = False
+
+    def conduct(self, options: Options) -> Options:
+        """The options for this clause."""
+        return replace(options, supposes=self.supposes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,8 @@ def validated_by_choice(
     choice = choose(reading.kinds, None if named is None else named.kernel)
     loaded = load(choice.spec) if named is None else named
     supported = choice.unsupported is None
-    found = validated(loaded, reading, options, clause or choice.clause, scope or Scope(), supported=supported)
+    conduct, asked = choice.conduct(options), clause or choice.clause
+    found = validated(loaded, reading, conduct, asked, scope or Scope(), supported=supported)
     return loaded, chosen(found, choice, sum(reading.kinds.values()))
 
 
@@ -106,7 +113,12 @@ def _models() -> tuple[_Model, ...]:
             tuple(frozenset(group) for group in entry["kinds"]),
             frozenset(entry.get("without", ())),
             Choice(
-                entry["spec"], entry.get("clause"), entry["because"], entry.get("assumed"), entry.get("unsupported")
+                spec=entry["spec"],
+                clause=entry.get("clause"),
+                because=entry["because"],
+                assumed=entry.get("assumed"),
+                unsupported=entry.get("unsupported"),
+                supposes=entry.get("supposes", False),
             ),
         )
         for entry in content["model"]

@@ -19,6 +19,7 @@ class Options:
     otherwise what it reports of one of ``versions``, or all of it if none is known. Where the logs are ``partial``, a number that no line states
     is that of a write which the missing lines may tell of, and no hidden step is supposed in its place; and a search may visit a part of the nodes only,
     ``OF_PARTIAL``.
+    Where the clause ``supposes``, no log is partial: what is missing is what its hidden steps stand for.
     ``jobs`` is by how many processes slices are answered; 0 as many as there are cores.
     """
 
@@ -30,6 +31,7 @@ class Options:
     strict: bool = False
     versions: tuple[str, ...] = ()
     partial: bool = False
+    supposes: bool = False
     jobs: int = 1
 
 

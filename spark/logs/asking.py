@@ -213,7 +213,7 @@ def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Se
     shared, slices, beside = ask_shared(
         question.spec.spec(choice),
         reading,
-        question.options,
+        choice.conduct(question.options),
         clause or choice.clause,
         scope,
         supported=choice.unsupported is None,

@@ -78,7 +78,7 @@ def test_where_logs_are_missing_few_of_the_lines_without_an_explanation_are_list
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("recording", ["A0", "zookeeper-2.6.3", "kraft-3.7.2"])
+@pytest.mark.parametrize("recording", ["A0", "kraft-3.7.2"])
 def test_no_part_of_healthy_logs_is_a_false_alarm_or_takes_long(recording: str) -> None:
     """Starts in mid-life, files that are missing or end within a line, other levels, prefixes, nothing at all."""
     wrong = ("inconsistent", "traceback", "too long")
