@@ -31,7 +31,7 @@ def moment(text: str) -> int | None:
 
 def until(events: Sequence[Event], end: int) -> tuple[Sequence[Event], list[Notice]]:
     """The events up to a time, and a notice that counts the others."""
-    table = events if isinstance(events, EventTable) else EventTable([events])
+    table = EventTable.of(events)
     late = table.times > end
     if not late.any():
         return events, []
