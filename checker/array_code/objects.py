@@ -22,6 +22,9 @@ CHECKSUM = 32
 TRIPLE = "@TRIPLE@"
 """Stands in the text of a module for the kind of machine that it is built for."""
 
+_LAYOUT = 2
+"""Changes whenever `_target` builds other code of the same text."""
+
 
 @cache
 def host() -> tuple[str, str, str]:
@@ -32,16 +35,22 @@ def host() -> tuple[str, str, str]:
 
 
 def _target(level: int) -> Any:
+    """The machine that code is built for.
+
+    LLVM lays code and its tables wherever there is room, and aborts where a distance between them exceeds 32 bits, as it can in a process that holds much
+    memory: so addresses are whole ones. (On 64-bit ARM llvmlite has all of an object in one block.)
+    """
     triple, cpu, features = host()
     target = llvm.Target.from_triple(triple)
+    reloc, codemodel = ("static", "large") if triple.startswith("x86_64") else ("pic", "default")
     return target.create_target_machine(
-        cpu=cpu, features=features, opt=level, reloc="pic", codemodel="default", jit=True
+        cpu=cpu, features=features, opt=level, reloc=reloc, codemodel=codemodel, jit=True
     )
 
 
 def cache_key(text: str, *versions: object) -> str:
     """The hash of a module's text, the versions of what wrote it and of LLVM, and the processor."""
-    known = (*versions, llvmlite.__version__, llvm.llvm_version_info, *host())
+    known = (*versions, _LAYOUT, llvmlite.__version__, llvm.llvm_version_info, *host())
     return hashlib.sha256(f"{known}\n{text}".encode()).hexdigest()
 
 
