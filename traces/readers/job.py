@@ -397,7 +397,7 @@ class FileJob:
         record = LogRecord(
             self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
         )
-        if line.tail or not self._reader.single.keep(self.reading.matches, record, likeness, shapes.table):
+        if not self._reader.single.keep(self.reading.matches, record, likeness, shapes.table):
             self.reading.matches.append(match_of(record, likeness))
 
 

@@ -30,20 +30,19 @@ action jolt(s: Shelf):
     stand[s] := Stand(t.items + 1, t.version + 1)
 
 next: jolt, """
+JOLTED = SHELVES.replace("next: ", JOLT).replace("numbered put, take", "numbered put, take, jolt")
+HIDDEN = JOLTED.replace("take, jolt\n", "take, jolt\n    hidden jolt; at most 2 between two pinned events\n")
+"""Shelves that are jolted, which puts something there: an action of which lines tell, or a hidden one."""
 
 
 def test_a_write_without_a_line_that_another_line_has_shown_already_is_counted_once(line: Line, shelf: Line) -> None:
-    text = SHELVES.replace("next: ", JOLT)
-    text = text.replace(
-        "numbered put, take", "numbered put, take, jolt\n    hidden jolt; at most 2 between two pinned events"
-    )
     events = [
         line("n0", 1, 0, "Unlocked"),
         shelf(1, 10, "Made", version=0),
         shelf(2, 20, "Counted", items=1),
         shelf(3, 30, "Seen", items=2, version=2),
     ]
-    found = validate(load_text(text), events)
+    found = validate(load_text(HIDDEN), events)
     assert (found.verdict, found.reason, found.violations) == (TraceVerdict.CONSISTENT, None, ())
     assert found.hidden == {"jolt": 1}
 
@@ -117,16 +116,13 @@ def test_what_can_be_explained_without_a_reported_action_is(
 def test_a_write_that_no_line_told_of_may_be_stated_for_the_first_time_much_later(
     line: Line, shelf: Line, *, untold: bool
 ) -> None:
-    text = SHELVES.replace("next: ", JOLT)
-    hidden = "numbered put, take, jolt\n    hidden jolt; at most 2 between two pinned events"
-    text = text.replace("numbered put, take", hidden if untold else "numbered put, take, jolt")
     events = [
         line("n0", 1, 0, "Unlocked"),
         shelf(1, 10, "Made", version=0),
         shelf(2, 30, "Seen", items=2, version=2),
         shelf(3, 20_000, "Seen", items=1, version=1, node="n2"),
     ]
-    found = validate(load_text(text), events)
+    found = validate(load_text(HIDDEN if untold else JOLTED), events)
     assert found.verdict is (TraceVerdict.CONSISTENT if untold else TraceVerdict.INCONSISTENT)
 
 
@@ -151,17 +147,13 @@ def test_a_line_that_says_nothing_but_its_number_restates_no_other_write(
 
 
 def test_where_lines_are_missing_no_write_is_supposed_in_their_place(line: Line, shelf: Line) -> None:
-    text = SHELVES.replace("next: ", JOLT)
-    text = text.replace(
-        "numbered put, take", "numbered put, take, jolt\n    hidden jolt; at most 2 between two pinned events"
-    )
     events = [
         line("n0", 1, 0, "Unlocked"),
         shelf(1, 10, "Made", version=0),
         shelf(2, 30, "Seen", items=2, version=2),
     ]
-    assert validate(load_text(text), events).verdict is TraceVerdict.CONSISTENT
-    found = validate(load_text(text), events, options=Options(partial=True))
+    assert validate(load_text(HIDDEN), events).verdict is TraceVerdict.CONSISTENT
+    found = validate(load_text(HIDDEN), events, options=Options(partial=True))
     assert (found.verdict, found.reason) == (TraceVerdict.INCONCLUSIVE, "a-1: no line tells of write 1")
 
 
@@ -174,8 +166,8 @@ def test_where_lines_are_missing_what_they_may_explain_is_no_mismatch(line: Line
         shelf(3, 40, "Counted", items=3),
         shelf(4, 50, "Put", items=1, version=2),
     ]
-    assert validate(load_text(SHELVES), events).verdict is TraceVerdict.INCONSISTENT
     loaded = load_text(SHELVES)
+    assert validate(loaded, events).verdict is TraceVerdict.INCONSISTENT
     found = validate(loaded, events, options=Options(partial=True))
     assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
     wrong = [*events[:2], shelf(2, 30, "Put", items=2, version=1)]
