@@ -77,8 +77,8 @@ def not_read(notices: Iterable[Notice]) -> list[Notice]:
     return [notice for notice in notices if notice.kind in UNREAD]
 
 
-def _lost_starts(reading: LogReading) -> Iterator[Notice]:
-    """Processes of a broker whose logs do not say that they started, nor any line beside them of which nobody knows whose it is."""
+def lost_starts(reading: LogReading) -> Iterator[tuple[ProcessRun, Event]]:
+    """Processes of a broker whose logs do not say that they started, nor any line beside them of which nobody knows whose it is; with their first event."""
     first: dict[ProcessRun, Event] = {}
     for stream in reading.streams:
         if stream.run not in first:
@@ -87,9 +87,12 @@ def _lost_starts(reading: LogReading) -> Iterator[Notice]:
     begun = list(reading.of_role(*BEGINNINGS))
     started = {event.run for event in begun}
     unowned = {_folder(event.run) for event in begun if event.fields.get("node", "") is None}
-    for run, event in first.items():
-        if run not in started and _folder(run) not in unowned:
-            yield Notice(KIND, event.record.place, f"the logs of {run} begin after its start")
+    yield from ((run, event) for run, event in first.items() if run not in started and _folder(run) not in unowned)
+
+
+def _lost_starts(reading: LogReading) -> Iterator[Notice]:
+    for run, event in lost_starts(reading):
+        yield Notice(KIND, event.record.place, f"the logs of {run} begin after its start")
 
 
 def _folder(run: ProcessRun) -> str:

@@ -54,7 +54,7 @@ class SharedAnswer:
     """The answer about what all slices share, and what it takes to go on with them: ``joint``, if an execution was found.
 
     ``read`` counts all events; ``checked`` says whether any was used, ``explained`` whether an execution was found. ``tally`` counts also
-    the events of slices that cannot be joined.
+    the events of slices that cannot be joined. ``supposed`` is on how many events the answer rests of which no line tells.
     """
 
     kernel: k.Kernel
@@ -74,6 +74,7 @@ class SharedAnswer:
     explanations: tuple[EventMeaning, ...]
     relaxed: tuple[tuple[str, str], ...]
     joint: Joint | None
+    supposed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +165,17 @@ def validate_shared(
     del found, asked, findings, model
     gc.collect()  # what the search remembers refers to itself, and is as much as all slices need
     return answer, slices
+
+
+SUPPOSED_BEFORE = "lines of what came before are missing, and it was supposed"
+
+
+def without(shared: SharedAnswer, count: int) -> SharedAnswer:
+    """The answer that does not count so many supposed events, on which it rests."""
+    if not count:
+        return shared
+    tally = replace(shared.tally, used=shared.tally.used - count)
+    return replace(shared, read=shared.read - count, tally=tally, reason=shared.reason or SUPPOSED_BEFORE, supposed=count)
 
 
 def check(
@@ -259,7 +271,7 @@ def _verdict(shared: SharedAnswer, violations: Sequence[Violation], results: Seq
         return TraceVerdict.INCONSISTENT
     if not shared.checked:
         return TraceVerdict.VACUOUS
-    open_ = not shared.explained or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
+    open_ = not shared.explained or shared.supposed > 0 or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
     return TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT
 
 

@@ -1,0 +1,276 @@
+"""What is supposed to have happened before logs begin, or where logs of a node are missing.
+
+NOTE(supposed events): Rotated logs begin in mid-life: nodes run, have sessions, are registered, and one of them acts, and no line tells how it came to that.
+Nothing that follows has an explanation then. So the events are supposed that must have happened: each is read off lines that are there, which say
+who was registered under which number, and who acted in which term (``supposed.toml``). They stand in streams of their own, in the order
+of their numbers; when they happened is not known, and their times are guesses that the search begins with. An answer that rests on
+them is inconclusive at best.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assay.traces.event_table import Everywhere
+from assay.traces.events import SUPPOSED, Event, Field, LogRecord, Notice, Place, ProcessRun
+from assay.traces.gaps import lost_starts
+from assay.traces.read import LogReading
+from assay.traces.readers.rows import NEVER
+
+NEAR = 1_000
+"""Milliseconds between two lines about one change of the members."""
+_MEMBERS, _REIGNS, _STARTS = (f"{SUPPOSED} {what}" for what in ("members", "reigns", "start"))
+
+
+def supposed_events(reading: LogReading, kinds: Container[str]) -> list[Event]:
+    """The events that are supposed, of these kinds: those that a trace clause speaks of."""
+    if _data()["member"]["starts"] not in kinds:
+        return []
+    return [event for event in _Supposing(reading).events() if event.kind in kinds]
+
+
+def told(events: Sequence[Event]) -> list[Notice]:
+    """How much was supposed."""
+    if not events:
+        return []
+    counts = Counter(event.kind for event in events)
+    listed = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
+    text = f"{len(events)} events are supposed of which no line tells, because later lines rest on them: {listed}"
+    return [Notice(SUPPOSED, events[0].record.place, text)]
+
+
+class _Said(NamedTuple):
+    """Something that lines say, and when the first of them does."""
+
+    event: Event
+    time: int
+
+    def get(self, field: str) -> Field:
+        return self.event.fields.get(field)
+
+
+class _Entry(NamedTuple):
+    """A member's entry of which no line tells; ``session`` is None where none is known."""
+
+    number: int
+    member: Field
+    node: str
+    session: str | None
+    time: int
+    place: Place
+
+
+class _Guess(NamedTuple):
+    """An event to be supposed, without its time's correction."""
+
+    kind: str
+    fields: Mapping[str, Field]
+    time: int
+    place: Place
+    text: str
+
+
+class _Supposing:
+    """All that is read off one reading."""
+
+    def __init__(self, reading: LogReading) -> None:
+        self._reading, data = reading, _data()
+        self._member, self._reign = data["member"], data["reign"]
+        self._said = sorted(self._all_said(), key=lambda said: said.time)
+        self._begin = self._said[0].time if self._said else 0
+        self._of_run: dict[ProcessRun, list[_Said]] = defaultdict(list)
+        for said in self._said:
+            self._of_run[said.event.run].append(said)
+        self._lost = dict(lost_starts(reading))
+
+    def _all_said(self) -> Iterator[_Said]:
+        own, reign = self._member, self._reign
+        names = {"run", own["name"], own["session"], own["number"], *own["maps"], *own["new"]}
+        names |= {reign[name] for name in ("winner", "holder", "term")}
+        events = self._reading.events
+        statements = events.statements(Everywhere(frozenset(names)))
+        times = np.where(events.times == NEVER, np.iinfo(np.int64).max, events.times)
+        first = np.minimum.reduceat(times[statements.order], statements.begins[:-1]) if len(times) else times
+        for event, time in zip(events.at(statements.examples), first.tolist(), strict=True):
+            if event.shape and time != np.iinfo(np.int64).max:
+                yield _Said(event, time)
+
+    def events(self) -> Iterator[Event]:
+        """All events that are supposed, stream by stream."""
+        starts = [(run, first) for run, first in self._lost.items() if not self._was_in(run)]
+        for run, first in starts:
+            yield from _stream(f"{_STARTS} of {run}", list(self._start(run, first)))
+        yield from _stream(_MEMBERS, [guess for entry in self._entries() for guess in self._entered(entry)])
+        yield from _stream(_REIGNS, list(self._reigns()))
+
+    # ------------------------------------------------------------------------------------------------------ members
+
+    def _first_of_session(self, run: ProcessRun) -> _Said | None:
+        """The first line of a run that was written in a session, or names one."""
+        return next((said for said in self._of_run[run] if isinstance(said.get(self._member["session"]), str)), None)
+
+    def _own_entry(self, run: ProcessRun) -> _Said | None:
+        return next((said for said in self._of_run[run] if said.event.kind in self._member["entered"]), None)
+
+    def _was_in(self, run: ProcessRun) -> bool:
+        """Whether a run was a member before its logs begin, and not about to enter: it had a session before the one in which it enters."""
+        own, first = self._own_entry(run), self._session_of(run)
+        return own is None or first not in (None, own.get(self._member["session"]))
+
+    def _start(self, run: ProcessRun, first: Event) -> Iterator[_Guess]:
+        """What came before the logs of a run that had not entered."""
+        own, time = self._member, first.record.time or self._begin
+        member = first.fields[own["name"]]
+        yield self._started(run.node, member, time, first.record.place)
+        said = self._first_of_session(run)
+        if said is not None and said.event.kind != own["opens"]:
+            yield self._opened(run.node, said.get(own["session"]), time, said.event.record.place)
+
+    def _started(self, node: str, member: Field, time: int, place: Place) -> _Guess:
+        text = f"supposed: {node} started as {self._member['name']} {member}"
+        return _Guess(self._member["starts"], {"node": node, self._member["name"]: member}, time, place, text)
+
+    def _opened(self, node: str, session: Field, time: int, place: Place) -> _Guess:
+        text = f"supposed: {node} opened the session {session}"
+        return _Guess(self._member["opens"], {"node": node, self._member["session"]: session}, time, place, text)
+
+    def _entered(self, entry: _Entry) -> Iterator[_Guess]:
+        own = self._member
+        session = entry.session or f"session of {entry.node} with {entry.number}"
+        yield self._started(entry.node, entry.member, entry.time, entry.place)
+        yield self._opened(entry.node, session, entry.time, entry.place)
+        fields = {"node": entry.node, own["name"]: entry.member, own["number"]: entry.number, own["session"]: session}
+        text = f"supposed: {entry.node} registered {own['name']} {entry.member} with {entry.number}"
+        yield _Guess(own["enters"], fields, entry.time, entry.place, text)
+
+    def _entries(self) -> list[_Entry]:
+        """The entries of which no line tells, in the order of their numbers."""
+        untold = self._untold_entries()
+        found: list[_Entry] = []
+        unknown: list[tuple[ProcessRun, Event]] = []
+        for run, first in self._lost.items():
+            member, own = first.fields[self._member["name"]], self._own_entry(run)
+            most = None if own is None else own.get(self._member["number"])
+            numbers = [n for who, n in untold if who == member and not (isinstance(most, int) and n >= most)]
+            if not self._was_in(run):
+                continue
+            if not numbers:
+                unknown.append((run, first))
+                continue
+            said, session = untold.pop((member, max(numbers))), self._session_of(run)
+            time = self._guessed(member, max(numbers), said)
+            found.append(_Entry(max(numbers), member, run.node, session, time, said.event.record.place))
+        for (member, number), said in untold.items():
+            time = self._guessed(member, number, said)
+            found.append(_Entry(number, member, self._node_of(member), None, time, said.event.record.place))
+        return sorted([*self._unnumbered(unknown, found), *found])
+
+    def _session_of(self, run: ProcessRun) -> str | None:
+        said = self._first_of_session(run)
+        session = None if said is None else said.get(self._member["session"])
+        return session if isinstance(session, str) else None
+
+    def _unnumbered(self, runs: Sequence[tuple[ProcessRun, Event]], found: Sequence[_Entry]) -> Iterator[_Entry]:
+        """Entries with numbers that nobody states: they are taken to be the first, if there is room."""
+        stated = [entry.number for entry in found]
+        stated += [n for said in self._said if isinstance(n := self._number_in(said), int)]
+        if min(stated, default=len(runs) + 1) > len(runs):
+            for number, (run, first) in enumerate(runs, 1):
+                member, place = first.fields[self._member["name"]], first.record.place
+                yield _Entry(number, member, run.node, self._session_of(run), self._begin, place)
+
+    def _number_in(self, said: _Said) -> Field:
+        """The number that a line about an entry states."""
+        telling = said.event.kind in (*self._member["entered"], *self._member["stated"])
+        return said.get(self._member["number"]) if telling else None
+
+    def _untold_entries(self) -> dict[tuple[Field, int], _Said]:
+        """The entries that lines speak of and none tells of, with what speaks of them first."""
+        own = self._member
+        told = {(s.get(own["name"]), s.get(own["number"])) for s in self._said if s.event.kind in own["entered"]}
+        found: dict[tuple[Field, int], _Said] = {}
+        for said in self._said:
+            pairs = [pair for _, held in self._maps(said) for pair in held.items()]
+            if said.event.kind in own["stated"]:
+                pairs.append((said.get(own["name"]), said.get(own["number"])))
+            for member, number in pairs:
+                if isinstance(number, int) and (member, number) not in told:
+                    found.setdefault((member, number), said)
+        return found
+
+    def _maps(self, said: _Said) -> Iterator[tuple[str, Mapping[Field, Field]]]:
+        for name in self._member["maps"]:
+            held = said.get(name)
+            if isinstance(held, Mapping):
+                yield name, held
+
+    def _guessed(self, member: Field, number: int, said: _Said) -> int:
+        """When a member entered, for all that is known: before the logs begin, unless it was seen to be new, or not there yet."""
+        if any(self._is_new(member, each) and abs(each.time - said.time) <= NEAR for each in self._said):
+            return said.time
+        lacking = (
+            each.time
+            for each in self._said
+            if each.time < said.time and any(held.get(member) != number for _, held in self._maps(each))
+        )
+        return max(lacking, default=self._begin - 1) + 1
+
+    def _is_new(self, member: Field, said: _Said) -> bool:
+        return any(isinstance(held := said.get(name), tuple) and member in held for name in self._member["new"])
+
+    def _node_of(self, member: Field) -> str:
+        """The node that ran as this member, preferably one whose logs begin after its start."""
+        nodes = [node.name for node in self._reading.nodes if member in node.brokers]
+        lost = {run.node for run in self._lost}
+        return next((node for node in nodes if node in lost), next(iter(nodes), f"{self._member['name']} {member}"))
+
+    # ------------------------------------------------------------------------------------------------------- reigns
+
+    def _reigns(self) -> Iterator[_Guess]:
+        """The elections of which no line tells, and the terms that were reached before those of which one does."""
+        own = self._reign
+        held: dict[int, _Said] = {}
+        spoken: dict[int, _Said] = {}
+        for said in self._said:
+            term = said.get(own["term"])
+            if isinstance(term, int) and said.event.kind in own["held"]:
+                held.setdefault(term, said)
+            elif isinstance(term, int) and term > 0 and said.event.kind in own["spoken"]:
+                spoken.setdefault(term, said)
+        terms = sorted({*held, *spoken})
+        for term in terms:
+            said = held.get(term, spoken.get(term))
+            assert said is not None
+            time, place = self._begin if term == terms[0] else said.time, said.event.record.place
+            if term > 1 and term - 1 not in held and term - 1 not in spoken:
+                fields: dict[str, Field] = {own["term"]: term - 1}
+                yield _Guess(own["reached"], fields, time, place, f"supposed: {own['term']} {term - 1} was reached")
+            if term not in held:
+                yield from self._elected(said.get(own["holder"]), term, time, place)
+
+    def _elected(self, winner: Field, term: int, time: int, place: Place) -> Iterator[_Guess]:
+        own, node = self._reign, self._node_of(winner)
+        fields: dict[str, Field] = {"node": node, own["winner"]: winner, own["term"]: term, own["version"]: term}
+        yield _Guess(own["wins"], fields, time, place, f"supposed: {node} was elected for {own['term']} {term}")
+        yield _Guess(own["reads"], {"node": node}, time, place, f"supposed: {node} has read who is there")
+
+
+def _stream(name: str, guesses: Sequence[_Guess]) -> Iterator[Event]:
+    """The guesses as events of one stream, whose times do not go backwards: none is later than those after it."""
+    run = ProcessRun(SUPPOSED, 1)
+    latest = np.minimum.accumulate([guess.time for guess in guesses][::-1])[::-1].tolist() if guesses else []
+    for guess, time in zip(guesses, latest, strict=True):
+        record = LogRecord(guess.place, time, "INFO", "", None, guess.text)
+        yield Event(guess.kind, "", guess.fields, record, run, name)
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return tomllib.loads((files("assay.traces.shapes") / "supposed.toml").read_text(encoding="utf-8"))
