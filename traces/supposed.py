@@ -10,6 +10,7 @@ them is inconclusive at best.
 from __future__ import annotations
 
 import tomllib
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
@@ -57,8 +58,9 @@ class _Said(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A member's entry of which no line tells; ``session`` is None where none is known."""
+    """A member's entry of which no line tells, in the cluster's so many-th life; ``session`` is None where none is known."""
 
+    life: int
     number: int
     member: Field
     node: str
@@ -89,6 +91,7 @@ class _Supposing:
         for said in self._said:
             self._of_run[said.event.run].append(said)
         self._lost = dict(lost_starts(reading))
+        self._lives = self._beginnings()
 
     def _all_said(self) -> Iterator[_Said]:
         own, reign = self._member, self._reign
@@ -101,6 +104,29 @@ class _Supposing:
         for event, time in zip(events.at(statements.examples), first.tolist(), strict=True):
             if event.shape and time != np.iinfo(np.int64).max:
                 yield _Said(event, time)
+
+    def _beginnings(self) -> list[int]:
+        """When the cluster began anew: numbers, and terms, never fall while it lives."""
+        found = [self._begin]
+        most: dict[str, tuple[int, int]] = {}
+        for said in self._said:
+            entered, held = said.event.kind in self._member["entered"], said.event.kind in self._reign["held"]
+            term = said.get(self._reign["term"]) if held else None
+            for what, number, telling in (
+                *((("number", number, entered)) for number in self._numbers_in(said)),
+                *((("term", term, True),) if isinstance(term, int) else ()),
+            ):
+                known, since = most.get(what, (number, said.time))
+                if telling and number < known and said.time > since + NEAR:
+                    found.append(said.time)
+                    most = {}
+                if number >= known or not most:
+                    most[what] = number, said.time
+        return found
+
+    def _life(self, time: int) -> int:
+        """In which of the cluster's lives a time is."""
+        return bisect_right(self._lives, time, lo=1) - 1
 
     def events(self) -> Iterator[Event]:
         """All events that are supposed, stream by stream."""
@@ -121,17 +147,23 @@ class _Supposing:
 
     def _was_in(self, run: ProcessRun) -> bool:
         """Whether a run was a member before its logs begin, and not about to enter: it had a session before the one in which it enters."""
-        own, first = self._own_entry(run), self._session_of(run)
-        return own is None or first not in (None, own.get(self._member["session"]))
+        own, first = self._own_entry(run), self._first_of_session(run)
+        if own is None or first is None or first.time >= own.time:
+            return own is None
+        entered = own.get(self._member["session"])
+        return (
+            first.event.kind != self._member["opens"]
+            if entered is None
+            else first.get(self._member["session"]) != entered
+        )
 
     def _start(self, run: ProcessRun, first: Event) -> Iterator[_Guess]:
         """What came before the logs of a run that had not entered."""
-        own, time = self._member, first.record.time or self._begin
-        member = first.fields[own["name"]]
-        yield self._started(run.node, member, time, first.record.place)
-        said = self._first_of_session(run)
-        if said is not None and said.event.kind != own["opens"]:
-            yield self._opened(run.node, said.get(own["session"]), time, said.event.record.place)
+        time, said = first.record.time or self._begin, self._first_of_session(run)
+        yield self._started(run.node, first.fields[self._member["name"]], time, first.record.place)
+        if said is None or said.event.kind != self._member["opens"]:
+            session = self._session_of(run) or f"session of {run}"
+            yield self._opened(run.node, session, time, first.record.place)
 
     def _started(self, node: str, member: Field, time: int, place: Place) -> _Guess:
         text = f"supposed: {node} started as {self._member['name']} {member}"
@@ -154,62 +186,76 @@ class _Supposing:
         """The entries of which no line tells, in the order of their numbers."""
         untold = self._untold_entries()
         found: list[_Entry] = []
-        unknown: list[tuple[ProcessRun, Event]] = []
+        unknown: list[tuple[int, ProcessRun, Event]] = []
         for run, first in self._lost.items():
-            member, own = first.fields[self._member["name"]], self._own_entry(run)
-            most = None if own is None else own.get(self._member["number"])
-            numbers = [n for who, n in untold if who == member and not (isinstance(most, int) and n >= most)]
             if not self._was_in(run):
                 continue
+            member, own = first.fields[self._member["name"]], self._own_entry(run)
+            life, most = self._life(self._of_run[run][0].time), None if own is None else own.get(self._member["number"])
+            numbers = [n for of, who, n in untold if (of, who) == (life, member)]
+            numbers = [n for n in numbers if not (isinstance(most, int) and n >= most)]
             if not numbers:
-                unknown.append((run, first))
+                unknown.append((life, run, first))
                 continue
-            said, session = untold.pop((member, max(numbers))), self._session_of(run)
-            time = self._guessed(member, max(numbers), said)
-            found.append(_Entry(max(numbers), member, run.node, session, time, said.event.record.place))
-        for (member, number), said in untold.items():
-            time = self._guessed(member, number, said)
-            found.append(_Entry(number, member, self._node_of(member), None, time, said.event.record.place))
-        return sorted([*self._unnumbered(unknown, found), *found])
+            key = life, member, max(numbers)
+            found.append(self._entry(key, untold.pop(key), run.node, self._session_of(run)))
+        found += [self._entry(key, said, self._node_of(key[1]), None) for key, said in untold.items()]
+        return sorted([*self._unnumbered(unknown), *found], key=lambda entry: entry[:2])
+
+    def _entry(self, key: tuple[int, Field, int], said: _Said, node: str, session: str | None) -> _Entry:
+        life, member, number = key
+        time = self._guessed(member, number, said)
+        return _Entry(life, number, member, node, session, time, said.event.record.place)
 
     def _session_of(self, run: ProcessRun) -> str | None:
         said = self._first_of_session(run)
         session = None if said is None else said.get(self._member["session"])
         return session if isinstance(session, str) else None
 
-    def _unnumbered(self, runs: Sequence[tuple[ProcessRun, Event]], found: Sequence[_Entry]) -> Iterator[_Entry]:
-        """Entries with numbers that nobody states: they are taken to be the first, if there is room."""
-        stated = [entry.number for entry in found]
-        stated += [n for said in self._said if isinstance(n := self._number_in(said), int)]
-        if min(stated, default=len(runs) + 1) > len(runs):
-            for number, (run, first) in enumerate(runs, 1):
-                member, place = first.fields[self._member["name"]], first.record.place
-                yield _Entry(number, member, run.node, self._session_of(run), self._begin, place)
+    def _unnumbered(self, runs: Sequence[tuple[int, ProcessRun, Event]]) -> Iterator[_Entry]:
+        """Entries with numbers that nobody states: they are taken to be the first of their life, if there is room."""
+        least: dict[int, int] = {}
+        for said in self._said:
+            for number in self._numbers_in(said):
+                least[self._life(said.time)] = min(number, least.get(self._life(said.time), number))
+        taken: Counter[int] = Counter()
+        for life, run, first in runs:
+            taken[life] += 1
+            if taken[life] < least.get(life, len(runs) + 1):
+                member, time = first.fields[self._member["name"]], max(self._begin, self._lives[life])
+                yield _Entry(life, taken[life], member, run.node, self._session_of(run), time, first.record.place)
+
+    def _numbers_in(self, said: _Said) -> list[int]:
+        """The numbers under which members are, or were, there, as a line states them."""
+        numbers = [number for held in self._maps(said) for number in held.values()]
+        return [number for number in (*numbers, self._number_in(said)) if isinstance(number, int)]
 
     def _number_in(self, said: _Said) -> Field:
         """The number that a line about an entry states."""
         telling = said.event.kind in (*self._member["entered"], *self._member["stated"])
         return said.get(self._member["number"]) if telling else None
 
-    def _untold_entries(self) -> dict[tuple[Field, int], _Said]:
+    def _untold_entries(self) -> dict[tuple[int, Field, int], _Said]:
         """The entries that lines speak of and none tells of, with what speaks of them first."""
         own = self._member
-        told = {(s.get(own["name"]), s.get(own["number"])) for s in self._said if s.event.kind in own["entered"]}
-        found: dict[tuple[Field, int], _Said] = {}
+        entered = (said for said in self._said if said.event.kind in own["entered"])
+        told = {(self._life(said.time), said.get(own["name"]), said.get(own["number"])) for said in entered}
+        found: dict[tuple[int, Field, int], _Said] = {}
         for said in self._said:
-            pairs = [pair for _, held in self._maps(said) for pair in held.items()]
+            pairs = [pair for held in self._maps(said) for pair in held.items()]
             if said.event.kind in own["stated"]:
                 pairs.append((said.get(own["name"]), said.get(own["number"])))
             for member, number in pairs:
-                if isinstance(number, int) and (member, number) not in told:
-                    found.setdefault((member, number), said)
+                key = self._life(said.time), member, number
+                if isinstance(number, int) and key not in told:
+                    found.setdefault((key[0], member, number), said)
         return found
 
-    def _maps(self, said: _Said) -> Iterator[tuple[str, Mapping[Field, Field]]]:
+    def _maps(self, said: _Said) -> Iterator[Mapping[Field, Field]]:
         for name in self._member["maps"]:
             held = said.get(name)
             if isinstance(held, Mapping):
-                yield name, held
+                yield held
 
     def _guessed(self, member: Field, number: int, said: _Said) -> int:
         """When a member entered, for all that is known: before the logs begin, unless it was seen to be new, or not there yet."""
@@ -218,7 +264,7 @@ class _Supposing:
         lacking = (
             each.time
             for each in self._said
-            if each.time < said.time and any(held.get(member) != number for _, held in self._maps(each))
+            if each.time < said.time and any(held.get(member) != number for held in self._maps(each))
         )
         return max(lacking, default=self._begin - 1) + 1
 
@@ -236,23 +282,22 @@ class _Supposing:
     def _reigns(self) -> Iterator[_Guess]:
         """The elections of which no line tells, and the terms that were reached before those of which one does."""
         own = self._reign
-        held: dict[int, _Said] = {}
-        spoken: dict[int, _Said] = {}
+        held: dict[tuple[int, int], _Said] = {}
+        spoken: dict[tuple[int, int], _Said] = {}
         for said in self._said:
             term = said.get(own["term"])
             if isinstance(term, int) and said.event.kind in own["held"]:
-                held.setdefault(term, said)
+                held.setdefault((self._life(said.time), term), said)
             elif isinstance(term, int) and term > 0 and said.event.kind in own["spoken"]:
-                spoken.setdefault(term, said)
-        terms = sorted({*held, *spoken})
-        for term in terms:
-            said = held.get(term, spoken.get(term))
-            assert said is not None
-            time, place = self._begin if term == terms[0] else said.time, said.event.record.place
-            if term > 1 and term - 1 not in held and term - 1 not in spoken:
+                spoken.setdefault((self._life(said.time), term), said)
+        every = {**spoken, **held}
+        first = min(every, default=None)
+        for (life, term), said in sorted(every.items()):
+            time, place = self._begin if (life, term) == first else said.time, said.event.record.place
+            if term > 1 and (life, term - 1) not in every:
                 fields: dict[str, Field] = {own["term"]: term - 1}
                 yield _Guess(own["reached"], fields, time, place, f"supposed: {own['term']} {term - 1} was reached")
-            if term not in held:
+            if (life, term) not in held:
                 yield from self._elected(said.get(own["holder"]), term, time, place)
 
     def _elected(self, winner: Field, term: int, time: int, place: Place) -> Iterator[_Guess]:

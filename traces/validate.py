@@ -175,7 +175,9 @@ def without(shared: SharedAnswer, count: int) -> SharedAnswer:
     if not count:
         return shared
     tally = replace(shared.tally, used=shared.tally.used - count)
-    return replace(shared, read=shared.read - count, tally=tally, reason=shared.reason or SUPPOSED_BEFORE, supposed=count)
+    return replace(
+        shared, read=shared.read - count, tally=tally, reason=shared.reason or SUPPOSED_BEFORE, supposed=count
+    )
 
 
 def check(
@@ -271,7 +273,11 @@ def _verdict(shared: SharedAnswer, violations: Sequence[Violation], results: Seq
         return TraceVerdict.INCONSISTENT
     if not shared.checked:
         return TraceVerdict.VACUOUS
-    open_ = not shared.explained or shared.supposed > 0 or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
+    open_ = (
+        not shared.explained
+        or shared.supposed > 0
+        or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
+    )
     return TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT
 
 
