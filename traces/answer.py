@@ -17,7 +17,7 @@ from assay.traces.binding import Unread, rules_by_kind
 from assay.traces.conduct import Options
 from assay.traces.event_table import EventTable
 from assay.traces.events import Event, Notice
-from assay.traces.gaps import gaps, not_read, with_gaps
+from assay.traces.gaps import BEFORE, gaps, not_read, with_gaps
 from assay.traces.impact import Basis, Meter, basis, with_impact
 from assay.traces.join import SliceAnswer
 from assay.traces.overview import configured, protocol_versions
@@ -95,7 +95,8 @@ def ask_shared(
     events, left = _in_scope(reading.events if supported else [], scope)
     missing = tuple(gaps(reading))
     partial = not options.supposes and bool(missing or not_read(reading.notices))
-    known = replace(options, versions=protocol_versions(reading), partial=partial)
+    begun = partial and all(notice.kind == BEFORE for notice in (*missing, *not_read(reading.notices)))
+    known = replace(options, versions=protocol_versions(reading), partial=partial, begun=begun)
     more = _supposed(loaded, reading, clause, scope) if partial and supported else []
     shared, slices = validate_shared(
         loaded,

@@ -21,6 +21,7 @@ from assay.traces.shapes.shape import BEGINNINGS
 from assay.traces.validation import TraceVerdict, Validation
 
 KIND = "missing logs"
+BEFORE = "missing beginning"
 # One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
 WITNESSES = 2
 _AT_ONCE = 16
@@ -92,7 +93,7 @@ def lost_starts(reading: LogReading) -> Iterator[tuple[ProcessRun, Event]]:
 
 def _lost_starts(reading: LogReading) -> Iterator[Notice]:
     for run, event in lost_starts(reading):
-        yield Notice(KIND, event.record.place, f"the logs of {run} begin after its start")
+        yield Notice(BEFORE, event.record.place, f"the logs of {run} begin after its start")
 
 
 def _folder(run: ProcessRun) -> str:
@@ -129,7 +130,7 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
     for broker in _known(reading):
         if held[broker] < terms[broker]:
             place = next(places[0] for (who, _), places in acting.items() if who == broker)
-            yield Notice(KIND, place, known["text"].format(broker=broker, terms=terms[broker], held=held[broker]))
+            yield Notice(BEFORE, place, known["text"].format(broker=broker, terms=terms[broker], held=held[broker]))
 
 
 def _silent_loggers(reading: LogReading) -> Iterator[Notice]:

@@ -13,9 +13,11 @@ from assay.grammar import kernel as k
 from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Observation, Tally
 from assay.traces.chain import Chain, chain
+from assay.traces.conduct import Options
 from assay.traces.events import Event, Place
 from assay.traces.history import Deed, History, Trail, Write
 from assay.traces.order import Item
+from assay.traces.plan import of_parts
 from assay.traces.replay import Properties
 from assay.traces.search.model import Model
 from assay.traces.search.path import Path
@@ -42,7 +44,7 @@ STATES_KEPT = 10_000
 class Joint:
     """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
     is shared as slices see it, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with.
-    Of a ``partial`` log lines are known to be missing."""
+    Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before."""
 
     split: Split
     plan: k.TracePlan
@@ -50,6 +52,11 @@ class Joint:
     assumed: Mapping[str, frozenset[str]]
     writer: Writer
     partial: bool = False
+    begun: bool = False
+
+    def of_parts(self) -> Joint:
+        """The same where any lines may be missing."""
+        return replace(self, plan=of_parts(self.plan), partial=True, begun=False)
 
     def freed(self) -> Joint:
         """The same where slices may act whatever the hidden steps changed."""
@@ -57,12 +64,12 @@ class Joint:
         return replace(self, split=without_guards_on(self.split, names), assumed={})
 
 
-def joint(
-    split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer, *, partial: bool = False
-) -> Joint:
+def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer, options: Options) -> Joint:
     """The joint of an accepted path of what is shared."""
     seen = chain(shared, path, plan, split.seen(plan))
-    return Joint(split, plan, seen, _assumed(split, plan, path), writer, partial)
+    return Joint(
+        split, plan, seen, _assumed(split, plan, path), writer, options.partial and not options.begun, options.begun
+    )
 
 
 def _assumed(split: Split, plan: k.TracePlan, path: Path) -> dict[str, frozenset[str]]:
@@ -133,13 +140,16 @@ class Joiner:
             self.model.forget()
 
     def answer(self, name: str, lines: Lines) -> SliceResult:
-        """The answer about a slice. A mismatch that is none if hidden shared steps came at other times than assumed is undecided.
+        """The answer about a slice. A mismatch that is none if hidden shared steps came at other times than assumed is undecided. Logs that begin late
+        may lack lines of later times too, for files are rotated apart: that is asked where they would be inconsistent otherwise.
 
         Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
         """
         result = self._slice(name, lines)
         if result.verdict is not TraceVerdict.INCONSISTENT:
             return result
+        if self.joint.begun:
+            return self._of_parts.answer(name, lines)
         order = _untold_order(result.violations, lines.observations)
         if order is not None:
             return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=order, violations=(), properties=())
@@ -159,6 +169,7 @@ class Joiner:
             return self
         found = copy(self)
         found.__dict__.pop("_freed", None)
+        found.__dict__.pop("_of_parts", None)
         found.__dict__.pop("_views", None)
         found.joint = other
         return found
@@ -167,6 +178,11 @@ class Joiner:
     def _views(self) -> Views:
         """What the entries of slices can tell of the execution of what is shared."""
         return Views(self.joint.split, self.model.plan, self.joint.chain)
+
+    @cached_property
+    def _of_parts(self) -> Joiner:
+        """The slices where any lines may be missing."""
+        return Joiner(self.joint.of_parts())
 
     @cached_property
     def _freed(self) -> Joiner:

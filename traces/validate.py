@@ -191,7 +191,7 @@ def check(
     if options.skew is not None:
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
     plan = strict(plan) if options.strict else of_versions(plan, options.versions)
-    plan = of_parts(plan) if options.partial else plan
+    plan = of_parts(plan) if options.partial and not options.begun else plan
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
     read = Binder(model.plan, model.applies).read(parts.shared)
@@ -202,7 +202,7 @@ def check(
     findings.violations[:0] = [violation_of(misfit) for misfit in read.tally.misfits]
     joined = None
     if divided is not None and findings.path is not None:
-        joined = joint(divided, plan, model, findings.path, writer, partial=options.partial)
+        joined = joint(divided, plan, model, findings.path, writer, options)
     fields = sum(len(item.observation.values) for item in compared.items)
     tally = replace(read.tally, fields=fields)
     return Checked(kernel, plan, parts, divided, tally, search, findings, joined, writer)
