@@ -143,7 +143,9 @@ class _Supposing:
         return next((said for said in self._of_run[run] if isinstance(said.get(self._member["session"]), str)), None)
 
     def _own_entry(self, run: ProcessRun) -> _Said | None:
-        return next((said for said in self._of_run[run] if said.event.kind in self._member["entered"]), None)
+        """The first line of a run about its entry, or about trying to enter."""
+        kinds = {*self._member["entered"], *self._member["tried"]}
+        return next((said for said in self._of_run[run] if said.event.kind in kinds), None)
 
     def _was_in(self, run: ProcessRun) -> bool:
         """Whether a run was a member before its logs begin, and not about to enter: it had a session before the one in which it enters."""
@@ -190,10 +192,9 @@ class _Supposing:
         for run, first in self._lost.items():
             if not self._was_in(run):
                 continue
-            member, own = first.fields[self._member["name"]], self._own_entry(run)
-            life, most = self._life(self._of_run[run][0].time), None if own is None else own.get(self._member["number"])
-            numbers = [n for of, who, n in untold if (of, who) == (life, member)]
-            numbers = [n for n in numbers if not (isinstance(most, int) and n >= most)]
+            member, life = first.fields[self._member["name"]], self._life(self._of_run[run][0].time)
+            later = min((n for said in self._of_run[run] if isinstance(n := self._number_in(said), int)), default=None)
+            numbers = [n for of, who, n in untold if (of, who) == (life, member) and (later is None or n < later)]
             if not numbers:
                 unknown.append((life, run, first))
                 continue
