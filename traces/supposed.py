@@ -292,6 +292,11 @@ class _Supposing:
             elif isinstance(term, int) and term > 0 and said.event.kind in own["spoken"]:
                 spoken.setdefault((self._life(said.time), term), said)
         every = {**spoken, **held}
+        holders = {key: said.get(own["winner"] if key in held else own["holder"]) for key, said in every.items()}
+        for said, holder in self._acting():
+            key = self._acting_for(said, holder, every, holders)
+            if key is not None and (key not in every or said.time < every[key].time):
+                every[key], holders[key] = said, holder
         first = min(every, default=None)
         for (life, term), said in sorted(every.items()):
             time, place = self._begin if (life, term) == first else said.time, said.event.record.place
@@ -299,7 +304,34 @@ class _Supposing:
                 fields: dict[str, Field] = {own["term"]: term - 1}
                 yield _Guess(own["reached"], fields, time, place, f"supposed: {own['term']} {term - 1} was reached")
             if (life, term) not in held:
-                yield from self._elected(said.get(own["holder"]), term, time, place)
+                yield from self._elected(holders[life, term], term, time, place)
+
+    def _acting(self) -> Iterator[tuple[_Said, Field]]:
+        """Lines that say who reigns, and not in which term."""
+        for said in self._said:
+            if said.event.kind in self._reign["acting"]:
+                yield said, said.get(self._member["name"])
+            elif said.event.kind in self._reign["known"]:
+                yield said, said.get(self._reign["winner"])
+
+    def _acting_for(
+        self,
+        said: _Said,
+        holder: Field,
+        every: Mapping[tuple[int, int], _Said],
+        holders: Mapping[tuple[int, int], Field],
+    ) -> tuple[int, int] | None:
+        """The term in which somebody must have been elected before a line: one of the holder's, or one that nobody speaks of; None if there is none."""
+        life = self._life(said.time)
+        own = [key for key in every if key[0] == life and holders[key] == holder]
+        if any(every[key].time <= said.time + NEAR for key in own):
+            return None
+        later = [key for key in every if key[0] == life and every[key].time > said.time]
+        coming = min(later, default=None)
+        if coming is None or coming in own:
+            return coming
+        before = life, coming[1] - 1
+        return before if before not in every and before[1] > 0 else None
 
     def _elected(self, winner: Field, term: int, time: int, place: Place) -> Iterator[_Guess]:
         own, node = self._reign, self._node_of(winner)
