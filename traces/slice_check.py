@@ -193,13 +193,21 @@ class SliceCheck:
         return gap
 
     def _explained_by_missing(self, deed: Deed) -> range:
-        """The numbers that no line states of which one, as a write that the model allows there, would explain the line."""
+        """The numbers that no line states of which one, as a write that the model allows there, would explain the line; after the last too, of parts of logs."""
         for gap in self.gaps:
-            frontier = gap.before
-            for number in gap.numbers[:MISSING_TRIED]:
-                frontier = self.history.unstated(frontier, Write(number, (deed.line,)))
-                if self.history.advance(frontier, deed):
-                    return gap.numbers
+            if self._reached(deed, gap):
+                return gap.numbers
+        if self.partial and self.last is not None:
+            return self._reached(deed, Gap(range(self.last + 1, self.last + 1 + MISSING_TRIED), self.frontier))
+        return range(0)
+
+    def _reached(self, deed: Deed, gap: Gap) -> range:
+        """As many of a gap's first numbers as it takes to explain a line."""
+        frontier = gap.before
+        for number in gap.numbers[:MISSING_TRIED]:
+            frontier = self.history.unstated(frontier, Write(number, (deed.line,)))
+            if self.history.advance(frontier, deed):
+                return range(gap.numbers.start, number + 1)
         return range(0)
 
     # ------------------------------------------------------------------------------------------------------ writes

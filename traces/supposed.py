@@ -13,8 +13,9 @@ import tomllib
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,7 +189,7 @@ class _Supposing:
         """The entries of which no line tells, in the order of their numbers."""
         untold = self._untold_entries()
         found: list[_Entry] = []
-        unknown: list[tuple[int, ProcessRun, Event]] = []
+        unknown: list[_Entry] = []
         for run, first in self._lost.items():
             if not self._was_in(run):
                 continue
@@ -196,12 +197,38 @@ class _Supposing:
             later = min((n for said in self._of_run[run] if isinstance(n := self._number_in(said), int)), default=None)
             numbers = [n for of, who, n in untold if (of, who) == (life, member) and (later is None or n < later)]
             if not numbers:
-                unknown.append((life, run, first))
+                time, place = self._since(life), first.record.place
+                unknown.append(_Entry(life, 0, member, run.node, self._session_of(run), time, place))
                 continue
             key = life, member, max(numbers)
             found.append(self._entry(key, untold.pop(key), run.node, self._session_of(run)))
         found += [self._entry(key, said, self._node_of(key[1]), None) for key, said in untold.items()]
-        return sorted([*self._unnumbered(unknown), *found], key=lambda entry: entry[:2])
+        unknown += self._unseen([*found, *unknown])
+        return sorted([*self._numbered(unknown), *found], key=lambda entry: entry[:2])
+
+    def _unseen(self, known: Sequence[_Entry]) -> Iterator[_Entry]:
+        """The entries of members that were there, or elected, before any entry of theirs that is known."""
+        own = self._member
+        since = {(entry.life, entry.member): entry.time for entry in reversed(known)}
+        for said in self._said:
+            if said.event.kind in own["entered"]:
+                since.setdefault((self._life(said.time), said.get(own["name"])), said.time)
+        for member, said in self._there():
+            life = self._life(said.time)
+            if since.get((life, member), said.time + NEAR + 1) > said.time + NEAR:
+                since[life, member] = said.time
+                place = said.event.record.place
+                yield _Entry(life, 0, member, self._node_of(member), None, self._since(life), place)
+
+    def _there(self) -> Iterator[tuple[Field, _Said]]:
+        """Members that lines show to be there: they are listed, or were elected though no line tells of that."""
+        for said in self._said:
+            held = said.get(self._member["lists"].get(said.event.kind, ""))
+            yield from ((member, said) for member in (held if isinstance(held, tuple) else ()))
+        yield from ((holder, said) for _, _, holder, said in self._untold_reigns)
+
+    def _since(self, life: int) -> int:
+        return max(self._begin, self._lives[life])
 
     def _entry(self, key: tuple[int, Field, int], said: _Said, node: str, session: str | None) -> _Entry:
         life, member, number = key
@@ -213,18 +240,17 @@ class _Supposing:
         session = None if said is None else said.get(self._member["session"])
         return session if isinstance(session, str) else None
 
-    def _unnumbered(self, runs: Sequence[tuple[int, ProcessRun, Event]]) -> Iterator[_Entry]:
-        """Entries with numbers that nobody states: they are taken to be the first of their life, if there is room."""
+    def _numbered(self, entries: Sequence[_Entry]) -> Iterator[_Entry]:
+        """Entries whose numbers nobody states: they are taken to be the first of their life, if there is room."""
         least: dict[int, int] = {}
         for said in self._said:
             for number in self._numbers_in(said):
                 least[self._life(said.time)] = min(number, least.get(self._life(said.time), number))
         taken: Counter[int] = Counter()
-        for life, run, first in runs:
-            taken[life] += 1
-            if taken[life] < least.get(life, len(runs) + 1):
-                member, time = first.fields[self._member["name"]], max(self._begin, self._lives[life])
-                yield _Entry(life, taken[life], member, run.node, self._session_of(run), time, first.record.place)
+        for entry in entries:
+            taken[entry.life] += 1
+            if taken[entry.life] < least.get(entry.life, len(entries) + 1):
+                yield entry._replace(number=taken[entry.life])
 
     def _numbers_in(self, said: _Said) -> list[int]:
         """The numbers under which members are, or were, there, as a line states them."""
@@ -282,29 +308,44 @@ class _Supposing:
 
     def _reigns(self) -> Iterator[_Guess]:
         """The elections of which no line tells, and the terms that were reached before those of which one does."""
+        own, (every, _) = self._reign, self._all_reigns
+        untold = {(life, term): holder for life, term, holder, _ in self._untold_reigns}
+        first = min(every, default=None)
+        for (life, term), said in sorted(every.items(), key=itemgetter(0)):
+            time, place = self._begin if (life, term) == first else said.time, said.event.record.place
+            if term > 1 and (life, term - 1) not in every:
+                fields: dict[str, Field] = {own["term"]: term - 1}
+                yield _Guess(own["reached"], fields, time, place, f"supposed: {own['term']} {term - 1} was reached")
+            if (life, term) in untold:
+                yield from self._elected(untold[life, term], term, time, place)
+
+    @property
+    def _untold_reigns(self) -> Iterator[tuple[int, int, Field, _Said]]:
+        """The reigns of which no election tells, each with its holder and with what speaks of it first."""
+        every, holders = self._all_reigns
+        for (life, term), said in sorted(every.items(), key=itemgetter(0)):
+            if said.event.kind not in self._reign["held"]:
+                yield life, term, holders[life, term], said
+
+    @cached_property
+    def _all_reigns(self) -> tuple[dict[tuple[int, int], _Said], dict[tuple[int, int], Field]]:
+        """What tells, or speaks first, of the reign in each term of each life; and who its holder is."""
         own = self._reign
         held: dict[tuple[int, int], _Said] = {}
-        spoken: dict[tuple[int, int], _Said] = {}
+        every: dict[tuple[int, int], _Said] = {}
         for said in self._said:
             term = said.get(own["term"])
             if isinstance(term, int) and said.event.kind in own["held"]:
                 held.setdefault((self._life(said.time), term), said)
             elif isinstance(term, int) and term > 0 and said.event.kind in own["spoken"]:
-                spoken.setdefault((self._life(said.time), term), said)
-        every = {**spoken, **held}
+                every.setdefault((self._life(said.time), term), said)
+        every |= held
         holders = {key: said.get(own["winner"] if key in held else own["holder"]) for key, said in every.items()}
         for said, holder in self._acting():
             key = self._acting_for(said, holder, every, holders)
-            if key is not None and (key not in every or said.time < every[key].time):
+            if key is not None and key not in held and (key not in every or said.time < every[key].time):
                 every[key], holders[key] = said, holder
-        first = min(every, default=None)
-        for (life, term), said in sorted(every.items()):
-            time, place = self._begin if (life, term) == first else said.time, said.event.record.place
-            if term > 1 and (life, term - 1) not in every:
-                fields: dict[str, Field] = {own["term"]: term - 1}
-                yield _Guess(own["reached"], fields, time, place, f"supposed: {own['term']} {term - 1} was reached")
-            if (life, term) not in held:
-                yield from self._elected(holders[life, term], term, time, place)
+        return every, holders
 
     def _acting(self) -> Iterator[tuple[_Said, Field]]:
         """Lines that say who reigns, and not in which term."""

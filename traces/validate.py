@@ -167,7 +167,7 @@ def validate_shared(
     return answer, slices
 
 
-SUPPOSED_BEFORE = "lines of what came before are missing, and it was supposed"
+SUPPOSED_BEFORE = "logs are missing, and what came before them was supposed"
 
 
 def without(shared: SharedAnswer, count: int) -> SharedAnswer:
