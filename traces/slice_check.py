@@ -179,7 +179,8 @@ class SliceCheck:
     def _is_before_beginning(self, deed: Deed) -> bool:
         """Whether a line may tell of writes before the first that is known, where no line tells of the slice's beginning."""
         plan, rule, begun = self.history.model.plan, deed.line.observation.rule, self.found.begun
-        known = self.last is not None and begun is not None and deed.line.time > begun.time + plan.ordering.skew
+        late = LATE if self.partial else plan.ordering.skew
+        known = self.last is not None and begun is not None and deed.line.time > begun.time + late
         if self.started or not plan.numbered or known:
             return False
         own = {self.history.model.kernel.variables[at].name for at in self.history.split.own}
