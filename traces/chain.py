@@ -119,7 +119,9 @@ def agree_before(one: Chain, other: Chain) -> float:
     """
     if one == other:
         return inf
-    pairs = zip(zip(one.states, one.earliest, strict=True), zip(other.states, other.earliest, strict=True), strict=False)
+    pairs = zip(
+        zip(one.states, one.earliest, strict=True), zip(other.states, other.earliest, strict=True), strict=False
+    )
     shorter = min(len(one.states), len(other.states))
     common = next((at for at, (mine, its) in enumerate(pairs) if mine != its), shorter)
     if one.skew != other.skew or not common:
@@ -136,7 +138,11 @@ def _mates_agree_before(mine: list[Mate], its: list[Mate], last: int) -> float:
     for one, other in zip_longest(mine, its):
         if _limit(one, last) != _limit(other, last):
             return time
-        if one is None or other is None or (one.time, one.written, one.after) != (other.time, other.written, other.after):
+        if (
+            one is None
+            or other is None
+            or (one.time, one.written, one.after) != (other.time, other.written, other.after)
+        ):
             return min(mate.time for mate in (one, other) if mate is not None)
         time = one.time
     return inf

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
 from math import inf
+from typing import Any
 
 from assay.checker.evaluate.mentions import mentions
 from assay.checker.evaluate.traverse import free_locals, variables_of
@@ -73,7 +73,13 @@ def _parts(joint: Joint) -> tuple[object, ...]:
         _variables(divided, plan),
         _actions(divided, plan),
         tuple(asked),
-        (plan.rules, plan.ignored, plan.hidden, plan.ordering, plan.slicing),  # the limit of hidden ones is asked where a number is skipped
+        (
+            plan.rules,
+            plan.ignored,
+            plan.hidden,
+            plan.ordering,
+            plan.slicing,
+        ),  # the limit of hidden ones is asked where a number is skipped
         (plan.numbered, plan.threads, plan.reported, plan.ends),
         (divided.shared, divided.own, joint.partial),
     )
@@ -88,7 +94,9 @@ def _actions(divided: Split, plan: k.TracePlan) -> tuple[k.Action, ...]:
     called = {call.action for rule in plan.rules for steps in rule.steps for call in steps}
     names = called | {*plan.hidden, *(name for name in plan.numbered if name in divided.actions)}
     return tuple(
-        replace(action, body=tuple(each for each in action.body if not isinstance(each, k.Guard) or each.kind != "bound"))
+        replace(
+            action, body=tuple(each for each in action.body if not isinstance(each, k.Guard) or each.kind != "bound")
+        )
         for action in divided.kernel.actions
         if action.name in names
     )
@@ -117,7 +125,7 @@ def _equal(one: object, other: object, grown: frozenset[str]) -> bool:
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(lambda a, b: _equal(a, b, grown), one, other))
     if is_dataclass(one):
-        return all(_equal(getattr(one, name), getattr(other, name), grown) for name in _names(one.__class__))
+        return all(_equal(getattr(one, name), getattr(other, name), grown) for name in _names(type(one)))
     return one == other
 
 
@@ -127,9 +135,15 @@ def _holds_all(type_: t.MapType) -> bool:
     return type_.partial and isinstance(key, t.RangeType) and key.sized and type_.capacity == key.high - key.low + 1
 
 
-@cache
-def _names(kind: type) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(kind) if each.compare)
+def _names(kind: Any) -> tuple[str, ...]:
+    """The fields of a class that count when its values are compared."""
+    found = _known_names.get(kind)
+    if found is None:
+        found = _known_names[kind] = tuple(each.name for each in fields(kind) if each.compare)
+    return found
+
+
+_known_names: dict[Any, tuple[str, ...]] = {}
 
 
 # ------------------------------------------------------------------------------------------------ what can tell of an element
@@ -170,7 +184,7 @@ def _goes_through(node: object, grown: frozenset[str]) -> bool:
         case tuple():
             return any(_goes_through(each, grown) for each in node)
         case k.Node():
-            return any(_goes_through(getattr(node, name), grown) for name in _names(node.__class__))
+            return any(_goes_through(getattr(node, name), grown) for name in _names(type(node)))
         case _:
             return False
 
@@ -181,7 +195,7 @@ def _is_keyed_by(type_: object, grown: frozenset[str]) -> bool:
         return True
     if isinstance(type_, tuple):
         return any(_is_keyed_by(each, grown) for each in type_)
-    return is_dataclass(type_) and any(_is_keyed_by(getattr(type_, name), grown) for name in _names(type_.__class__))
+    return is_dataclass(type_) and any(_is_keyed_by(getattr(type_, name), grown) for name in _names(type(type_)))
 
 
 # ---------------------------------------------------------------------------------------------------------- over what is shared
@@ -197,7 +211,7 @@ def _without(chain: Chain, joint: Joint, added: Added) -> Chain:
             found = known[id(value)] = _named(value, added, named)
         return found
 
-    return replace(chain, states=tuple(tuple(named(state[i]) for i in seen) for state in chain.states))  # type: ignore[misc]  # only compared
+    return replace(chain, states=tuple(tuple(named(state[i]) for i in seen) for state in chain.states))
 
 
 def _named(value: object, added: Added, named: object) -> object:
@@ -223,7 +237,9 @@ def _is_new(key: object, added: Added) -> bool:
 def _idle_before(joiner: Joiner, added: Added) -> float:
     """The time of the first position at which an action might be taken with a new element that no line names; ``inf`` if there is none."""
     chain = joiner.joint.chain
-    open_ = [each for action in _actions(joiner.joint.split, joiner.model.plan) for each in _open(joiner, action, added)]
+    open_ = [
+        each for action in _actions(joiner.joint.split, joiner.model.plan) for each in _open(joiner, action, added)
+    ]
     idle: dict[object, bool] = {}
     for state, time in zip(chain.states, chain.earliest, strict=True):
         number: int | None = None
@@ -249,7 +265,11 @@ def _open(joiner: Joiner, action: k.Action, added: Added) -> Iterator[Open]:
     free = action.name in plan.hidden or action.name in plan.numbered
     for at, parameter in enumerate(action.parameters):
         sort = parameter.binder.type
-        if isinstance(sort, t.AtomType) and sort.sort.name in added and (free or any(c.arguments[at] is None for c in calls)):
+        if (
+            isinstance(sort, t.AtomType)
+            and sort.sort.name in added
+            and (free or any(c.arguments[at] is None for c in calls))
+        ):
             names = sort.sort.elements
             atoms = [Atom(sort.sort.name, names.index(name), name) for name in sorted(added[sort.sort.name])]
             guards = (

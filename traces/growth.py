@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -55,7 +56,7 @@ class Growth:
         """What is new; None if logs that were there before are in another order now, and everything has to begin anew."""
         keys = _keys(table.parts)
         ranks = self._ranks(keys)
-        if any(first >= second for first, second in zip(ranks, ranks[1:], strict=False)):
+        if any(first >= second for first, second in pairwise(ranks)):
             return None
         found: dict[Hashable, _Part] = {}
         names, fresh = [np.empty(0, np.int64)], [np.empty(0, np.bool_)]

@@ -80,9 +80,7 @@ class Counts:
 
     def tally(self) -> Tally:
         """The same as a tally."""
-        ignored, unmapped = (
-            tuple(own[key][1] for key in sorted(own)) for own in (self.ignored, self.unmapped)
-        )
+        ignored, unmapped = (tuple(own[key][1] for key in sorted(own)) for own in (self.ignored, self.unmapped))
         return Tally(self.used, self.fields, (), ignored, unmapped)
 
 
@@ -247,9 +245,7 @@ class SliceProgress:
         return points[:-1], check.finish(()), skips
 
 
-def _seen_again(
-    seen: Observation, rule: k.TraceRule, joiner: Joiner, grown: frozenset[str]
-) -> Observation | None:
+def _seen_again(seen: Observation, rule: k.TraceRule, joiner: Joiner, grown: frozenset[str]) -> Observation | None:
     """What an event is observed to be, by the same rule of another kernel."""
     if not any(mentions(field.binder.type, grown) for field in rule.fields):
         return replace(seen, rule=rule)
@@ -354,7 +350,9 @@ def _told(joiner: Joiner, history: History, found: Findings, point: Point) -> Wa
     else:
         return None
     trails.reverse()
-    if found.missing or found.unplaced:  # properties are not asked of such an execution, and so of none that goes on from it
+    if (
+        found.missing or found.unplaced
+    ):  # properties are not asked of such an execution, and so of none that goes on from it
         return None
     if joiner.properties.broken(joiner.execution(history, trails)):
         return None

@@ -18,7 +18,7 @@ from assay.spark.logs.validation import ClusterAnswer, of_cluster
 from assay.traces.chain import agree_before
 from assay.traces.enlarging import alike_before
 from assay.traces.events import Notice
-from assay.traces.growth import Growth, Grown
+from assay.traces.growth import Grown, Growth
 from assay.traces.join import Joiner, SliceAnswer
 from assay.traces.read import no_collection
 from assay.traces.readers.stretch import Numbers

@@ -319,7 +319,8 @@ class Rows(Sequence[Match]):
     def are_like(self, others: Rows) -> bool:
         """Whether the records are the same, in the same places, as far as the places and the hashes of messages tell."""
         mine, its = self.columns, others.columns
-        same = all(map(np.array_equal, (mine.times, mine.offsets, mine.lines), (its.times, its.offsets, its.lines)))
+        pairs = ((mine.times, its.times), (mine.offsets, its.offsets), (mine.lines, its.lines))
+        same = all(np.array_equal(one, other) for one, other in pairs)
         if not same or not np.array_equal(self.packed, others.packed) or self._files() != others._files():
             return False
         if not np.array_equal(self.marks(), others.marks()):
