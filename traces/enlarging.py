@@ -26,6 +26,9 @@ from assay.traces.join import Joiner, Joint
 from assay.traces.plan import is_sized
 from assay.traces.slicing import Split
 
+LATEST = 1e300
+"""Later than all lines: in another kernel no more is taken for the same than what slices look at."""
+
 Added = Mapping[str, frozenset[str]]
 """The new elements of each set parameter that has some."""
 
@@ -38,7 +41,7 @@ def alike_before(old: Joiner, new: Joiner) -> float:
     if _begin(old) != _begin(new) or not _tells_nothing(new, frozenset(added)):
         return -inf
     mine, its = (_without(each.joint.chain, each.joint, added) for each in (old, new))
-    return min(agree_before(mine, its), _idle_before(new, added))
+    return min(agree_before(mine, its), _idle_before(new, added), LATEST)
 
 
 def _added(old: k.Kernel, new: k.Kernel) -> Added | None:
