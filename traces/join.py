@@ -54,6 +54,10 @@ class Joint:
     partial: bool = False
     begun: bool = False
 
+    def asks_as(self, other: Joint) -> bool:
+        """Whether another joint of the same kernel, on whatever execution, asks the same of slices."""
+        return (self.plan, self.partial, self.begun) == (other.plan, other.partial, other.begun)
+
     def of_parts(self) -> Joint:
         """The same where any lines may be missing."""
         return replace(self, plan=of_parts(self.plan), partial=True, begun=False)
@@ -135,7 +139,8 @@ class Joiner:
         """What the clause sees in the events of a slice."""
         return Lines(self.binder, Selection.of(events, self.names), self.joint.split.slicing.since)
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Let go of states, before a slice is begun, if those of the slices before it are many."""
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
 
@@ -165,17 +170,17 @@ class Joiner:
 
     def on(self, other: Joint) -> Joiner:
         """The same slices on a joint that differs in the execution of what is shared; this one if slices see no difference."""
-        if other.chain == self.joint.chain:
+        if other.chain == self.joint.chain and other.assumed == self.joint.assumed:
             return self
         found = copy(self)
         found.__dict__.pop("_freed", None)
         found.__dict__.pop("_of_parts", None)
-        found.__dict__.pop("_views", None)
+        found.__dict__.pop("views", None)
         found.joint = other
         return found
 
     @cached_property
-    def _views(self) -> Views:
+    def views(self) -> Views:
         """What the entries of slices can tell of the execution of what is shared."""
         return Views(self.joint.split, self.model.plan, self.joint.chain)
 
@@ -190,26 +195,27 @@ class Joiner:
         return Joiner(self.joint.freed())
 
     def _slice(self, name: str, lines: Lines, *, one_is_enough: bool = False) -> SliceResult:
-        self._forget()
+        self.forget()
         if not lines.few:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
         return self._result(name, *self._found(lines, one_is_enough=one_is_enough), lines.used)
 
     def _result(self, name: str, history: History, found: Findings, used: int) -> SliceResult:
         self.visited += history.visited
-        run = self._execution(history, found.trail)
+        trails = list(found.trail.backwards())[::-1]
+        run = self.execution(history, trails)
         jumped = found.violations or found.missing or found.unplaced
         properties = () if jumped else self.properties.broken(run)
         return SliceResult(
             name,
-            _verdict(found),
-            _reason(found),
+            verdict_of(found),
+            reason_of(found),
             used,
             _by_line(found.violations),
             properties,
             Counter(taken.action for trail in found.trail.backwards() for taken in trail.hidden),
             run,
-            tuple(self._remarks(found.trail)),
+            tuple(self.remarks(trails)),
         )
 
     def _found(self, lines: Lines, *, one_is_enough: bool) -> tuple[History, Findings]:
@@ -257,12 +263,11 @@ class Joiner:
         return SliceCheck(history, self.blamer, lines, asked)
 
     def _history(self, width: int) -> History:
-        return History(self.model, self.joint.split, self.joint.chain, self._views, width)
+        return History(self.model, self.joint.split, self.joint.chain, self.views, width)
 
-    def _execution(self, history: History, trail: Trail) -> Execution:
-        """The execution of a slice: a step for each write and deed, with what was assumed before it."""
+    def execution(self, history: History, trails: Sequence[Trail]) -> Execution:
+        """The execution of a slice from the first trail on: a step for each write and deed, with what was assumed before it."""
         steps: list[ExecutedStep] = []
-        trails = list(trail.backwards())[::-1]
         for each in trails[1:]:
             steps += [ExecutedStep(None, t.action, t.arguments, self.model.states[t.state]) for t in each.hidden]
             line = _first(each)
@@ -273,10 +278,10 @@ class Joiner:
             steps.append(ExecutedStep(event, None if last is None else last.action, arguments, state))
         return Execution(self.model.states[history.number(trails[0].own, trails[0].position)], tuple(steps))
 
-    def _remarks(self, trail: Trail) -> Iterator[Remark]:
+    def remarks(self, trails: Iterable[Trail]) -> Iterator[Remark]:
         """The occurrences of actions that the clause reports."""
         told = {each.action: each for each in self.joint.plan.reported}
-        for each in list(trail.backwards())[::-1]:
+        for each in trails:
             line = _first(each)
             for taken in (*each.hidden, *each.taken):
                 if taken.action in told and line is not None:
@@ -339,7 +344,8 @@ def _speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
     return any(not variables_of(part.condition).isdisjoint(names) for part in prop.conjuncts)
 
 
-def _verdict(found: Findings) -> TraceVerdict:
+def verdict_of(found: Findings) -> TraceVerdict:
+    """The verdict about a slice of which this was found."""
     if found.violations:
         return TraceVerdict.INCONSISTENT
     if found.narrowed is not None or found.missing or found.unplaced or found.begun is not None:
@@ -347,7 +353,8 @@ def _verdict(found: Findings) -> TraceVerdict:
     return TraceVerdict.CONSISTENT
 
 
-def _reason(found: Findings) -> str | None:
+def reason_of(found: Findings) -> str | None:
+    """Why the verdict about a slice is open; None if it is not."""
     if found.narrowed is not None:
         return (
             f"{found.narrowed} fits none of {WIDTHS[-1]} histories that were followed; "

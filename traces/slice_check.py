@@ -125,23 +125,31 @@ class SliceCheck:
 
     def run(self) -> Findings:
         """The whole check."""
-        misplaced = self._misplaced()
+        misplaced = self.misplaced()
         kept = [line for line in self.lines if line not in misplaced]
         todo = entries(self.history.model, kept, self.late)
         for at, entry in enumerate(todo):
             if self.one_is_enough and (misplaced or self.found.violations):
                 break
-            match entry:
-                case Deed():
-                    self._deed(entry)
-                case Write():
-                    gap = self._note_gap(entry)
-                    if not gap:
-                        self._give_up(entry.number)
-                    self._write(entry, todo[at + 1 :])
-                    self._try_again()
-                    if gap:
-                        self._give_up(entry.number)
+            self.take(entry, todo[at + 1 :])
+        return self.finish(misplaced)
+
+    def take(self, entry: Entry, ahead: Sequence[Entry]) -> None:
+        """Go on with the next entry; ``ahead`` are those behind it."""
+        match entry:
+            case Deed():
+                self._deed(entry)
+            case Write():
+                gap = self._note_gap(entry)
+                if not gap:
+                    self._give_up(entry.number)
+                self._write(entry, ahead)
+                self._try_again()
+                if gap:
+                    self._give_up(entry.number)
+
+    def finish(self, misplaced: Sequence[Item]) -> Findings:
+        """What is found when all entries were taken."""
         self._give_up(None)
         self.found.trail = min(self.frontier, key=lambda trail: trail.told)
         self._find_places(misplaced)
@@ -415,7 +423,7 @@ class SliceCheck:
 
     # ----------------------------------------------------------------------------------- lines with a wrong number
 
-    def _misplaced(self) -> list[Item]:
+    def misplaced(self) -> list[Item]:
         """Lines that state a write before a lower one can have been made; the fewest whose removal leaves none."""
         numbered = [
             (number, line) for line in self.lines if (number := number_of(self.history.model, line)) is not None

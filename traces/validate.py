@@ -163,7 +163,9 @@ def validate_shared(
         answer = replace(answer, kill_rate=kill_rate(asked, options))
     slices = found.parts.slices
     del found, asked, findings, model
-    gc.collect()  # what the search remembers refers to itself, and is as much as all slices need
+    gc.collect(
+        2 if gc.isenabled() else 0
+    )  # what the search remembers refers to itself, and is as much as all slices need
     return answer, slices
 
 
