@@ -14,8 +14,9 @@ from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Observation, Tally
 from assay.traces.chain import Chain, chain
 from assay.traces.conduct import Options
+from assay.traces.contradiction import contradicted
 from assay.traces.events import Event, Place
-from assay.traces.history import Deed, History, Trail, Write
+from assay.traces.history import Deed, History, Trail, Write, number_of
 from assay.traces.order import Item
 from assay.traces.plan import of_parts
 from assay.traces.replay import Properties
@@ -23,7 +24,8 @@ from assay.traces.search.model import Model
 from assay.traces.search.path import Path
 from assay.traces.selection import Selection
 from assay.traces.slice_blame import Blamer
-from assay.traces.slice_check import Asked, Findings, SliceCheck
+from assay.traces.slice_check import SliceCheck
+from assay.traces.slice_findings import Asked, Findings
 from assay.traces.slice_numbers import check_slice
 from assay.traces.slicing import Split, without_guards_on
 from assay.traces.statement import named_by
@@ -160,6 +162,9 @@ class Joiner:
             return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=order, violations=(), properties=())
         if not self.joint.assumed:
             return result
+        sure = self._contradictions(result.violations, lines)
+        if sure:
+            return replace(result, violations=sure)
         again = self._freed._slice(name, lines, one_is_enough=True)
         if again.verdict is TraceVerdict.INCONSISTENT:
             return result
@@ -167,6 +172,15 @@ class Joiner:
         place = result.violations[0].place
         reason = f"{place} fits only if {names}, of which no line tells, came at another time than assumed"
         return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
+
+    def _contradictions(self, violations: Iterable[Violation], lines: Lines) -> tuple[Violation, ...]:
+        """The mismatches of writes whose lines contradict each other: these are mismatches whenever hidden steps came."""
+        items = [slice_item(number, seen) for number, seen in enumerate(lines.observations)]
+        wrong = contradicted(
+            self.model, items, {self.joint.split.kernel.variables[i].name for i in self.joint.split.own}
+        )
+        of_wrong = {item.observation.event.record.place for item in items if number_of(self.model, item) in wrong}
+        return tuple(violation for violation in violations if violation.place in of_wrong)
 
     def on(self, other: Joint) -> Joiner:
         """The same slices on a joint that differs in the execution of what is shared; this one if slices see no difference."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from time import gmtime
@@ -106,7 +106,23 @@ def missing_parts(readings: Sequence[FileReading]) -> list[Notice]:
         if missing and len(parts) >= len(missing):
             text = f"of {name}, the rotated parts {', '.join(map(str, missing))} are missing"
             found.append(Notice("lines left out", Place(parts[max(parts)].file, 1, 0), text))
-    return found
+    return found + list(_unfinished(readings))
+
+
+def _unfinished(readings: Sequence[FileReading]) -> Iterator[Notice]:
+    """Logs of which only rotated parts were read, where others of the same folder go on: a part is put aside when the next line is written."""
+    folders: dict[str, dict[str, list[FileReading]]] = defaultdict(lambda: defaultdict(list))
+    for reading in readings:
+        if reading.matches:
+            folders[reading.origin.folder][series_name(reading.origin.base)].append(reading)
+    for logs in folders.values():
+        whole = {name for name, parts in logs.items() if any(part.origin.base == name for part in parts)}
+        until = max((_span(part)[1] for name in whole for part in logs[name]), default=0)
+        for name, parts in logs.items():
+            last = max(parts, key=_span)
+            if name not in whole and _span(last)[1] + _TOLERANCE < until:
+                text = f"of {name}, rotated parts alone were read: what was written after {last.origin.base} is missing"
+                yield Notice("lines left out", Place(last.file, 1, 0), text)
 
 
 Key = tuple[int, str, str]

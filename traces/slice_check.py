@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import accumulate, takewhile
 from math import inf
 
 from assay.checker.evaluate.traverse import variables_of
 from assay.grammar import kernel as k
 from assay.traces.binding import Observation, observe
-from assay.traces.events import Place
 from assay.traces.history import (
     Deed,
     Entry,
@@ -28,6 +27,7 @@ from assay.traces.history import (
 )
 from assay.traces.order import Item
 from assay.traces.slice_blame import Attempt, Blamer, disagreeing, odd_lines
+from assay.traces.slice_findings import Asked, Findings, Gap, Odd
 from assay.traces.validation import Violation
 from assay.traces.views import HIDDEN_TRIED
 
@@ -48,58 +48,6 @@ MISSING_TRIED = 3
 
 LATE = 10_000.0
 """How much older, in milliseconds, something may be than its line where the clause sets no bound."""
-
-
-@dataclass(frozen=True, slots=True)
-class Odd:
-    """A line that disagrees with a write, the states before and after it, and the violation that says so."""
-
-    line: Item
-    start: int
-    after: int
-    violation: Violation
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Numbers that no line states, and the ways on before them."""
-
-    numbers: range
-    before: Frontier
-
-
-@dataclass(slots=True)
-class Findings:
-    """What is known of a slice. ``missing`` are numbers that no line states; ``unplaced`` writes that nothing can be told of."""
-
-    trail: Trail
-    violations: list[Violation] = field(default_factory=list)
-    odd: list[Odd] = field(default_factory=list)
-    missing: list[int] = field(default_factory=list)
-    unplaced: list[Write] = field(default_factory=list)
-    begun: Item | None = None
-    """The first line of a slice of whose beginning no line tells."""
-    narrowed: Place | None = None
-    """The line that fits none of the ways that were followed, where there were others."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether something has no explanation, or not one from lines alone."""
-        return bool(self.violations or self.missing or self.unplaced)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is known of a slice beforehand, and what is asked of it.
-
-    ``started`` says whether a line tells of its beginning, ``partial`` that lines are known to be missing; ``one_is_enough``, that the check
-    may end with the first mismatch. Where it is not ``explained``, a mismatch of a write is only noted.
-    """
-
-    started: bool
-    partial: bool
-    one_is_enough: bool
-    explained: bool
 
 
 class SliceCheck:

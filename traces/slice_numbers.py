@@ -14,7 +14,8 @@ from assay.traces.binding import changed
 from assay.traces.history import at_field, number_of, with_number
 from assay.traces.order import Item
 from assay.traces.search.model import Model
-from assay.traces.slice_check import Findings, SliceCheck
+from assay.traces.slice_check import SliceCheck
+from assay.traces.slice_findings import Findings
 
 MOVES_TRIED = 8
 """How often a slice is checked again to find the number that a line should have."""

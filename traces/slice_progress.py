@@ -27,7 +27,8 @@ from assay.traces.join import WIDTHS, Joiner, SliceAnswer, reason_of, verdict_of
 from assay.traces.order import Item
 from assay.traces.readers.stretch import Numbers
 from assay.traces.selection import Selection
-from assay.traces.slice_check import Asked, Findings, Gap, SliceCheck
+from assay.traces.slice_check import SliceCheck
+from assay.traces.slice_findings import Asked, Findings, Gap
 from assay.traces.validation import Remark, SliceResult
 
 POINTS = 3

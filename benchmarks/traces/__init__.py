@@ -150,6 +150,7 @@ def _fields(asked: Asked, runs: Sequence[str], mode: str) -> Iterator[Line]:
         yield from (line for line in lines if not (line["rejected"] and line["blamed"] == 1))
     sums = summary(found)
     yield _row(f"{mode}one-field mutants rejected", _share(sums["rejected"], sums["mutants"]), "95 %")
+    yield _row(f"{mode}one-field mutants that state what was written, left out", sums["still_true"], "beside")
     foremost, several = sums["of_these_blamed_first"], sums["stated_by_others"]
     yield _row(f"{mode}changed line blamed first, two others state the fact", _share(foremost, several), "90 %")
     second, once = sums["of_these_blamed_first_or_second"], sums["stated_once"]

@@ -19,7 +19,8 @@ from assay.traces.events import Event
 from assay.traces.history import History, Own
 from assay.traces.join import Joiner, Joint, Lines
 from assay.traces.search.model import Model
-from assay.traces.slice_check import Asked, Findings, SliceCheck
+from assay.traces.slice_check import SliceCheck
+from assay.traces.slice_findings import Asked, Findings
 from assay.traces.slicing import Split
 from assay.traces.validate import validate
 from assay.traces.validation import TraceVerdict

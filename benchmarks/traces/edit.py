@@ -56,7 +56,9 @@ def reread(catalogue: Catalogue, line: Sequence[Event], message: str) -> Change:
     change: dict[int, Sequence[Event]] = {}
     for (name, _), events in by_shape.items():
         shape: Shape = catalogue.shape(name)
-        found = shape.match(message)
+        found = shape.match(message) or shape.match(
+            message.partition("\n")[0]
+        )  # as readers do: a stack trace is no part of it
         record = replace(events[0].record, message=message)
         first = replace(events[0], record=record)
         change |= {id(event): () for event in events}

@@ -11,16 +11,20 @@ from typing import Any
 from assay.grammar import kernel as k
 from assay.traces.events import Event, Field, Place
 from assay.traces.plan import trace_plan
-from assay.traces.retrial import Judgement, Retrial
+from assay.traces.retrial import Change, Judgement, Retrial
 from assay.traces.validation import TraceVerdict
 
 from .edit import edited, printed
-from .recorded import asked, events_of, reading, retrial
+from .recorded import StateWrite, asked, events_of, reading, retrial, state_writes
 
 EPOCHS = ("epoch", "controller_epoch", "leader_epoch", "current", "latest")
 BROKERS = ("leader", "broker", "controller", "winner", "removed", "target")
 FACTS = frozenset({*EPOCHS, *BROKERS, "isr", "version", "epochs", "live"})
 """The fields of protocol lines that are changed: epochs, versions, broker ids, and members of the ISR."""
+
+
+STORED = frozenset({"leader", "isr", "leader_epoch", "version"})
+"""The fields that the stored state of a partition has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,16 @@ class FieldMutant:
     site: FieldSite
     new: Field
     judgement: Judgement
+    change: Change
+
+    @property
+    def still_true(self) -> bool:
+        """Whether what the changed line states of a write is what was written, as ZooKeeper or the metadata log holds it.
+
+        Nothing can reject such a line: writes that differ in nothing but their numbers follow one another, and each may have been told.
+        """
+        stated = [new.fields for events in self.change.values() for new in events if new.shape == self.site.event.shape]
+        return self.site.field in STORED and any(_was_written(self.site.run, fields) for fields in stated)
 
     @property
     def blamed(self) -> int | None:
@@ -64,9 +78,26 @@ class FieldMutant:
             "change": f"{self.site.field}: {old} -> {self.new}",
             "verdict": self.judgement.verdict.value,
             "rejected": self.judgement.rejected,
+            "still_true": self.still_true,
             "blamed": self.blamed,
             "others": self.site.others,
         }
+
+
+def _was_written(run: str, fields: Mapping[str, Field]) -> bool:
+    """Whether a write of a partition left what a line states of it, and more than its number is stated."""
+    of = f"{fields.get('topic')}-{fields.get('partition')}", fields.get("version")
+    tells = not fields.keys().isdisjoint({"leader", "isr"})
+    return tells and any(_says(fields, each) for each in state_writes()[run] if (each.partition, each.version) == of)
+
+
+def _says(fields: Mapping[str, Field], written: StateWrite) -> bool:
+    isr, leader, epoch = fields.get("isr"), fields.get("leader", written.leader), fields.get("leader_epoch")
+    return (
+        (not isinstance(isr, tuple) or frozenset(isr) == written.isr)
+        and (-1 if leader is None else leader) == written.leader
+        and epoch in (None, written.leader_epoch)
+    )
 
 
 def field_sites(run: str) -> list[FieldSite]:
@@ -138,18 +169,20 @@ def field_mutants(run: str, count: int, seed: int, first: int = 0) -> Iterator[F
         new = other_value(site.field, old, brokers, Random(f"{run} {seed} {number}"))
         change = edited(reading(run).catalogue, site.events, site.event, site.field, new)
         if change is not None:
-            yield FieldMutant(site, new, asked.judge(change, explained=True))
+            yield FieldMutant(site, new, asked.judge(change, explained=True), change)
 
 
 def summary(mutants: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """The figures of the table, of mutants as lines."""
-    every = list(mutants)
+    """The figures of the table, of mutants as lines. Lines that are true still are counted apart."""
+    made = list(mutants)
+    every = [each for each in made if not each["still_true"]]
     rejected = [each for each in every if each["rejected"]]
     several = [each for each in rejected if each["others"] >= 2]
     single = [each for each in rejected if each["others"] < 2]
     verdicts = Counter(each["verdict"] for each in every if not each["rejected"])
     return {
         "mutants": len(every),
+        "still_true": len(made) - len(every),
         "rejected": len(rejected),
         "inconclusive": verdicts[TraceVerdict.INCONCLUSIVE.value],
         "accepted": verdicts[TraceVerdict.CONSISTENT.value],

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from benchmarks.cuts import cuts
 
 from assay.cli.settings import load
 from assay.traces.choice import validated_by_choice
@@ -101,3 +102,20 @@ def test_what_does_not_fit_the_failure_is_found(edit: Edit, tmp_path: Path) -> N
     assert found.verdict is TraceVerdict.INCONSISTENT
     wrong = {result.name for result in found.slices if result.verdict is TraceVerdict.INCONSISTENT}
     assert edit.slice in wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cut", ["at level INFO", "with prefixes of docker"])
+def test_it_is_found_in_the_logs_as_operators_have_them(cut: str, tmp_path: Path) -> None:
+    """What was broken stands in lines of level INFO."""
+    edit = next(each for each in EDITS if each.what == "it leads without its log")
+    with tarfile.open(RECORDINGS / f"{edit.run}.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    logs, target = tmp_path / edit.run, tmp_path / "cut"
+    text, count = re.subn(edit.before, edit.after, (logs / edit.file).read_text(), count=1)
+    assert count == 1
+    (logs / edit.file).write_text(text)
+    dict(cuts(logs))[cut](logs, target)
+    found = answer(target)
+    assert found.verdict is TraceVerdict.INCONSISTENT
+    assert edit.slice in {result.name for result in found.slices if result.verdict is TraceVerdict.INCONSISTENT}

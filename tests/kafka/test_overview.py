@@ -108,6 +108,21 @@ def test_a_rotated_part_that_is_missing_is_said(a1: Path, tmp_path: Path) -> Non
     assert [notice.text for notice in notices] == ["of state-change.log, the rotated parts 1 are missing"]
 
 
+@pytest.mark.parametrize("others", ["on", "as far"])
+def test_rotated_parts_whose_log_goes_on_in_a_file_that_is_missing_are_said(
+    others: str, a1: Path, tmp_path: Path
+) -> None:
+    """A part is put aside when the next line is written; where all logs end with such parts, none has more than the others."""
+    node = shutil.copytree(a1 / "broker-1", tmp_path / "broker-1")
+    told_until = (node / "state-change.log").read_text().splitlines(keepends=True)[:100]
+    (node / "state-change.log").write_text("".join(told_until))
+    for path in node.glob("*.log") if others == "as far" else [node / "state-change.log"]:
+        path.rename(f"{path}.2026-11-21-01")
+    told = [notice.text for notice in read_logs([node]).notices if notice.kind == "lines left out"]
+    said = "of state-change.log, rotated parts alone were read: what was written after state-change.log.2026-11-21-01 is missing"
+    assert told == ([said] if others == "on" else [])
+
+
 def test_a_node_that_is_silent_while_others_speak_is_said(tmp_path: Path) -> None:
     line = "[2026-11-21 0{0}:{1:02}:00,000] INFO [Controller id={2}] Resigned (kafka.controller.KafkaController)\n"
     for broker in (1, 2):

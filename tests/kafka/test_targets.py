@@ -11,13 +11,14 @@ from dataclasses import replace
 import pytest
 from benchmarks.traces.control import EVERY, SPECS, WRONG, Outcome, outcome_without, wrong_specs
 from benchmarks.traces.edit import edited
-from benchmarks.traces.fields import field_mutants, field_sites, summary
+from benchmarks.traces.fields import FieldMutant, field_mutants, field_sites, summary
 from benchmarks.traces.healthy import healthy_run
 from benchmarks.traces.kinds import KINDS, blames_the_rule, coherent_mutants
 from benchmarks.traces.order import is_accepted, misordered
 from benchmarks.traces.protocol import REPLICATION, protocol_run
 from benchmarks.traces.recorded import RUNS, events_of, of_version, reading, retrial, spec
 
+from assay.traces.retrial import Judgement
 from assay.traces.validate import validate
 from assay.traces.validation import TraceVerdict
 
@@ -48,10 +49,13 @@ def test_a_line_that_can_never_come_is_blamed_although_others_can_come_before_it
         ("A1", "elections/broker-2/state-change.log:184", "controller_epoch", 3),
         ("A1", "elections/broker-2/state-change.log:184", "removed", 2),
         ("A0", "A0/broker-3/controller.log:106", "version", 999),
+        ("A1", "elections/broker-1/server.log:1448", "controller", 1),
+        ("A1", "elections/broker-2/controller.log:105", "leader", 3),
     ],
 )
 def test_a_wrong_value_that_one_line_alone_states_is_rejected(run: str, place: str, field: str, new: int) -> None:
-    """Who writes the ISR, resigns, fetches, and sees the brokers change; what a removal is written under, and of whom; a number that nothing reached."""
+    """Who writes the ISR, resigns, fetches, and sees the brokers change; what a removal is written under, and of whom; a number that nothing reached; a
+    controller of before; who is preferred."""
     site = next(s for s in field_sites(run) if str(s.place).endswith(place) and s.field == field)
     change = edited(reading(run).catalogue, site.events, site.event, field, new)
     assert change is not None
@@ -103,6 +107,24 @@ def test_without_guards_less_is_rejected_and_what_takes_too_long_is_a_class_of_i
     assert outcome_without(mutants[0], frozenset()) is Outcome.REJECTED
     monkeypatch.setattr(sys.modules[Outcome.__module__], "NODES", 10)
     assert outcome_without(mutants[0], EVERY) is Outcome.UNDECIDED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "so"), [(107, True), (104, False)], ids=["unchanged by it", "another ISR"])
+def test_a_changed_line_that_states_what_was_written_is_no_mutant(number: int, so: bool) -> None:
+    """Write 107 moved a replica to another directory, and changed nothing that the line states; write 104 left another ISR."""
+    place = "C1/broker-3/state-change.log:865"
+    site = next(s for s in field_sites("C1") if str(s.place).endswith(place) and s.field == "version")
+    change = edited(reading("C1").catalogue, site.events, site.event, "version", number)
+    assert change is not None
+    assert FieldMutant(site, number, Judgement(TraceVerdict.CONSISTENT), change).still_true is so
+
+
+def test_a_line_with_a_stack_trace_below_it_is_read_again_when_it_is_changed() -> None:
+    site = next(s for s in field_sites("A1") if "\n" in s.event.record.message and s.field == "broker")
+    change = edited(reading("A1").catalogue, site.events, site.event, "broker", 3)
+    assert change is not None
+    assert [new.fields["broker"] for events in change.values() for new in events if "broker" in new.fields] != []
 
 
 @pytest.mark.slow

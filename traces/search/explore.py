@@ -29,6 +29,9 @@ from assay.traces.search.path import Move, Node, Path
 HIDDEN_COST = 100.0
 """A hidden step is tried before an item that is out of the order of time by more than this many milliseconds."""
 
+HIDDEN_PER_NODE = 10
+"""A search ends, too, when hidden steps have led to so many times as many states as it may visit nodes: around each node may be thousands of them."""
+
 DEEPEST_KEPT = 12
 """How many of the deepest nodes a failed search remembers."""
 
@@ -46,10 +49,15 @@ class Limits:
     window: float = inf
     closure: int = 20_000
 
+    @property
+    def supposed(self) -> int:
+        """How many states hidden steps may lead to in all, around whatever nodes."""
+        return max(self.closure, HIDDEN_PER_NODE * self.nodes)
+
 
 @dataclass(slots=True)
 class Finding:
-    """What a search found: a whole path, or the deepest ones; ``why_stopped`` names the cap that ended it.
+    """What a search found: a whole path, or the deepest ones; ``why_stopped`` names the cap that ended it. ``supposed`` counts the states that hidden steps led to.
 
     ``budget_reached`` says that more hidden steps than the budget allows would have been possible somewhere.
     """
@@ -57,6 +65,7 @@ class Finding:
     path: Path | None = None
     deepest: list[Path] = field(default_factory=list)
     visited: int = 0
+    supposed: int = 0
     why_stopped: str | None = None
     budget_reached: bool = False
 
@@ -176,6 +185,9 @@ class Search:
             if finding.visited >= limits.nodes:
                 finding.why_stopped = f"gave up after {limits.nodes:,} states of the search"
                 return
+            if finding.supposed > limits.supposed:
+                finding.why_stopped = f"gave up after {limits.supposed:,} states that hidden steps lead to"
+                return
             if limits.reduced and self.hopeless(node.cursors, node.state):
                 continue
             stack.append(self.moves(path, limits, finding))
@@ -191,7 +203,9 @@ class Search:
             if heap and heap[0][0] < level * HIDDEN_COST:
                 yield self.settle(heappop(heap)[2], reduced=limits.reduced)
                 continue
+            known = len(closure.seen)
             reachable = bool(closure.level(level))
+            finding.supposed += len(closure.seen) - known
             if reachable and level <= limits.hidden - node.hidden:
                 for cost, onward in self._at_level(path, closure, level, limits):
                     number += 1
@@ -204,6 +218,8 @@ class Search:
                 return
             if len(closure.seen) > limits.closure:
                 finding.why_stopped = f"more than {limits.closure:,} states are within reach of hidden steps"
+                return
+            if finding.supposed > limits.supposed:
                 return
 
     def _at_level(self, path: Path, closure: Closure, level: int, limits: Limits) -> Iterator[tuple[float, Path]]:

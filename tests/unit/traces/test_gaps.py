@@ -84,6 +84,16 @@ def test_the_file_of_what_brokers_were_told_to_lead_is_missed(logs: Path) -> Non
     assert {text.split()[0] for text in silent} == {"broker-1", "broker-2", "broker-3"}
 
 
+FETCHED = "[2026-11-21 18:00:55,560] INFO [ReplicaFetcherManager on broker 1] Added fetcher for partitions List([orders-0, initOffset 0 to broker BrokerEndPoint(2,localhost,9092)] ) (kafka.server.ReplicaFetcherManager)\n"
+
+
+def test_the_file_of_what_a_broker_of_the_oldest_versions_was_told_to_follow_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "broker-1").mkdir()
+    (tmp_path / "broker-1" / "server.log").write_text(FETCHED)
+    text = "broker-1 led partitions or followed others, and the logs hold nothing that it wrote as state.change.logger"
+    assert text in missing(tmp_path)
+
+
 LED = "[2026-11-21 01:41:13,700] INFO [RaftManager id=101] Completed transition to Leader(localReplicaKey=ReplicaKey(id=101, directoryId=x), epoch=5, epochStartOffset=53, highWatermark=Optional.empty, voterStates={}) from CandidateState(localId=101) (org.apache.kafka.raft.QuorumState)\n"
 ACTED = "[2026-11-21 01:41:13,741] INFO [QuorumController id=101] Becoming the active controller at epoch 5, next write offset 54. (org.apache.kafka.controller.QuorumController)\n"
 
