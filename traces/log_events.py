@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from assay.traces.readers.stretch import Numbers
 from assay.traces.sessions import Sessions
 from assay.traces.shapes.form import Form
 from assay.traces.shapes.recognise import Likeness
+
+_UNTOLD = -1
 
 
 def _forms_of_mould(mould: Mould) -> int:
@@ -107,7 +109,9 @@ class LogEvents(Events):
     """The events of one log that one process run wrote, in the order of their writing."""
 
     def __init__(self, rows: Rows, sessions: Sessions, author: Author, stream: str) -> None:
-        self._rows, self.sessions, self.author, self._stream = rows, sessions, author, stream
+        rows.settle()
+        numbers = sessions.numbers.astype(np.min_scalar_type(len(sessions.names)))
+        self._rows, self.sessions, self.author, self._stream = rows, Sessions(sessions.names, numbers), author, stream
         repeated = rows.repeated()
         self._doubtful = repeated.doubtful
         counts = rows.told(_findings_of_match, _forms_of_mould, np.int64)
@@ -183,32 +187,27 @@ class LogEvents(Events):
 
     def told(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
         """What is said of each event by its traits."""
-        found, loose = np.zeros(len(self), np.bool_), np.ones(len(self), np.bool_)
-        for at, every, which, _ in self._packed_traits():
-            found[at], loose[at] = np.array([ask(each) for each in every], np.bool_)[which], False
-        alone = np.flatnonzero(loose)
-        found[alone] = [ask(traits_of(event)) for event in self.at(alone)]
-        return found
+        every, which = self._traits
+        return np.array([ask(each) for each in every], np.bool_)[which]
 
     def traits(self) -> Counter[Traits]:
         """The traits of the events, and how many have them."""
-        found: Counter[Traits] = Counter()
-        loose = np.ones(len(self), np.bool_)
-        for at, every, _, counts in self._packed_traits():
-            loose[at] = False
-            for each, count in zip(every, counts.tolist(), strict=True):
-                found[each] += count
-        found.update(map(traits_of, self.at(np.flatnonzero(loose))))
-        return found
+        every, which = self._traits
+        return Counter(dict(zip(every, np.bincount(which, minlength=len(every)).tolist(), strict=True)))
 
-    def _packed_traits(self) -> Iterator[tuple[Numbers, list[Traits], Numbers, Numbers]]:
-        """Where packed events of one source are, the traits that they have, which of these each has, and how many have each."""
+    @cached_property
+    def _traits(self) -> tuple[list[Traits], npt.NDArray[np.unsignedinteger[Any]]]:
+        """The traits that events have, and which of these each has."""
+        known: dict[Traits, int] = {}
+        found = np.full(len(self), _UNTOLD, np.int32)
         for packed in self.packed():
             first, forms = packed.moulds.forms
-            codes, which, counts = np.unique(
-                first[packed.numbers] + packed.forms, return_inverse=True, return_counts=True
-            )
-            yield packed.at, [_traits_of_form(*forms[code]) for code in codes.tolist()], which, counts
+            codes, which = np.unique(first[packed.numbers] + packed.forms, return_inverse=True)
+            numbers = [known.setdefault(_traits_of_form(*forms[code]), len(known)) for code in codes.tolist()]
+            found[packed.at] = np.array(numbers, np.int32)[which]
+        loose = np.flatnonzero(found == _UNTOLD)
+        found[loose] = [known.setdefault(traits_of(event), len(known)) for event in self.at(loose)]
+        return list(known), found.astype(np.min_scalar_type(len(known)))
 
     @cached_property
     def threads(self) -> Numbers:

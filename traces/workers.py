@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from copy import copy
 from dataclasses import dataclass
 from multiprocessing import get_context
 
@@ -39,6 +40,7 @@ class _Work:
     def answer(self, number: int) -> SliceAnswer:
         """The answer about a slice."""
         name, events = self.slices[number]
+        events = copy(events)  # what is worked out about the events of a slice ends with its answer
         found = self.joiner.of_slice(name, events)
         return found if self.finish is None else self.finish(found, events)
 
