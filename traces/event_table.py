@@ -30,7 +30,7 @@ from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.form import Form
 from assay.traces.statement import IN_PLACE, OF_THE_FILE, StatementKeys, named_by
 
-Positions = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.signedinteger[Any]]
 """Numbers of events, or of what they state, of a whole log: of these there are so many that they are kept in as few bytes as do."""
 
 _ABSENT = object()
@@ -124,7 +124,7 @@ class EventTable(Events):
         for part in self.parts:
             yield from part
 
-    def at(self, positions: Numbers) -> Iterator[Event]:
+    def at(self, positions: Positions) -> Iterator[Event]:
         """The events at some positions, in that order."""
         parts = np.searchsorted(self._starts, positions, side="right") - 1
         ends = np.flatnonzero(np.diff(parts)) + 1
@@ -134,7 +134,7 @@ class EventTable(Events):
                 local = positions[begin:end] - self._starts[int(parts[begin])]
                 yield from part.at(local) if isinstance(part, LogEvents) else (part[each] for each in local.tolist())
 
-    def only(self, positions: Numbers) -> tuple[EventTable, Numbers]:
+    def only(self, positions: Positions) -> tuple[EventTable, Numbers]:
         """A table of the records of which some events are, which are in order, and the positions here of all its events."""
         parts, kept = list[Sequence[Event]](), [np.empty(0, np.int64)]
         for number, own in zip(
@@ -182,7 +182,7 @@ class EventTable(Events):
     def _times(self) -> Narrow:
         return Narrow(self.times)
 
-    def by_stream(self, positions: Numbers, *, threads: bool) -> Iterator[Numbers]:
+    def by_stream(self, positions: Positions, *, threads: bool) -> Iterator[Numbers]:
         """Where, among some positions, the events are of each log of a process run, and of each thread if ``threads`` are told apart."""
         for number, own in self._by_part(positions):
             part = self.parts[number]
@@ -200,7 +200,7 @@ class EventTable(Events):
                 found.setdefault(key, []).append(at)
             yield from (np.array(each, np.int64) for each in found.values())
 
-    def _by_part(self, positions: Numbers) -> Iterator[tuple[int, Numbers]]:
+    def _by_part(self, positions: Positions) -> Iterator[tuple[int, Numbers]]:
         """The number of each log of which some positions are, with where among these its own are."""
         if (np.diff(positions) >= 0).all():
             begins = np.searchsorted(positions, self._starts)
@@ -218,7 +218,7 @@ class EventTable(Events):
             return None
         return Narrow(np.concatenate([*map(_resolutions, self.parts)]))
 
-    def ends(self, positions: Numbers) -> Numbers:
+    def ends(self, positions: Positions) -> Numbers:
         """Up to when events were written, in milliseconds since the epoch; counted from 0 where that is not known."""
         stated = self.times_at(positions)
         lasting = np.ones_like(stated) if self._resolutions is None else self._resolutions.at(positions)
@@ -341,7 +341,7 @@ class _Counting:
         places[keys[::-1]] = np.arange(len(codes) - 1, -1, -1)
         distinct = np.flatnonzero(places < len(codes))
         first = places[distinct]
-        kinds = list(self._groups)
+        kinds: list[Any] = list(self._groups)
         found = np.empty(len(distinct), np.int64)
         for at, (key, example) in enumerate(zip(distinct.tolist(), first.tolist(), strict=True)):
             group, session = divmod(key, len(part.sessions.names))
@@ -349,7 +349,8 @@ class _Counting:
             _, form = forms.forms[int(codes[example])]
             found[at] = self._given_number(part, form, part.sessions.names[session], names, of_the_file=of_the_file)
         places[distinct] = found
-        return places[keys]
+        given: Numbers = places[keys]
+        return given
 
     def _given_number(
         self, part: LogEvents, form: Form, session: str | None, names: Sequence[str], *, of_the_file: bool
@@ -361,7 +362,7 @@ class _Counting:
         key = given, part.author.run if of_the_file and _ABSENT in given else None
         return self._given.setdefault(key, len(self._given))
 
-    def count_loose(self, numbers: Numbers, table: EventTable) -> None:
+    def count_loose(self, numbers: Positions, table: EventTable) -> None:
         """Give numbers to the events that have none, one by one."""
         keys = StatementKeys(self._names)
         known: dict[Hashable, int] = {}

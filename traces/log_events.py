@@ -90,7 +90,7 @@ class Events(Sequence[Event]):
     """Events that are made when they are asked for."""
 
     @abstractmethod
-    def at(self, positions: Numbers) -> Iterator[Event]:
+    def at(self, positions: npt.NDArray[np.signedinteger[Any]]) -> Iterator[Event]:
         """The events at some positions, in that order."""
 
     @overload
@@ -129,7 +129,7 @@ class LogEvents(Events):
         for row, match in enumerate(self._rows):
             yield from self._made(row, match)
 
-    def at(self, positions: Numbers) -> Iterator[Event]:
+    def at(self, positions: npt.NDArray[np.signedinteger[Any]]) -> Iterator[Event]:
         """The events at some positions."""
         rows = np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1
         which = self._forms_at(positions, rows).tolist()
@@ -148,7 +148,7 @@ class LogEvents(Events):
             forms = [forms[number] for number in self._numbers[self._first[row] : self._first[row + 1]].tolist()]
         return [self.author.event_of(form, match.record, session, stream) for form in forms]
 
-    def _forms_at(self, positions: Numbers, rows: Numbers) -> Numbers:
+    def _forms_at(self, positions: npt.NDArray[np.signedinteger[Any]], rows: Numbers) -> Numbers:
         """The number of the form, in its record, of which each of some events is; the records are given too."""
         return positions - self._first[rows] if self._numbers is None else self._numbers[positions]
 
@@ -188,7 +188,8 @@ class LogEvents(Events):
     def told(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
         """What is said of each event by its traits."""
         every, which = self._traits
-        return np.array([ask(each) for each in every], np.bool_)[which]
+        said: npt.NDArray[np.bool_] = np.array([ask(each) for each in every], np.bool_)[which]
+        return said
 
     def traits(self) -> Counter[Traits]:
         """The traits of the events, and how many have them."""

@@ -44,8 +44,8 @@ class Shelf:
         """The execution that was packed."""
         if self.last is None or self.last[0] is not data:
             initial, steps = from_bytes(zlib.decompress(data))
-            made = (ExecutedStep(*step, self._whole(*state)) for *step, state in ((*s[:3], s[3:]) for s in steps))
-            self.last = data, Execution(self._whole(*initial), tuple(made))
+            made = tuple(ExecutedStep(e, act, given, self._whole(*state)) for e, act, given, *state in steps)
+            self.last = data, Execution(self._whole(*initial), made)
         return self.last[1]
 
     def _apart(self, state: State) -> tuple[tuple[int, ...], tuple[object, ...]]:
@@ -55,7 +55,7 @@ class Shelf:
 
     def _whole(self, numbers: Sequence[int], own: Sequence[Any]) -> State:
         others = iter(own)
-        return tuple([next(others) if number == _OWN else self.values[number] for number in numbers])  # type: ignore[misc]
+        return tuple([next(others) if number == _OWN else self.values[number] for number in numbers])
 
 
 class PackedExecution(Execution):
@@ -70,12 +70,12 @@ class PackedExecution(Execution):
         object.__setattr__(self, "_shelf", shelf)
 
     @property
-    def initial(self) -> State:  # type: ignore[override]  # as if it were a field
+    def initial(self) -> State:
         """The state in which it begins."""
         return self._shelf.unpack(self._data).initial
 
     @property
-    def steps(self) -> tuple[ExecutedStep, ...]:  # type: ignore[override]
+    def steps(self) -> tuple[ExecutedStep, ...]:
         """Its steps."""
         return self._shelf.unpack(self._data).steps
 

@@ -58,7 +58,7 @@ class Stated(NamedTuple):
 class Selection(Events):
     """Some events of a table, by their positions there, each with a mark if there is one. ``numbers`` says of all events of the table what they state."""
 
-    def __init__(self, table: EventTable, positions: Numbers, numbers: Numbers, mark: Mark | None = None) -> None:
+    def __init__(self, table: EventTable, positions: Positions, numbers: Positions, mark: Mark | None = None) -> None:
         self.table, self.positions, self._numbers, self._mark = table, positions, numbers, mark
         self._kept: list[Event] | None = None
 
@@ -75,11 +75,11 @@ class Selection(Events):
         if self._kept is None:
             self._kept = list(self._made(self.positions))
 
-    def _made(self, positions: Numbers) -> Iterator[Event]:
+    def _made(self, positions: Positions) -> Iterator[Event]:
         made = self.table.at(positions)
         return made if self._mark is None else map(self._mark.on, made)
 
-    def at(self, positions: Numbers) -> Iterator[Event]:
+    def at(self, positions: Positions) -> Iterator[Event]:
         """The events at some positions, in that order."""
         if not self._is_kept:
             return self._made(self.positions[positions])
@@ -105,7 +105,7 @@ class Selection(Events):
     __hash__ = None  # type: ignore[assignment]
 
     @cached_property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> Positions:
         """What each of the events states."""
         return self._numbers[self.positions]
 
@@ -191,7 +191,7 @@ def apart(selections: Mapping[str, Selection]) -> dict[str, Selection]:
     if not selections:
         return {}
     first = next(iter(selections.values()))
-    table, kept = first._table.only(np.unique(np.concatenate([each.positions for each in selections.values()])))
+    table, kept = first.table.only(np.unique(np.concatenate([each.positions for each in selections.values()])))
     numbers = first._numbers[kept]
     return {
         name: Selection(table, np.searchsorted(kept, each.positions), numbers, each._mark)

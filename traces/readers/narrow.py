@@ -27,7 +27,8 @@ class Narrow:
 
     def at(self, which: Any) -> npt.NDArray[Any]:
         """Some of the numbers: by a slice, positions, or one truth value each."""
-        return (self._beyond[which].astype(np.int64) + self._least).astype(self._kind, copy=False)
+        found: npt.NDArray[Any] = (self._beyond[which].astype(np.int64) + self._least).astype(self._kind, copy=False)
+        return found
 
     def one(self, at: int) -> int:
         """One of the numbers."""

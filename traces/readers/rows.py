@@ -229,7 +229,7 @@ class Rows(Sequence[Match]):
     def settle(self) -> None:
         """Keep the columns in fewer bytes: there will hardly be more records."""
         if self._narrow is None or self._more or self._single:
-            self._narrow = tuple(map(Narrow, self.columns))
+            self._narrow = tuple(Narrow(column) for column in self.columns)
             self._columns = _EMPTY
 
     def _settled(self) -> tuple[Narrow, ...] | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
+import numpy as np
 import pytest
 
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded, load_text
 from assay.traces.binding import Binder, bind
-from assay.traces.event_table import EventTable, fields_read
+from assay.traces.event_table import EventTable
 from assay.traces.events import Event
 from assay.traces.plan import sized_kernel
 from assay.traces.restatement import compared_events, compared_order, is_repeatable, without_restatements
@@ -96,7 +97,9 @@ def test_in_columns_the_same_events_are_compared(line: Callable[..., Event], see
     ]
     kernel, plan = sized_kernel(load_text(TOLD), events, len(events), None)
     model = Model(kernel, plan)
-    selection = Selection.of(EventTable([events[:200], events[200:]]), fields_read(plan))
+    stated: dict[object, int] = {}
+    numbers = [stated.setdefault((each.kind, each.fields.get("number")), len(stated)) for each in events]
+    selection = Selection(EventTable([events[:200], events[200:]]), np.arange(400), np.array(numbers, np.int32))
     binder = Binder(plan, model.applies)
     compared = compared_events(model, selection, binder.read(selection)).items
     expected = compared_order(model, binder.bind(events).observations).items
