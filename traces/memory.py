@@ -10,8 +10,8 @@ WORTH_IT = 1 << 17
 
 
 def give_back(events: int) -> None:
-    """Let the system have what the C library keeps for later, after work on so many events of which little is left: with glibc a quarter of all that a
-    gigabyte of logs takes. Processes that are copied later begin with less, too."""
+    """Let the system have what the C library keeps for later, after work on so many events of which little is left: with glibc a fifth of all that
+    half a gigabyte of logs takes. Processes that are copied later begin with less, too."""
     if events >= WORTH_IT and sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries have none
         if trim is not None:

@@ -1,7 +1,8 @@
 """Records that shapes fit, in columns: what like messages have in common is kept once, and of each message its digits.
 
 NOTE(rows): A log of gigabytes has millions of records, of which nearly all differ from an earlier one in digits and in their time alone. As objects they take
-some 450 bytes each, in columns some 60. A record is made when it is looked at, and not kept. What is no kind of the stock layout is kept as it is.
+some 450 bytes each, in columns some 60, and fewer when no more of them come (``narrow``).
+A record is made when it is looked at, and not kept. What is no kind of the stock layout is kept as it is.
 """
 
 from __future__ import annotations
