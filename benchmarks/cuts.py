@@ -29,9 +29,11 @@ ROOT = Path(__file__).parent.parent
 RECORDINGS = (ROOT / "tests" / "corpus" / "recordings", ROOT / "traces" / "samples")
 NODES = ("broker-*", "controller-*", "zookeeper")
 RECORD = re.compile(rb"^(?=\[\d{4}-)", re.MULTILINE)
+_STAMP = re.compile(rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}")
 _FINE = re.compile(rb"\[[^\]]*\] (?:DEBUG|TRACE) ")
 PATIENCE = 120
 """Processor seconds after which a cut is given up."""
+SHARES = (0.25, 0.5, 0.75)
 SHOWN = 3
 """How many of the mismatches of a cut are told."""
 
@@ -93,6 +95,21 @@ def at_info(content: bytes) -> bytes:
     return b"".join(record for record in RECORD.split(content) if not _FINE.match(record))
 
 
+def _since(share: float) -> Cut:
+    """What was written from one time on, in all files: as hourly rotation, or whoever collects the last hours, leaves them."""
+
+    def cut(logs: Path, target: Path) -> None:
+        files = {path: RECORD.split(path.read_bytes()) for path in _files(logs)}
+        stamps = sorted(found[0] for records in files.values() for each in records if (found := _STAMP.match(each)))
+        first = stamps[int(len(stamps) * share)]
+        for path, records in files.items():
+            kept = [each for each in records if (found := _STAMP.match(each)) and found[0] >= first]
+            if kept:
+                _write(path.relative_to(logs), target, b"".join(kept))
+
+    return cut
+
+
 def prefixed(logs: Path, target: Path) -> None:
     """What `docker compose logs` prints: the name of the container before each line."""
     for path in _files(logs):
@@ -117,6 +134,7 @@ def cuts(logs: Path) -> Iterator[tuple[str, Cut]]:
     yield "last third of every file", _each(last_third)
     yield "last half, from within a line", _each(lambda content: content[len(content) // 2 + 17 :])
     yield "first half, to within a line", _each(lambda content: content[: len(content) // 2 + 17])
+    yield from ((f"all files from {share:.0%} on", _since(share)) for share in SHARES)
     yield "at level INFO", _each(at_info)
     yield "with prefixes of docker", prefixed
     yield "empty", lambda _, __: None

@@ -5,7 +5,7 @@
 | reading | days, 100 | how fast large stock files are read and sliced: the server, controller and state-change logs of a recording, day after day |
 | clusters | how many, 40 | how fast logs are read, and slices checked, on many copies of a recording as so many clusters |
 | large | bytes, 2GB | a large simulated cluster, and whether the answer is the local one |
-| live | bytes, 60MB | a simulated cluster of 1,000 slices whose files grow while they are followed, over a restart |
+| live | bytes, 10MB | a simulated cluster of 1,000 slices whose files grow by 20,000 lines a second while they are followed, over a restart |
 | state | slices, 1000 | where the events of slices are kept: Spark's state store, or files of each micro-batch |
 """
 
@@ -27,7 +27,6 @@ from assay.grammar.load import Loaded, bundled_specs, load_spec
 from assay.report.validation_object import validation_object
 from assay.spark.logs.asking import Clusters, Question, texts_of
 from assay.spark.logs.inputs import Inputs, list_inputs
-from assay.spark.logs.live import Change, follow
 from assay.spark.logs.reading import NO_FILE, read_files, settings
 from assay.spark.logs.validation import AS_USUAL, ClusterAnswer, asked, shared_answers, slice_answers, validating
 from assay.spark.logs.wanted import Wanted
@@ -42,6 +41,7 @@ from assay.traces.samples import sample, unpack_sample
 from assay.traces.slices import sliced
 from assay.traces.wire import from_bytes, to_bytes
 from benchmarks.effort import processor_seconds
+from benchmarks.spark_live import live
 from benchmarks.spark_state import state
 from benchmarks.synthetic import generate, size_of
 
@@ -53,16 +53,12 @@ Line = dict[str, object]
 
 CORES = 2
 SLICES = 1_000
-STEPS = 12
-"""Pieces in which a log grows."""
 PART = 32 << 20
 MIX = frozenset({"server", "controller", "state-change"})
 READING = 25
 """Megabytes a second and core."""
 WHOLE = 300
 """Seconds for two gigabytes."""
-LIVE = 20_000
-"""Events a second."""
 
 
 def _spec() -> Loaded:
@@ -182,63 +178,14 @@ def _large(size: str) -> Iterator[Line]:
 
 
 def _live(size: str) -> Iterator[Line]:
-    """One line: events a second of all micro-batches, and whether the last answer, after a restart in the middle, is that of the whole."""
-    with TemporaryDirectory() as temporary:
-        source, logs = Path(temporary) / "source", Path(temporary) / "logs"
-        source.mkdir()
-        logs.mkdir()
-        _generated(source, size_of(size), SLICES)
-        answers: list[ClusterAnswer] = []
-
-        def told(answer: ClusterAnswer, _: list[Change]) -> None:
-            answers.append(answer)
-
-        times, longest, cpu, begun = _times(source, STEPS), 0.0, 0.0, time.perf_counter()
-        with session(f"local[{CORES}]", {**LOCALLY, "spark.driver.memory": "4g"}) as spark:
-            for steps in (range(STEPS // 2), range(STEPS // 2, STEPS)):
-                query = follow(spark, logs, _spec(), Path(temporary) / "state", told, delay=0)
-                for step in steps:
-                    _grow(source, logs, times[step], times[step + 1])
-                    since, before = time.perf_counter(), processor_seconds()
-                    query.processAllAvailable()
-                    longest, cpu = max(longest, time.perf_counter() - since), cpu + processor_seconds() - before
-                query.stop()
-        seconds, last = time.perf_counter() - begun, answers[-1]
-        yield {
-            "benchmark": "spark_logs", "what": "live", "value": round(last.validation.counts.read / seconds), "unit": "events a second",
-            "target": LIVE, "slices": len(last.validation.slices), "events": last.validation.counts.read, "batches": len(answers),
-            "seconds": round(seconds, 1), "cpu": round(cpu, 1), "longest_batch": round(longest, 1), "equal_to_local": _said(last, measured=False) == _local(logs, measured=False),
-            "load_after": round(os.getloadavg()[0], 2),
-        }  # fmt: skip
+    """One line; see :func:`benchmarks.spark_live.live`."""
+    with TemporaryDirectory() as source:
+        generate(Path(source), size_of(size), brokers=20, partitions=SLICES, violations=2, seed=1)
+        yield from live(Path(source), _spec(), partial(_said, measured=False), partial(_local, measured=False))
 
 
 def _generated(folder: Path, size: int, partitions: int) -> None:
     generate(folder, size, brokers=20, partitions=partitions, violations=10, seed=1)
-
-
-def _grow(source: Path, logs: Path, since: bytes, upto: bytes) -> None:
-    """Write on: the lines of each file between two times, for a file that is far behind another is none that grows."""
-    for path in sorted(each for each in source.rglob("*") if each.is_file()):
-        lines, target = path.read_bytes().splitlines(keepends=True), logs / path.relative_to(source)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("ab") as stream:
-            stream.write(b"".join(lines[_after(lines, since) : _after(lines, upto)]))
-
-
-def _after(lines: Sequence[bytes], time: bytes) -> int:
-    """How many lines were written up to a time; what has no stamp belongs to the line before."""
-    return (
-        next((at for at, line in enumerate(lines) if line[:2] == b"[2" and line[1:24] > time), len(lines))
-        if time
-        else 0
-    )
-
-
-def _times(source: Path, parts: int) -> list[bytes]:
-    """The times that divide the lines into so many parts of like size, from before the first on to after the last."""
-    files = (path.read_bytes().splitlines() for path in source.rglob("*") if path.is_file())
-    every = sorted(line[1:24] for lines in files for line in lines if line[:2] == b"[2")
-    return [b"", *(every[len(every) * part // parts] for part in range(1, parts)), b"3"]
 
 
 def _local(folder: Path, *, measured: bool = True) -> Any:
@@ -283,7 +230,7 @@ PARTS: dict[str, tuple[Callable[[str], Iterator[Line]], str]] = {
     "reading": (_reading, "100"),
     "clusters": (_clusters, "40"),
     "large": (_large, "2GB"),
-    "live": (_live, "60MB"),
+    "live": (_live, "10MB"),
     "state": (state, "1000"),
 }
 

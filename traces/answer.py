@@ -13,16 +13,19 @@ from time import perf_counter
 
 from assay.grammar.load import Loaded
 from assay.traces import window
-from assay.traces.binding import Unread
+from assay.traces.binding import Unread, rules_by_kind
 from assay.traces.conduct import Options
+from assay.traces.event_table import EventTable
 from assay.traces.events import Event, Notice
-from assay.traces.gaps import gaps, not_read, with_gaps
+from assay.traces.gaps import BEFORE, gaps, not_read, with_gaps
 from assay.traces.impact import Basis, Meter, basis, with_impact
 from assay.traces.join import SliceAnswer
 from assay.traces.overview import configured, protocol_versions
+from assay.traces.plan import trace_plan
 from assay.traces.read import LogReading, UnmappedLines
 from assay.traces.selection import Selection
-from assay.traces.validate import SharedAnswer, answer_slices, conclusion, validate_shared
+from assay.traces.supposed import supposed_events, told
+from assay.traces.validate import SharedAnswer, answer_slices, conclusion, validate_shared, without
 from assay.traces.validation import Remark, Validation
 
 LONGEST_EXAMPLE = 100
@@ -92,11 +95,25 @@ def ask_shared(
     events, left = _in_scope(reading.events if supported else [], scope)
     missing = tuple(gaps(reading))
     partial = not options.supposes and bool(missing or not_read(reading.notices))
-    known = replace(options, versions=protocol_versions(reading), partial=partial)
+    begun = partial and all(notice.kind == BEFORE for notice in (*missing, *not_read(reading.notices)))
+    known = replace(options, versions=protocol_versions(reading), partial=partial, begun=begun)
+    more = _supposed(loaded, reading, clause, scope) if partial and supported else []
     shared, slices = validate_shared(
-        loaded, events, clause=clause, options=known, explain=reading.explain, levels=WORTH_WORDS
+        loaded,
+        EventTable((*EventTable.of(events).parts, more)) if more else events,
+        clause=clause,
+        options=known,
+        explain=reading.explain,
+        levels=WORTH_WORDS,
     )
-    return shared, slices, Beside((*reading.notices, *left), reading.unmapped, missing)
+    return without(shared, len(more)), slices, Beside((*reading.notices, *left, *told(more)), reading.unmapped, missing)
+
+
+def _supposed(loaded: Loaded, reading: LogReading, clause: str | None, scope: Scope) -> list[Event]:
+    """The events that have to be supposed, of logs that are known to lack some."""
+    kinds = rules_by_kind(trace_plan(loaded.kernel, clause))
+    every = supposed_events(reading, kinds)
+    return [each for each in every if scope.until is None or (each.record.time or 0) <= scope.until]
 
 
 def answer(

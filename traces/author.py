@@ -20,6 +20,14 @@ class Author:
         self._place: dict[str, Field] = {"node": None, "run": None} if unknown else {"node": str(run)}
         self._added: dict[tuple[str | None, bool], dict[str, Field]] = {}
 
+    def is_like(self, other: Author) -> bool:
+        """Whether both say the same of lines that name no session, and were written in none."""
+        return (self.run, self._broker, self._place) == (other.run, other._broker, other._place)
+
+    def owner(self, session: str | None) -> tuple[ProcessRun, int | None] | None:
+        """Who owned a session, if that is known."""
+        return None if session is None else self._owners.get(session)
+
     def events_of(self, match: Match, session: str | None, stream: str) -> list[Event]:
         """The events of a record one by one, with the node, the broker and the session added where they are known."""
         record, run = match.record, self.run

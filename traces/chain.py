@@ -12,7 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, zip_longest
+from math import inf
 from operator import attrgetter
 
 from assay.checker.verdict import State
@@ -109,3 +110,44 @@ def _extend(states: list[State], earliest: list[float], state: State, time: floa
     if state != states[-1]:
         states.append(state)
         earliest.append(time)
+
+
+def agree_before(one: Chain, other: Chain) -> float:
+    """Before which time lines lie at the same positions in both chains, and see the same states there: ``inf`` if everywhere.
+
+    Of a line only those positions count that the clocks allow (NOTE(windows)), so that what is said of the ones behind them makes no difference.
+    """
+    if one == other:
+        return inf
+    pairs = zip(
+        zip(one.states, one.earliest, strict=True), zip(other.states, other.earliest, strict=True), strict=False
+    )
+    shorter = min(len(one.states), len(other.states))
+    common = next((at for at, (mine, its) in enumerate(pairs) if mine != its), shorter)
+    if one.skew != other.skew or not common:
+        return -inf
+    until = min((chain.earliest[common] for chain in (one, other) if common < len(chain.earliest)), default=inf)
+    threads = one.mates.keys() | other.mates.keys()
+    told = (_mates_agree_before(one.mates.get(t, []), other.mates.get(t, []), common - 1) for t in threads)
+    return min([until - one.skew, *told])
+
+
+def _mates_agree_before(mine: list[Mate], its: list[Mate], last: int) -> float:
+    """The same of what the lines of a thread say of positions up to the last one that both chains have."""
+    time = -inf
+    for one, other in zip_longest(mine, its):
+        if _limit(one, last) != _limit(other, last):
+            return time
+        if (
+            one is None
+            or other is None
+            or (one.time, one.written, one.after) != (other.time, other.written, other.after)
+        ):
+            return min(mate.time for mate in (one, other) if mate is not None)
+        time = one.time
+    return inf
+
+
+def _limit(mate: Mate | None, last: int) -> int:
+    """Up to where a line before this one can lie."""
+    return last if mate is None else min(mate.before, last)

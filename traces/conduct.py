@@ -18,7 +18,7 @@ class Options:
     ``skew`` (milliseconds) goes before the clause's own. Where ``strict``, what the clause reports as known behaviour is not allowed for;
     otherwise what it reports of one of ``versions``, or all of it if none is known. Where the logs are ``partial``, a number that no line states
     is that of a write which the missing lines may tell of, and no hidden step is supposed in its place; and a search may visit a part of the nodes only,
-    ``OF_PARTIAL``.
+    ``OF_PARTIAL``. Where they lack their beginnings alone, ``begun``, a slice is taken for one of whole logs first.
     Where the clause ``supposes``, no log is partial: what is missing is what its hidden steps stand for.
     ``jobs`` is by how many processes slices are answered; 0 as many as there are cores.
     """
@@ -31,6 +31,7 @@ class Options:
     strict: bool = False
     versions: tuple[str, ...] = ()
     partial: bool = False
+    begun: bool = False
     supposes: bool = False
     jobs: int = 1
 

@@ -12,6 +12,10 @@ Field = int | str | bool | None | tuple["Field", ...] | Mapping["Field", "Field"
 """A decoded field: an integer, a text, an absent value, a list (of a set or a sequence), or a mapping."""
 
 
+SUPPOSED = "supposed"
+"""The node of events of which no line tells (NOTE(supposed events))."""
+
+
 @dataclass(slots=True, unsafe_hash=True)
 class Place:
     """Where a record begins: the file as the user named it, the line from 1, the byte offset from 0."""
@@ -73,6 +77,11 @@ class Event:
     record: LogRecord
     run: ProcessRun
     stream: str = ""
+
+    @property
+    def is_supposed(self) -> bool:
+        """Whether no line tells of it."""
+        return self.run.node == SUPPOSED
 
     @property
     def sequence(self) -> str:

@@ -21,6 +21,7 @@ from assay.traces.shapes.shape import BEGINNINGS
 from assay.traces.validation import TraceVerdict, Validation
 
 KIND = "missing logs"
+BEFORE = "missing beginning"
 # One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
 WITNESSES = 2
 _AT_ONCE = 16
@@ -77,8 +78,8 @@ def not_read(notices: Iterable[Notice]) -> list[Notice]:
     return [notice for notice in notices if notice.kind in UNREAD]
 
 
-def _lost_starts(reading: LogReading) -> Iterator[Notice]:
-    """Processes of a broker whose logs do not say that they started, nor any line beside them of which nobody knows whose it is."""
+def lost_starts(reading: LogReading) -> Iterator[tuple[ProcessRun, Event]]:
+    """Processes of a broker whose logs do not say that they started, nor any line beside them of which nobody knows whose it is; with their first event."""
     first: dict[ProcessRun, Event] = {}
     for stream in reading.streams:
         if stream.run not in first:
@@ -87,9 +88,12 @@ def _lost_starts(reading: LogReading) -> Iterator[Notice]:
     begun = list(reading.of_role(*BEGINNINGS))
     started = {event.run for event in begun}
     unowned = {_folder(event.run) for event in begun if event.fields.get("node", "") is None}
-    for run, event in first.items():
-        if run not in started and _folder(run) not in unowned:
-            yield Notice(KIND, event.record.place, f"the logs of {run} begin after its start")
+    yield from ((run, event) for run, event in first.items() if run not in started and _folder(run) not in unowned)
+
+
+def _lost_starts(reading: LogReading) -> Iterator[Notice]:
+    for run, event in lost_starts(reading):
+        yield Notice(BEFORE, event.record.place, f"the logs of {run} begin after its start")
 
 
 def _folder(run: ProcessRun) -> str:
@@ -126,7 +130,7 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
     for broker in _known(reading):
         if held[broker] < terms[broker]:
             place = next(places[0] for (who, _), places in acting.items() if who == broker)
-            yield Notice(KIND, place, known["text"].format(broker=broker, terms=terms[broker], held=held[broker]))
+            yield Notice(BEFORE, place, known["text"].format(broker=broker, terms=terms[broker], held=held[broker]))
 
 
 def _silent_loggers(reading: LogReading) -> Iterator[Notice]:

@@ -13,9 +13,11 @@ from assay.grammar import kernel as k
 from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Observation, Tally
 from assay.traces.chain import Chain, chain
+from assay.traces.conduct import Options
 from assay.traces.events import Event, Place
 from assay.traces.history import Deed, History, Trail, Write
 from assay.traces.order import Item
+from assay.traces.plan import of_parts
 from assay.traces.replay import Properties
 from assay.traces.search.model import Model
 from assay.traces.search.path import Path
@@ -42,7 +44,7 @@ STATES_KEPT = 10_000
 class Joint:
     """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
     is shared as slices see it, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with.
-    Of a ``partial`` log lines are known to be missing."""
+    Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before."""
 
     split: Split
     plan: k.TracePlan
@@ -50,6 +52,15 @@ class Joint:
     assumed: Mapping[str, frozenset[str]]
     writer: Writer
     partial: bool = False
+    begun: bool = False
+
+    def asks_as(self, other: Joint) -> bool:
+        """Whether another joint of the same kernel, on whatever execution, asks the same of slices."""
+        return (self.plan, self.partial, self.begun) == (other.plan, other.partial, other.begun)
+
+    def of_parts(self) -> Joint:
+        """The same where any lines may be missing."""
+        return replace(self, plan=of_parts(self.plan), partial=True, begun=False)
 
     def freed(self) -> Joint:
         """The same where slices may act whatever the hidden steps changed."""
@@ -57,12 +68,12 @@ class Joint:
         return replace(self, split=without_guards_on(self.split, names), assumed={})
 
 
-def joint(
-    split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer, *, partial: bool = False
-) -> Joint:
+def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer, options: Options) -> Joint:
     """The joint of an accepted path of what is shared."""
     seen = chain(shared, path, plan, split.seen(plan))
-    return Joint(split, plan, seen, _assumed(split, plan, path), writer, partial)
+    return Joint(
+        split, plan, seen, _assumed(split, plan, path), writer, options.partial and not options.begun, options.begun
+    )
 
 
 def _assumed(split: Split, plan: k.TracePlan, path: Path) -> dict[str, frozenset[str]]:
@@ -128,18 +139,22 @@ class Joiner:
         """What the clause sees in the events of a slice."""
         return Lines(self.binder, Selection.of(events, self.names), self.joint.split.slicing.since)
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Let go of states, before a slice is begun, if those of the slices before it are many."""
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
 
     def answer(self, name: str, lines: Lines) -> SliceResult:
-        """The answer about a slice. A mismatch that is none if hidden shared steps came at other times than assumed is undecided.
+        """The answer about a slice. A mismatch that is none if hidden shared steps came at other times than assumed is undecided. Logs that begin late
+        may lack lines of later times too, for files are rotated apart: that is asked where they would be inconsistent otherwise.
 
         Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
         """
         result = self._slice(name, lines)
         if result.verdict is not TraceVerdict.INCONSISTENT:
             return result
+        if self.joint.begun:
+            return self._of_parts.answer(name, lines)
         order = _untold_order(result.violations, lines.observations)
         if order is not None:
             return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=order, violations=(), properties=())
@@ -155,18 +170,24 @@ class Joiner:
 
     def on(self, other: Joint) -> Joiner:
         """The same slices on a joint that differs in the execution of what is shared; this one if slices see no difference."""
-        if other.chain == self.joint.chain:
+        if other.chain == self.joint.chain and other.assumed == self.joint.assumed:
             return self
         found = copy(self)
         found.__dict__.pop("_freed", None)
-        found.__dict__.pop("_views", None)
+        found.__dict__.pop("_of_parts", None)
+        found.__dict__.pop("views", None)
         found.joint = other
         return found
 
     @cached_property
-    def _views(self) -> Views:
+    def views(self) -> Views:
         """What the entries of slices can tell of the execution of what is shared."""
         return Views(self.joint.split, self.model.plan, self.joint.chain)
+
+    @cached_property
+    def _of_parts(self) -> Joiner:
+        """The slices where any lines may be missing."""
+        return Joiner(self.joint.of_parts())
 
     @cached_property
     def _freed(self) -> Joiner:
@@ -174,26 +195,27 @@ class Joiner:
         return Joiner(self.joint.freed())
 
     def _slice(self, name: str, lines: Lines, *, one_is_enough: bool = False) -> SliceResult:
-        self._forget()
+        self.forget()
         if not lines.few:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
         return self._result(name, *self._found(lines, one_is_enough=one_is_enough), lines.used)
 
     def _result(self, name: str, history: History, found: Findings, used: int) -> SliceResult:
         self.visited += history.visited
-        run = self._execution(history, found.trail)
+        trails = list(found.trail.backwards())[::-1]
+        run = self.execution(history, trails)
         jumped = found.violations or found.missing or found.unplaced
         properties = () if jumped else self.properties.broken(run)
         return SliceResult(
             name,
-            _verdict(found),
-            _reason(found),
+            verdict_of(found),
+            reason_of(found),
             used,
             _by_line(found.violations),
             properties,
             Counter(taken.action for trail in found.trail.backwards() for taken in trail.hidden),
             run,
-            tuple(self._remarks(found.trail)),
+            tuple(self.remarks(trails)),
         )
 
     def _found(self, lines: Lines, *, one_is_enough: bool) -> tuple[History, Findings]:
@@ -241,12 +263,11 @@ class Joiner:
         return SliceCheck(history, self.blamer, lines, asked)
 
     def _history(self, width: int) -> History:
-        return History(self.model, self.joint.split, self.joint.chain, self._views, width)
+        return History(self.model, self.joint.split, self.joint.chain, self.views, width)
 
-    def _execution(self, history: History, trail: Trail) -> Execution:
-        """The execution of a slice: a step for each write and deed, with what was assumed before it."""
+    def execution(self, history: History, trails: Sequence[Trail]) -> Execution:
+        """The execution of a slice from the first trail on: a step for each write and deed, with what was assumed before it."""
         steps: list[ExecutedStep] = []
-        trails = list(trail.backwards())[::-1]
         for each in trails[1:]:
             steps += [ExecutedStep(None, t.action, t.arguments, self.model.states[t.state]) for t in each.hidden]
             line = _first(each)
@@ -257,10 +278,10 @@ class Joiner:
             steps.append(ExecutedStep(event, None if last is None else last.action, arguments, state))
         return Execution(self.model.states[history.number(trails[0].own, trails[0].position)], tuple(steps))
 
-    def _remarks(self, trail: Trail) -> Iterator[Remark]:
+    def remarks(self, trails: Iterable[Trail]) -> Iterator[Remark]:
         """The occurrences of actions that the clause reports."""
         told = {each.action: each for each in self.joint.plan.reported}
-        for each in list(trail.backwards())[::-1]:
+        for each in trails:
             line = _first(each)
             for taken in (*each.hidden, *each.taken):
                 if taken.action in told and line is not None:
@@ -323,7 +344,8 @@ def _speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
     return any(not variables_of(part.condition).isdisjoint(names) for part in prop.conjuncts)
 
 
-def _verdict(found: Findings) -> TraceVerdict:
+def verdict_of(found: Findings) -> TraceVerdict:
+    """The verdict about a slice of which this was found."""
     if found.violations:
         return TraceVerdict.INCONSISTENT
     if found.narrowed is not None or found.missing or found.unplaced or found.begun is not None:
@@ -331,7 +353,8 @@ def _verdict(found: Findings) -> TraceVerdict:
     return TraceVerdict.CONSISTENT
 
 
-def _reason(found: Findings) -> str | None:
+def reason_of(found: Findings) -> str | None:
+    """Why the verdict about a slice is open; None if it is not."""
     if found.narrowed is not None:
         return (
             f"{found.narrowed} fits none of {WIDTHS[-1]} histories that were followed; "

@@ -6,13 +6,14 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from operator import eq
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.traces.author import Author
-from assay.traces.events import Event
+from assay.traces.events import Event, ProcessRun
 from assay.traces.readers.match import Match
 from assay.traces.readers.moulds import Mould, Moulds
 from assay.traces.readers.repetition import Repeated
@@ -68,6 +69,11 @@ class Traits(NamedTuple):
 def traits_of(event: Event) -> Traits:
     """Those of an event."""
     return Traits(event.record.logger, event.record.level, event.kind, event.shape)
+
+
+def _names_session(form: Form) -> bool:
+    """Whether what is added to a message depends on a session that it names (``Author.added``)."""
+    return not form.fields.keys().isdisjoint({"session", "owner_session"})
 
 
 def _traits_of_form(mould: Mould, form: Form) -> Traits:
@@ -173,6 +179,41 @@ class LogEvents(Events):
         found.sessions = Sessions(self.sessions.names, self.sessions.numbers[rows])
         found.author, found._stream = self.author, self._stream
         return found, own
+
+    @property
+    def key(self) -> tuple[ProcessRun, str]:
+        """What tells the log from others: who wrote it, and its first file."""
+        return self.author.run, self._stream
+
+    def continues(self, before: LogEvents) -> bool:
+        """Whether the first of the events are those of another log, in the same places, and say the same of their author."""
+        count = len(before._rows)
+        alike = (
+            self.author.is_like(before.author)
+            and self._rows.take(slice(count)).are_like(before._rows)
+            and self._session_of(count) == before._session_of(count)
+        )
+        if not alike:
+            return False
+        naming = before.told_by_form(_names_session)
+        return all(map(eq, self.at(naming), before.at(naming)))
+
+    def _session_of(self, count: int) -> list[tuple[int, str | None, object]]:
+        """Where in the first records the session is another one, and who owned it."""
+        numbers = self.sessions.numbers[:count]
+        begins = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist()] if count else []
+        named = ((at, self.sessions.names[int(numbers[at])]) for at in begins)
+        found = [(at, name, self.author.owner(name)) for at, name in named]
+        return [each for each, last in zip(found, [None, *found], strict=False) if last is None or each[1:] != last[1:]]
+
+    def told_by_form(self, ask: Callable[[Form], bool]) -> Numbers:
+        """The positions of the events of such forms, and of all that are of none."""
+        loose = np.ones(len(self), np.bool_)
+        for packed in self.packed():
+            first, forms = packed.moulds.forms
+            codes, which = np.unique(first[packed.numbers] + packed.forms, return_inverse=True)
+            loose[packed.at] = np.array([ask(forms[code][1]) for code in codes.tolist()], np.bool_)[which]
+        return np.flatnonzero(loose)
 
     @property
     def rows(self) -> Numbers:

@@ -7,6 +7,7 @@ node), and otherwise nothing is known. Lines of one stream (one file, or one thr
 file even where their times go backwards, as real files' do; the interval of a line is therefore widened by the latest time
 before it and the earliest after it, likewise along the successive runs of one node. So the order of all lines is free of cycles:
 along every certainty the upper end grows, along a stream it never falls.
+What is supposed to have happened (NOTE(supposed events)) may have been at any time.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from math import inf, isnan, nan
 
 from assay.grammar.kernel import Ordering
 from assay.traces.binding import Observation
+from assay.traces.events import SUPPOSED
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -95,6 +97,8 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> Order:
     streams: list[Stream] = []
     first = 0
     for number, key in enumerate(keys):
+        if key[0] == SUPPOSED:
+            earliest[number], latest[number] = [-inf] * len(times[number]), [inf] * len(times[number])
         rows = zip(groups[key], times[number], earliest[number], latest[number], strict=True)
         items = tuple(
             Item(first + i, seen, number, i, 0.0 if isnan(time) else time, low, high)

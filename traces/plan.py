@@ -46,10 +46,23 @@ def sized_kernel(
 ) -> tuple[k.Kernel, k.TracePlan]:
     """The kernel that is large enough for so many events, of which these state all that is stated, and its trace clause; raises SpecError."""
     wanted = sizing(loaded.kernel, trace_plan(loaded.kernel, clause), events, count)
-    kernel = log_kernel(loaded, wanted.sorts, wanted.sizes)
+    kernel = _kernel(loaded, wanted)
     plan = trace_plan(kernel, clause)
     _check_wildcards(kernel, plan)
     return kernel, plan
+
+
+_last_made: list[tuple[Loaded, Sizing, k.Kernel]] = []
+
+
+def _kernel(loaded: Loaded, wanted: Sizing) -> k.Kernel:
+    """The kernel of that size; the same one as the last time where that was asked for: logs that grow seldom need a larger one."""
+    for spec, size, kernel in tuple(_last_made):
+        if spec is loaded and size == wanted:
+            return kernel
+    made = log_kernel(loaded, wanted.sorts, wanted.sizes)
+    _last_made[:] = [(loaded, wanted, made)]
+    return made
 
 
 KNOWN = "known"

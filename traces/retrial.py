@@ -101,7 +101,7 @@ class Retrial:
         return conclusion
 
     def _joint_on(self, known: Joint, path: Path) -> Joint:
-        return joint(known.split, known.plan, self.search.model, path, self.writer, partial=known.partial)
+        return joint(known.split, known.plan, self.search.model, path, self.writer, self.options)
 
     def _refused(self, search: Search, conclusion: Conclusion, *, explained: bool) -> Judgement:
         if not isinstance(conclusion, Rejected):

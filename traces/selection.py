@@ -70,6 +70,10 @@ class Selection(Events):
         table = EventTable.of(events)
         return cls(table, np.arange(len(table)), table.statements(names).numbers)
 
+    def some(self, which: Numbers) -> Selection:
+        """Those of the events at some positions, which are in order."""
+        return Selection(self.table, self.positions[which], self._numbers, self._mark)
+
     def keep(self) -> None:
         """Make all events, once and for all."""
         if self._kept is None:

@@ -125,23 +125,31 @@ class SliceCheck:
 
     def run(self) -> Findings:
         """The whole check."""
-        misplaced = self._misplaced()
+        misplaced = self.misplaced()
         kept = [line for line in self.lines if line not in misplaced]
         todo = entries(self.history.model, kept, self.late)
         for at, entry in enumerate(todo):
             if self.one_is_enough and (misplaced or self.found.violations):
                 break
-            match entry:
-                case Deed():
-                    self._deed(entry)
-                case Write():
-                    gap = self._note_gap(entry)
-                    if not gap:
-                        self._give_up(entry.number)
-                    self._write(entry, todo[at + 1 :])
-                    self._try_again()
-                    if gap:
-                        self._give_up(entry.number)
+            self.take(entry, todo[at + 1 :])
+        return self.finish(misplaced)
+
+    def take(self, entry: Entry, ahead: Sequence[Entry]) -> None:
+        """Go on with the next entry; ``ahead`` are those behind it."""
+        match entry:
+            case Deed():
+                self._deed(entry)
+            case Write():
+                gap = self._note_gap(entry)
+                if not gap:
+                    self._give_up(entry.number)
+                self._write(entry, ahead)
+                self._try_again()
+                if gap:
+                    self._give_up(entry.number)
+
+    def finish(self, misplaced: Sequence[Item]) -> Findings:
+        """What is found when all entries were taken."""
         self._give_up(None)
         self.found.trail = min(self.frontier, key=lambda trail: trail.told)
         self._find_places(misplaced)
@@ -179,7 +187,8 @@ class SliceCheck:
     def _is_before_beginning(self, deed: Deed) -> bool:
         """Whether a line may tell of writes before the first that is known, where no line tells of the slice's beginning."""
         plan, rule, begun = self.history.model.plan, deed.line.observation.rule, self.found.begun
-        known = self.last is not None and begun is not None and deed.line.time > begun.time + plan.ordering.skew
+        late = LATE if self.partial else plan.ordering.skew
+        known = self.last is not None and begun is not None and deed.line.time > begun.time + late
         if self.started or not plan.numbered or known:
             return False
         own = {self.history.model.kernel.variables[at].name for at in self.history.split.own}
@@ -193,13 +202,21 @@ class SliceCheck:
         return gap
 
     def _explained_by_missing(self, deed: Deed) -> range:
-        """The numbers that no line states of which one, as a write that the model allows there, would explain the line."""
+        """The numbers that no line states of which one, as a write that the model allows there, would explain the line; after the last too, of parts of logs."""
         for gap in self.gaps:
-            frontier = gap.before
-            for number in gap.numbers[:MISSING_TRIED]:
-                frontier = self.history.unstated(frontier, Write(number, (deed.line,)))
-                if self.history.advance(frontier, deed):
-                    return gap.numbers
+            if self._reached(deed, gap):
+                return gap.numbers
+        if self.partial and self.last is not None:
+            return self._reached(deed, Gap(range(self.last + 1, self.last + 1 + MISSING_TRIED), self.frontier))
+        return range(0)
+
+    def _reached(self, deed: Deed, gap: Gap) -> range:
+        """As many of a gap's first numbers as it takes to explain a line."""
+        frontier = gap.before
+        for number in gap.numbers[:MISSING_TRIED]:
+            frontier = self.history.unstated(frontier, Write(number, (deed.line,)))
+            if self.history.advance(frontier, deed):
+                return range(gap.numbers.start, number + 1)
         return range(0)
 
     # ------------------------------------------------------------------------------------------------------ writes
@@ -406,7 +423,7 @@ class SliceCheck:
 
     # ----------------------------------------------------------------------------------- lines with a wrong number
 
-    def _misplaced(self) -> list[Item]:
+    def misplaced(self) -> list[Item]:
         """Lines that state a write before a lower one can have been made; the fewest whose removal leaves none."""
         numbered = [
             (number, line) for line in self.lines if (number := number_of(self.history.model, line)) is not None

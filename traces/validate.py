@@ -55,7 +55,7 @@ class SharedAnswer:
     """The answer about what all slices share, and what it takes to go on with them: ``joint``, if an execution was found.
 
     ``read`` counts all events; ``checked`` says whether any was used, ``explained`` whether an execution was found. ``tally`` counts also
-    the events of slices that cannot be joined.
+    the events of slices that cannot be joined. ``supposed`` is on how many events the answer rests of which no line tells.
     """
 
     kernel: k.Kernel
@@ -75,6 +75,7 @@ class SharedAnswer:
     explanations: tuple[EventMeaning, ...]
     relaxed: tuple[tuple[str, str], ...]
     joint: Joint | None
+    supposed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +164,22 @@ def validate_shared(
         answer = replace(answer, kill_rate=kill_rate(asked, options))
     slices = found.parts.slices
     del found, asked, findings, model
-    gc.collect()  # what the search remembers refers to itself
+    gc.collect(2 if gc.isenabled() else 0)  # what the search remembers refers to itself
     give_back(len(events))
     return answer, slices
+
+
+SUPPOSED_BEFORE = "logs are missing, and what came before them was supposed"
+
+
+def without(shared: SharedAnswer, count: int) -> SharedAnswer:
+    """The answer that does not count so many supposed events, on which it rests."""
+    if not count:
+        return shared
+    tally = replace(shared.tally, used=shared.tally.used - count)
+    return replace(
+        shared, read=shared.read - count, tally=tally, reason=shared.reason or SUPPOSED_BEFORE, supposed=count
+    )
 
 
 def check(
@@ -179,7 +193,7 @@ def check(
     if options.skew is not None:
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
     plan = strict(plan) if options.strict else of_versions(plan, options.versions)
-    plan = of_parts(plan) if options.partial else plan
+    plan = of_parts(plan) if options.partial and not options.begun else plan
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
     read = Binder(model.plan, model.applies).read(parts.shared)
@@ -190,7 +204,7 @@ def check(
     findings.violations[:0] = [violation_of(misfit) for misfit in read.tally.misfits]
     joined = None
     if divided is not None and findings.path is not None:
-        joined = joint(divided, plan, model, findings.path, writer, partial=options.partial)
+        joined = joint(divided, plan, model, findings.path, writer, options)
     fields = sum(len(item.observation.values) for item in compared.items)
     tally = replace(read.tally, fields=fields)
     return Checked(kernel, plan, parts, divided, tally, search, findings, joined, writer)
@@ -261,7 +275,11 @@ def _verdict(shared: SharedAnswer, violations: Sequence[Violation], results: Seq
         return TraceVerdict.INCONSISTENT
     if not shared.checked:
         return TraceVerdict.VACUOUS
-    open_ = not shared.explained or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
+    open_ = (
+        not shared.explained
+        or shared.supposed > 0
+        or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
+    )
     return TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT
 
 

@@ -100,7 +100,7 @@ class _Asked(Joiner):
 
     def _found(self, lines: Lines, *, one_is_enough: bool) -> tuple[History, Findings]:
         joint = self.joint
-        history = _Counted(self.model, joint.split, joint, self._views, self.nodes)
+        history = _Counted(self.model, joint.split, joint, self.views, self.nodes)
         asked = Asked(started=lines.started, partial=joint.partial, one_is_enough=one_is_enough, explained=False)
         return history, SliceCheck(history, self.blamer, lines.few, asked).run()
 

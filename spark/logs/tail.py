@@ -27,6 +27,9 @@ _BACK = 1 << 16
 _FIRST = 1 << 12
 """How much of a long first line tells a file from another."""
 
+MISSED = "missed"
+"""Says of a file that it was not found the last time."""
+
 Offset = dict[str, dict[str, Any]]
 
 
@@ -86,15 +89,19 @@ class GrowingReader(DataSourceStreamReader):
     def latestOffset(self, start: Offset | None = None, limit: object = None) -> Offset:  # noqa: N802, ARG002 - as Spark names it
         """Up to the last whole line of every file. Compressed files are parts of others that were read before they were compressed.
 
-        Rotation may move a file, or empty it, while it is looked at: then it is another one the next time.
+        Rotation may move a file, or empty it, while it is looked at: then it is another one the next time. What was not found twice, while others
+        grew, is gone, and forgotten.
         """
-        found: Offset = dict(start or {})
+        before, found = dict(start or {}), Offset()
         for path, stream in _plain_files(self._path, []):  # what cannot be read is noticed where the answer is made
             identity = _identity(stream)
             end = _last_line_feed(stream, 0, os.fstat(stream.fileno()).st_size)
             if end and _identity(stream) == identity:
                 found[identity] = {"path": path, "end": end}
-        return found
+        if all(before.get(identity) == each for identity, each in found.items()):
+            return before  # another offset would be another micro-batch
+        missed = {identity: each for identity, each in before.items() if identity not in found}
+        return found | {identity: {**each, MISSED: True} for identity, each in missed.items() if MISSED not in each}
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
         """What files grew by, in shares for tasks."""

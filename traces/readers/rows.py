@@ -341,6 +341,25 @@ class Rows(Sequence[Match]):
             found[own] = marks
         return found
 
+    def are_like(self, others: Rows) -> bool:
+        """Whether the records are the same, in the same places, as far as the places and the hashes of messages tell."""
+        mine, its = self.columns, others.columns
+        pairs = ((mine.times, its.times), (mine.offsets, its.offsets), (mine.lines, its.lines))
+        same = all(np.array_equal(one, other) for one, other in pairs)
+        if not same or not np.array_equal(self.packed, others.packed) or self._files() != others._files():
+            return False
+        if not np.array_equal(self.marks(), others.marks()):
+            return False
+        alone = np.flatnonzero(~self.packed).tolist()
+        return all(self._objects[~int(mine.moulds[at])] == others._objects[~int(its.moulds[at])] for at in alone)
+
+    def _files(self) -> list[tuple[int, str]]:
+        """Where among the packed records another file begins, and which."""
+        sources = self.columns.sources[self.packed]
+        begins = [0, *(np.flatnonzero(np.diff(sources)) + 1).tolist()] if len(sources) else []
+        found = [(at, self._sources[int(sources[at])].file) for at in begins]
+        return [each for each, last in zip(found, [None, *found], strict=False) if last is None or each[1] != last[1]]
+
     def repeated(self) -> Repeated:
         """What records state twice; of those that are kept as they are, all that may."""
         columns = self.columns

@@ -41,16 +41,24 @@ class Growing:
         }
         self._batch = 0
 
-    def grow(self, upto: str) -> None:
-        """Write and read on: of each file the lines that are left up to a stamp."""
+    def grow(self, upto: str, behind: str = "") -> None:
+        """Write and read on: of each file the lines that are left up to a stamp, but of files of that name."""
         self._batch += 1
         for name, lines in self._left.items():
+            if str(name) == behind:
+                continue
             count = next(
                 (at for at, line in enumerate(lines) if line[:2] == b"[2" and line[1:24].decode() > upto), len(lines)
             )
             content, self._left[name] = b"".join(lines[:count]), lines[count:]
             if content:
                 self._write(self.logs / name, content)
+
+    def rotate(self, name: str) -> None:
+        """Give a file another name; the lines that follow go to a new one."""
+        path = self.logs / name
+        moved = path.rename(f"{path}.1")
+        self.pieces[str(moved)] = [piece._replace(path=str(moved)) for piece in self.pieces.pop(str(path))]
 
     def stamps(self, parts: int) -> list[str]:
         """Stamps that divide the lines into so many parts of like size; the last is after all of them."""
@@ -92,6 +100,27 @@ def test_each_answer_is_that_of_the_lines_so_far(tmp_path: Path) -> None:
     generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
     found = follow_and_compare(tmp_path / "source", tmp_path, 2, HERE)
     assert found.validation.verdict.value == "consistent"
+
+
+def test_slices_go_on_where_they_were_whatever_comes(tmp_path: Path) -> None:
+    """Processes start anew in each part; then a file is a part behind, one is rotated, and what was in memory is lost."""
+    generate(tmp_path / "source", 60_000, brokers=3, partitions=4, violations=0, seed=5)
+    growing, went_on = Growing(tmp_path / "source", tmp_path / "logs"), list[int]()
+    directory, kept = Directory(str(growing.logs)), Kept(tmp_path / "pieces", STANDARD)
+    following = Following(Question(Wanted(LOADED), measure=False), by_tasks)
+    late, rotated = "broker-2/state-change.log", "broker-3/state-change.log"
+    for number, stamp in enumerate(growing.stamps(7)):
+        growing.grow(stamp, behind=late if number == 3 else "")
+        if number == 4:
+            growing.rotate(rotated)
+        if number == 5:
+            following = Following(Question(Wanted(LOADED), measure=False), by_tasks)
+        answer = following.answer(directory.texts(growing.pieces, kept, STANDARD))
+        assert said(answer) == said_locally(growing.logs), number
+        went_on.append(following.went_on)
+    assert went_on[1] + went_on[2] > 0
+    assert (went_on[0], went_on[5]) == (0, 0)
+    assert went_on[6] > 0
 
 
 def test_what_cannot_be_read_is_noticed_as_it_is_locally(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

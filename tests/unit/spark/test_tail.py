@@ -76,6 +76,36 @@ def test_a_file_that_is_emptied_while_it_is_looked_at_is_another_one_the_next_ti
     assert lines(reader, first, reader.latestOffset(first)) == b"3\n"
 
 
+def test_a_file_that_is_gone_is_forgotten_once_others_have_grown_twice(tmp_path: Path) -> None:
+    log, other, reader = tmp_path / "server.log", tmp_path / "other.log", GrowingReader(str(tmp_path))
+    for path in (log, other):
+        path.write_bytes(b"one\n")
+    offset = reader.latestOffset({})
+    log.rename(tmp_path.parent / "hidden.log")
+    assert reader.latestOffset(offset) == offset
+    sizes = []
+    for _ in range(3):
+        with other.open("ab") as stream:
+            stream.write(b"more\n")
+        last, offset = offset, reader.latestOffset(offset)
+        assert lines(reader, last, offset) == b"more\n"
+        sizes.append(len(offset))
+    assert sizes == [2, 1, 1]
+
+
+def test_a_file_that_was_only_missed_once_goes_on(tmp_path: Path) -> None:
+    log, other, reader = tmp_path / "server.log", tmp_path / "other.log", GrowingReader(str(tmp_path))
+    for path in (log, other):
+        path.write_bytes(b"one\n")
+    first = reader.latestOffset({})
+    log.rename(tmp_path.parent / "hidden.log")
+    other.write_bytes(b"one\ntwo\n")
+    second = reader.latestOffset(first)
+    (tmp_path.parent / "hidden.log").rename(tmp_path / "server.log.1")
+    third = reader.latestOffset(second)
+    assert lines(reader, first, second) + lines(reader, second, third) == b"two\n"
+
+
 def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
     log, reader = tmp_path / "server.log", GrowingReader(str(tmp_path))
     log.write_bytes(b"one\n")

@@ -1,0 +1,109 @@
+"""Logs that begin in mid-life: what must have come before is supposed, read off the lines that follow."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from assay.cli.settings import load
+from assay.traces.answer import validated
+from assay.traces.choice import validated_by_choice
+from assay.traces.conduct import Options
+from assay.traces.events import Event
+from assay.traces.read import read_logs
+from assay.traces.samples import unpack_sample
+from assay.traces.supposed import supposed_events
+from assay.traces.validation import TraceVerdict, Validation
+
+RECORD = re.compile(r"^(?=\[\d{4}-)", re.MULTILINE)
+KINDS = (
+    *("ProcessStarting", "SessionEstablished", "BrokerNodeCreated"),
+    *("EpochFound", "ControllerElected", "BrokersFound"),
+)
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    return unpack_sample("elections", tmp_path)
+
+
+def since(logs: Path, time: str) -> None:
+    """Leave of every file what was written from a time on, as those have it who look at the last hours."""
+    for path in logs.rglob("*.log*"):
+        records = RECORD.split(path.read_text())
+        path.write_text("".join(each for each in records if each[1:].split(" ", 1)[-1][:12] >= time))
+
+
+def events(logs: Path) -> list[Event]:
+    return supposed_events(read_logs([logs]), KINDS)
+
+
+def fields(found: list[Event], kind: str) -> list[dict[str, object]]:
+    return [dict(event.fields) for event in found if event.kind == kind]
+
+
+def answer(logs: Path) -> Validation:
+    return validated_by_choice(read_logs([logs]), None, lambda spec: load(spec, None, {}))[1]
+
+
+def test_nothing_is_supposed_where_everything_is_told(logs: Path) -> None:
+    assert not supposed_events(read_logs([logs]), KINDS)
+
+
+def test_who_was_there_and_who_reigned_is_read_off_later_lines(logs: Path) -> None:
+    since(logs, "01:45:40,000")
+    found = events(logs)
+    entered = fields(found, "BrokerNodeCreated")
+    told = {(each["broker"], each["node"]) for each in entered}
+    assert told == {(number, f"broker-{number}") for number in (1, 2, 3)}
+    numbers = [int(str(each["epoch"])) for each in entered]
+    assert numbers == sorted(set(numbers))
+    (elected,) = fields(found, "ControllerElected")
+    assert elected["epoch"] == elected["version"]
+    assert fields(found, "EpochFound") == ([] if elected["epoch"] == 1 else [{"epoch": int(str(elected["epoch"])) - 1}])
+
+
+def test_what_is_supposed_is_marked(logs: Path) -> None:
+    since(logs, "01:45:40,000")
+    found = events(logs)
+    assert found
+    assert all(event.is_supposed and event.record.message.startswith("supposed: ") for event in found)
+
+
+@pytest.mark.parametrize("time", ["01:45:30,000", "01:45:50,000", "01:46:10,000", "01:46:30,000", "01:46:50,000"])
+def test_logs_from_any_time_on_are_explained_and_their_partitions_checked(logs: Path, time: str) -> None:
+    since(logs, time)
+    validation = answer(logs)
+    assert validation.violations == ()
+    assert validation.verdict is TraceVerdict.INCONCLUSIVE
+    assert "supposed" in str(validation.reason)
+    assert len(validation.slices) >= 11
+    assert any("supposed of which no line tells" in notice.text for notice in validation.notices)
+
+
+def test_supposed_events_are_not_counted(logs: Path) -> None:
+    since(logs, "01:46:10,000")
+    reading = read_logs([logs])
+    counts = validated(load("kafka/controller", None, {}), reading, Options()).counts
+    assert counts.read == counts.used + counts.ignored + counts.unmapped == sum(reading.kinds.values())
+
+
+def test_a_broker_without_logs_is_supposed_to_have_run(logs: Path) -> None:
+    kept = [logs / name for name in ("broker-1", "broker-2", "zookeeper")]
+    found = supposed_events(read_logs(kept), KINDS)
+    assert {event.fields["node"] for event in found if event.kind == "ProcessStarting"} == {"broker 3"}
+
+
+def test_a_rule_that_is_broken_later_is_still_found(logs: Path) -> None:
+    """A write that skips the leader epoch of the one before it."""
+    since(logs, "01:45:50,000")
+    path = next(
+        path for path in sorted(logs.glob("broker-*/state-change.log")) if "OnlinePartition" in path.read_text()
+    )
+    lines = path.read_text().splitlines(keepends=True)
+    at = max(n for n, line in enumerate(lines) if re.search(r"leaderEpoch=\d+", line) and "OnlinePartition" in line)
+    lines[at] = re.sub(r"leaderEpoch=(\d+)", lambda found: f"leaderEpoch={int(found[1]) + 5}", lines[at])
+    path.write_text("".join(lines))
+    assert answer(logs).violations != ()

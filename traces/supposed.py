@@ -1,0 +1,395 @@
+"""What is supposed to have happened before logs begin, or where logs of a node are missing.
+
+NOTE(supposed events): Rotated logs begin in mid-life: nodes run, have sessions, are registered, and one of them acts, and no line tells how it came to that.
+Nothing that follows has an explanation then. So the events are supposed that must have happened: each is read off lines that are there, which say
+who was registered under which number, and who acted in which term (``supposed.toml``). They stand in streams of their own, in the order
+of their numbers; when they happened is not known, and their times are guesses that the search begins with. An answer that rests on
+them is inconclusive at best.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from importlib.resources import files
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assay.traces.event_table import Everywhere
+from assay.traces.events import SUPPOSED, Event, Field, LogRecord, Notice, Place, ProcessRun
+from assay.traces.gaps import lost_starts
+from assay.traces.read import LogReading
+from assay.traces.readers.rows import NEVER
+
+NEAR = 1_000
+"""Milliseconds between two lines about one change of the members."""
+_MEMBERS, _REIGNS, _STARTS = (f"{SUPPOSED} {what}" for what in ("members", "reigns", "start"))
+
+
+def supposed_events(reading: LogReading, kinds: Container[str]) -> list[Event]:
+    """The events that are supposed, of these kinds: those that a trace clause speaks of."""
+    if _data()["member"]["starts"] not in kinds:
+        return []
+    return [event for event in _Supposing(reading).events() if event.kind in kinds]
+
+
+def told(events: Sequence[Event]) -> list[Notice]:
+    """How much was supposed."""
+    if not events:
+        return []
+    counts = Counter(event.kind for event in events)
+    listed = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
+    text = f"{len(events)} events are supposed of which no line tells, because later lines rest on them: {listed}"
+    return [Notice(SUPPOSED, events[0].record.place, text)]
+
+
+class _Said(NamedTuple):
+    """Something that lines say, and when the first of them does."""
+
+    event: Event
+    time: int
+
+    def get(self, field: str) -> Field:
+        return self.event.fields.get(field)
+
+
+class _Entry(NamedTuple):
+    """A member's entry of which no line tells, in the cluster's so many-th life; ``session`` is None where none is known."""
+
+    life: int
+    number: int
+    member: Field
+    node: str
+    session: str | None
+    time: int
+    place: Place
+
+
+class _Guess(NamedTuple):
+    """An event to be supposed, without its time's correction."""
+
+    kind: str
+    fields: Mapping[str, Field]
+    time: int
+    place: Place
+    text: str
+
+
+class _Supposing:
+    """All that is read off one reading."""
+
+    def __init__(self, reading: LogReading) -> None:
+        self._reading, data = reading, _data()
+        self._member, self._reign = data["member"], data["reign"]
+        self._said = sorted(self._all_said(), key=lambda said: said.time)
+        self._begin = self._said[0].time if self._said else 0
+        self._of_run: dict[ProcessRun, list[_Said]] = defaultdict(list)
+        for said in self._said:
+            self._of_run[said.event.run].append(said)
+        self._lost = dict(lost_starts(reading))
+        self._lives = self._beginnings()
+
+    def _all_said(self) -> Iterator[_Said]:
+        own, reign = self._member, self._reign
+        names = {"run", own["name"], own["session"], own["number"], *own["maps"], *own["new"]}
+        names |= {reign[name] for name in ("winner", "holder", "term")}
+        events = self._reading.events
+        statements = events.statements(Everywhere(frozenset(names)))
+        times = np.where(events.times == NEVER, np.iinfo(np.int64).max, events.times)
+        first = np.minimum.reduceat(times[statements.order], statements.begins[:-1]) if len(times) else times
+        for event, time in zip(events.at(statements.examples), first.tolist(), strict=True):
+            if event.shape and time != np.iinfo(np.int64).max:
+                yield _Said(event, time)
+
+    def _beginnings(self) -> list[int]:
+        """When the cluster began anew: numbers, and terms, never fall while it lives."""
+        found = [self._begin]
+        most: dict[str, tuple[int, int]] = {}
+        for said in self._said:
+            entered, held = said.event.kind in self._member["entered"], said.event.kind in self._reign["held"]
+            term = said.get(self._reign["term"]) if held else None
+            for what, number, telling in (
+                *((("number", number, entered)) for number in self._numbers_in(said)),
+                *((("term", term, True),) if isinstance(term, int) else ()),
+            ):
+                known, since = most.get(what, (number, said.time))
+                if telling and number < known and said.time > since + NEAR:
+                    found.append(said.time)
+                    most = {}
+                if number >= known or not most:
+                    most[what] = number, said.time
+        return found
+
+    def _life(self, time: int) -> int:
+        """In which of the cluster's lives a time is."""
+        return bisect_right(self._lives, time, lo=1) - 1
+
+    def events(self) -> Iterator[Event]:
+        """All events that are supposed, stream by stream."""
+        starts = [(run, first) for run, first in self._lost.items() if not self._was_in(run)]
+        for run, first in starts:
+            yield from _stream(f"{_STARTS} of {run}", list(self._start(run, first)))
+        yield from _stream(_MEMBERS, [guess for entry in self._entries() for guess in self._entered(entry)])
+        yield from _stream(_REIGNS, list(self._reigns()))
+
+    # ------------------------------------------------------------------------------------------------------ members
+
+    def _first_of_session(self, run: ProcessRun) -> _Said | None:
+        """The first line of a run that was written in a session, or names one."""
+        return next((said for said in self._of_run[run] if isinstance(said.get(self._member["session"]), str)), None)
+
+    def _own_entry(self, run: ProcessRun) -> _Said | None:
+        """The first line of a run about its entry, or about trying to enter."""
+        kinds = {*self._member["entered"], *self._member["tried"]}
+        return next((said for said in self._of_run[run] if said.event.kind in kinds), None)
+
+    def _was_in(self, run: ProcessRun) -> bool:
+        """Whether a run was a member before its logs begin, and not about to enter: it had a session before the one in which it enters."""
+        own, first = self._own_entry(run), self._first_of_session(run)
+        if own is None or first is None or first.time >= own.time:
+            return own is None
+        entered = own.get(self._member["session"])
+        return (
+            first.event.kind != self._member["opens"]
+            if entered is None
+            else first.get(self._member["session"]) != entered
+        )
+
+    def _start(self, run: ProcessRun, first: Event) -> Iterator[_Guess]:
+        """What came before the logs of a run that had not entered."""
+        time, said = first.record.time or self._begin, self._first_of_session(run)
+        yield self._started(run.node, first.fields[self._member["name"]], time, first.record.place)
+        if said is None or said.event.kind != self._member["opens"]:
+            session = self._session_of(run) or f"session of {run}"
+            yield self._opened(run.node, session, time, first.record.place)
+
+    def _started(self, node: str, member: Field, time: int, place: Place) -> _Guess:
+        text = f"supposed: {node} started as {self._member['name']} {member}"
+        return _Guess(self._member["starts"], {"node": node, self._member["name"]: member}, time, place, text)
+
+    def _opened(self, node: str, session: Field, time: int, place: Place) -> _Guess:
+        text = f"supposed: {node} opened the session {session}"
+        return _Guess(self._member["opens"], {"node": node, self._member["session"]: session}, time, place, text)
+
+    def _entered(self, entry: _Entry) -> Iterator[_Guess]:
+        own = self._member
+        session = entry.session or f"session of {entry.node} with {entry.number}"
+        yield self._started(entry.node, entry.member, entry.time, entry.place)
+        yield self._opened(entry.node, session, entry.time, entry.place)
+        fields = {"node": entry.node, own["name"]: entry.member, own["number"]: entry.number, own["session"]: session}
+        text = f"supposed: {entry.node} registered {own['name']} {entry.member} with {entry.number}"
+        yield _Guess(own["enters"], fields, entry.time, entry.place, text)
+
+    def _entries(self) -> list[_Entry]:
+        """The entries of which no line tells, in the order of their numbers."""
+        untold = self._untold_entries()
+        found: list[_Entry] = []
+        unknown: list[_Entry] = []
+        for run, first in self._lost.items():
+            if not self._was_in(run):
+                continue
+            member, life = first.fields[self._member["name"]], self._life(self._of_run[run][0].time)
+            later = min((n for said in self._of_run[run] if isinstance(n := self._number_in(said), int)), default=None)
+            numbers = [n for of, who, n in untold if (of, who) == (life, member) and (later is None or n < later)]
+            if not numbers:
+                time, place = self._since(life), first.record.place
+                unknown.append(_Entry(life, 0, member, run.node, self._session_of(run), time, place))
+                continue
+            key = life, member, max(numbers)
+            found.append(self._entry(key, untold.pop(key), run.node, self._session_of(run)))
+        found += [self._entry(key, said, self._node_of(key[1]), None) for key, said in untold.items()]
+        unknown += self._unseen([*found, *unknown])
+        return sorted([*self._numbered(unknown), *found], key=lambda entry: entry[:2])
+
+    def _unseen(self, known: Sequence[_Entry]) -> Iterator[_Entry]:
+        """The entries of members that were there, or elected, before any entry of theirs that is known."""
+        own = self._member
+        since = {(entry.life, entry.member): entry.time for entry in reversed(known)}
+        for said in self._said:
+            if said.event.kind in own["entered"]:
+                since.setdefault((self._life(said.time), said.get(own["name"])), said.time)
+        for member, said in self._there():
+            life = self._life(said.time)
+            if since.get((life, member), said.time + NEAR + 1) > said.time + NEAR:
+                since[life, member] = said.time
+                place = said.event.record.place
+                yield _Entry(life, 0, member, self._node_of(member), None, self._since(life), place)
+
+    def _there(self) -> Iterator[tuple[Field, _Said]]:
+        """Members that lines show to be there: they are listed, or were elected though no line tells of that."""
+        for said in self._said:
+            held = said.get(self._member["lists"].get(said.event.kind, ""))
+            yield from ((member, said) for member in (held if isinstance(held, tuple) else ()))
+        yield from ((holder, said) for _, _, holder, said in self._untold_reigns)
+
+    def _since(self, life: int) -> int:
+        return max(self._begin, self._lives[life])
+
+    def _entry(self, key: tuple[int, Field, int], said: _Said, node: str, session: str | None) -> _Entry:
+        life, member, number = key
+        time = self._guessed(member, number, said)
+        return _Entry(life, number, member, node, session, time, said.event.record.place)
+
+    def _session_of(self, run: ProcessRun) -> str | None:
+        said = self._first_of_session(run)
+        session = None if said is None else said.get(self._member["session"])
+        return session if isinstance(session, str) else None
+
+    def _numbered(self, entries: Sequence[_Entry]) -> Iterator[_Entry]:
+        """Entries whose numbers nobody states: they are taken to be the first of their life, if there is room."""
+        least: dict[int, int] = {}
+        for said in self._said:
+            for number in self._numbers_in(said):
+                least[self._life(said.time)] = min(number, least.get(self._life(said.time), number))
+        taken: Counter[int] = Counter()
+        for entry in entries:
+            taken[entry.life] += 1
+            if taken[entry.life] < least.get(entry.life, len(entries) + 1):
+                yield entry._replace(number=taken[entry.life])
+
+    def _numbers_in(self, said: _Said) -> list[int]:
+        """The numbers under which members are, or were, there, as a line states them."""
+        numbers = [number for held in self._maps(said) for number in held.values()]
+        return [number for number in (*numbers, self._number_in(said)) if isinstance(number, int)]
+
+    def _number_in(self, said: _Said) -> Field:
+        """The number that a line about an entry states."""
+        telling = said.event.kind in (*self._member["entered"], *self._member["stated"])
+        return said.get(self._member["number"]) if telling else None
+
+    def _untold_entries(self) -> dict[tuple[int, Field, int], _Said]:
+        """The entries that lines speak of and none tells of, with what speaks of them first."""
+        own = self._member
+        entered = (said for said in self._said if said.event.kind in own["entered"])
+        told = {(self._life(said.time), said.get(own["name"]), said.get(own["number"])) for said in entered}
+        found: dict[tuple[int, Field, int], _Said] = {}
+        for said in self._said:
+            pairs = [pair for held in self._maps(said) for pair in held.items()]
+            if said.event.kind in own["stated"]:
+                pairs.append((said.get(own["name"]), said.get(own["number"])))
+            for member, number in pairs:
+                key = self._life(said.time), member, number
+                if isinstance(number, int) and key not in told:
+                    found.setdefault((key[0], member, number), said)
+        return found
+
+    def _maps(self, said: _Said) -> Iterator[Mapping[Field, Field]]:
+        for name in self._member["maps"]:
+            held = said.get(name)
+            if isinstance(held, Mapping):
+                yield held
+
+    def _guessed(self, member: Field, number: int, said: _Said) -> int:
+        """When a member entered, for all that is known: before the logs begin, unless it was seen to be new, or not there yet."""
+        if any(self._is_new(member, each) and abs(each.time - said.time) <= NEAR for each in self._said):
+            return said.time
+        lacking = (
+            each.time
+            for each in self._said
+            if each.time < said.time and any(held.get(member) != number for held in self._maps(each))
+        )
+        return max(lacking, default=self._begin - 1) + 1
+
+    def _is_new(self, member: Field, said: _Said) -> bool:
+        return any(isinstance(held := said.get(name), tuple) and member in held for name in self._member["new"])
+
+    def _node_of(self, member: Field) -> str:
+        """The node that ran as this member, preferably one whose logs begin after its start."""
+        nodes = [node.name for node in self._reading.nodes if member in node.brokers]
+        lost = {run.node for run in self._lost}
+        return next((node for node in nodes if node in lost), next(iter(nodes), f"{self._member['name']} {member}"))
+
+    # ------------------------------------------------------------------------------------------------------- reigns
+
+    def _reigns(self) -> Iterator[_Guess]:
+        """The elections of which no line tells, and the terms that were reached before those of which one does."""
+        own, (every, _) = self._reign, self._all_reigns
+        untold = {(life, term): holder for life, term, holder, _ in self._untold_reigns}
+        first = min(every, default=None)
+        for (life, term), said in sorted(every.items(), key=itemgetter(0)):
+            time, place = self._begin if (life, term) == first else said.time, said.event.record.place
+            if term > 1 and (life, term - 1) not in every:
+                fields: dict[str, Field] = {own["term"]: term - 1}
+                yield _Guess(own["reached"], fields, time, place, f"supposed: {own['term']} {term - 1} was reached")
+            if (life, term) in untold:
+                yield from self._elected(untold[life, term], term, time, place)
+
+    @property
+    def _untold_reigns(self) -> Iterator[tuple[int, int, Field, _Said]]:
+        """The reigns of which no election tells, each with its holder and with what speaks of it first."""
+        every, holders = self._all_reigns
+        for (life, term), said in sorted(every.items(), key=itemgetter(0)):
+            if said.event.kind not in self._reign["held"]:
+                yield life, term, holders[life, term], said
+
+    @cached_property
+    def _all_reigns(self) -> tuple[dict[tuple[int, int], _Said], dict[tuple[int, int], Field]]:
+        """What tells, or speaks first, of the reign in each term of each life; and who its holder is."""
+        own = self._reign
+        held: dict[tuple[int, int], _Said] = {}
+        every: dict[tuple[int, int], _Said] = {}
+        for said in self._said:
+            term = said.get(own["term"])
+            if isinstance(term, int) and said.event.kind in own["held"]:
+                held.setdefault((self._life(said.time), term), said)
+            elif isinstance(term, int) and term > 0 and said.event.kind in own["spoken"]:
+                every.setdefault((self._life(said.time), term), said)
+        every |= held
+        holders = {key: said.get(own["winner"] if key in held else own["holder"]) for key, said in every.items()}
+        for said, holder in self._acting():
+            key = self._acting_for(said, holder, every, holders)
+            if key is not None and key not in held and (key not in every or said.time < every[key].time):
+                every[key], holders[key] = said, holder
+        return every, holders
+
+    def _acting(self) -> Iterator[tuple[_Said, Field]]:
+        """Lines that say who reigns, and not in which term."""
+        for said in self._said:
+            if said.event.kind in self._reign["acting"]:
+                yield said, said.get(self._member["name"])
+            elif said.event.kind in self._reign["known"]:
+                yield said, said.get(self._reign["winner"])
+
+    def _acting_for(
+        self,
+        said: _Said,
+        holder: Field,
+        every: Mapping[tuple[int, int], _Said],
+        holders: Mapping[tuple[int, int], Field],
+    ) -> tuple[int, int] | None:
+        """The term in which somebody must have been elected before a line: one of the holder's, or one that nobody speaks of; None if there is none."""
+        life = self._life(said.time)
+        own = [key for key in every if key[0] == life and holders[key] == holder]
+        if any(every[key].time <= said.time + NEAR for key in own):
+            return None
+        later = [key for key in every if key[0] == life and every[key].time > said.time]
+        coming = min(later, default=None)
+        if coming is None or coming in own:
+            return coming
+        before = life, coming[1] - 1
+        return before if before not in every and before[1] > 0 else None
+
+    def _elected(self, winner: Field, term: int, time: int, place: Place) -> Iterator[_Guess]:
+        own, node = self._reign, self._node_of(winner)
+        fields: dict[str, Field] = {"node": node, own["winner"]: winner, own["term"]: term, own["version"]: term}
+        yield _Guess(own["wins"], fields, time, place, f"supposed: {node} was elected for {own['term']} {term}")
+        yield _Guess(own["reads"], {"node": node}, time, place, f"supposed: {node} has read who is there")
+
+
+def _stream(name: str, guesses: Sequence[_Guess]) -> Iterator[Event]:
+    """The guesses as events of one stream, whose times do not go backwards: none is later than those after it."""
+    run = ProcessRun(SUPPOSED, 1)
+    latest = np.minimum.accumulate([guess.time for guess in guesses][::-1])[::-1].tolist() if guesses else []
+    for guess, time in zip(guesses, latest, strict=True):
+        record = LogRecord(guess.place, time, "INFO", "", None, guess.text)
+        yield Event(guess.kind, "", guess.fields, record, run, name)
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return tomllib.loads((files("assay.traces.shapes") / "supposed.toml").read_text(encoding="utf-8"))
