@@ -258,7 +258,8 @@ class Binder:
     def thinned(self, events: Selection, read: Read) -> list[Observation]:
         """What the events are without those that state the same of one write as an earlier one, and no action (NOTE(equal lines))."""
         chosen: list[Chosen] = []
-        for number, stated in events.stated().items():
+        earliest = events.earliest()
+        for number in earliest:
             every: list[int] | None = None
             for order, view in enumerate(read.views.get(number, ())):
                 rule = view[0]
@@ -266,7 +267,7 @@ class Binder:
                     every = np.flatnonzero(events.numbers == number).tolist() if every is None else every
                     chosen += (Chosen(at, order, view) for at in every)
                 else:
-                    chosen.append(Chosen(stated.earliest, order, view))
+                    chosen.append(Chosen(earliest[number], order, view))
         return observed(events, chosen)
 
     def misfits(self, events: Iterable[Event]) -> list[Misfit]:

@@ -12,20 +12,26 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from assay.checker.array_code.array_function import ArrayFunction
 from assay.grammar.kernel import TracePlan
 from assay.traces.events import Event
 from assay.traces.log_events import Events, LogEvents, Packed, Traits, traits_of
 from assay.traces.readers.interning import Interning
 from assay.traces.readers.moulds import Mould, Moulds
+from assay.traces.readers.narrow import Narrow
 from assay.traces.readers.repetition import masked
 from assay.traces.readers.rows import NEVER
 from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.form import Form
 from assay.traces.statement import IN_PLACE, OF_THE_FILE, StatementKeys, named_by
+
+Positions = npt.NDArray[np.signedinteger[Any]]
+"""Numbers of events, or of what they state, of a whole log: of these there are so many that they are kept in as few bytes as do."""
 
 _ABSENT = object()
 _LOOSE = -1
@@ -57,20 +63,43 @@ def fields_read(plan: TracePlan) -> Names:
     return Everywhere(measured, named_by(plan.rules))
 
 
+@ArrayFunction
+def count_out(numbers: Any, begins: Any, order: Any) -> None:
+    """Where the entries of each number begin, and the entries in the order of their numbers; ``begins`` has zeros, one for each number and one more."""
+    for at in range(numbers.shape[0]):
+        begins[numbers[at] + 1] += 1
+    for number in range(begins.shape[0] - 1):
+        begins[number + 1] += begins[number]
+    for at in range(numbers.shape[0]):
+        order[begins[numbers[at]]] = at
+        begins[numbers[at]] += 1
+    for back in range(begins.shape[0] - 1):
+        number = begins.shape[0] - 1 - back
+        begins[number] = begins[number - 1]
+    begins[0] = 0
+
+
+def in_order(numbers: Positions, count: int) -> tuple[Positions, Numbers]:
+    """The positions of entries in the order of their numbers, which are below ``count``, and where those of each number begin."""
+    begins, order = np.zeros(count + 1, np.int64), np.empty(len(numbers), np.int32)
+    count_out(np.ascontiguousarray(numbers, np.int32), begins, order)
+    return order, begins
+
+
 @dataclass(frozen=True, slots=True)
 class Statements:
     """The number of what each event states; the positions of the events in the order of these numbers, and where those of each number begin."""
 
-    numbers: Numbers
-    order: Numbers
+    numbers: Positions
+    order: Positions
     begins: Numbers
 
     @property
-    def examples(self) -> Numbers:
+    def examples(self) -> Positions:
         """For each number the position of the first event that states it."""
         return self.order[self.begins[:-1]]
 
-    def positions(self, number: int) -> Numbers:
+    def positions(self, number: int) -> Positions:
         """The positions of the events that state it."""
         return self.order[self.begins[number] : self.begins[number + 1]]
 
@@ -95,7 +124,7 @@ class EventTable(Events):
         for part in self.parts:
             yield from part
 
-    def at(self, positions: Numbers) -> Iterator[Event]:
+    def at(self, positions: Positions) -> Iterator[Event]:
         """The events at some positions, in that order."""
         parts = np.searchsorted(self._starts, positions, side="right") - 1
         ends = np.flatnonzero(np.diff(parts)) + 1
@@ -105,7 +134,7 @@ class EventTable(Events):
                 local = positions[begin:end] - self._starts[int(parts[begin])]
                 yield from part.at(local) if isinstance(part, LogEvents) else (part[each] for each in local.tolist())
 
-    def only(self, positions: Numbers) -> tuple[EventTable, Numbers]:
+    def only(self, positions: Positions) -> tuple[EventTable, Numbers]:
         """A table of the records of which some events are, which are in order, and the positions here of all its events."""
         parts, kept = list[Sequence[Event]](), [np.empty(0, np.int64)]
         for number, own in zip(
@@ -140,16 +169,22 @@ class EventTable(Events):
         """The events of such lines."""
         return self.at(self.where(ask))
 
-    @cached_property
+    @property
     def times(self) -> Numbers:
         """The times of all events; ``NEVER`` where they state none."""
         return np.concatenate([np.empty(0, np.int64), *map(times, self.parts)])
 
-    def by_stream(self, positions: Numbers, *, threads: bool) -> Iterator[Numbers]:
+    def times_at(self, positions: Positions) -> Numbers:
+        """The times of the events at some positions."""
+        return self._times.at(positions)
+
+    @cached_property
+    def _times(self) -> Narrow:
+        return Narrow(self.times)
+
+    def by_stream(self, positions: Positions, *, threads: bool) -> Iterator[Numbers]:
         """Where, among some positions, the events are of each log of a process run, and of each thread if ``threads`` are told apart."""
-        parts = np.searchsorted(self._starts, positions, side="right") - 1
-        order = np.argsort(parts, kind="stable")
-        for number, own in zip(*_groups(parts[order], order), strict=True):
+        for number, own in self._by_part(positions):
             part = self.parts[number]
             if isinstance(part, LogEvents):
                 if not threads:
@@ -165,24 +200,35 @@ class EventTable(Events):
                 found.setdefault(key, []).append(at)
             yield from (np.array(each, np.int64) for each in found.values())
 
-    @cached_property
-    def _resolutions(self) -> Numbers | None:
-        """For how many milliseconds the time of each event stands; None if for one each."""
-        found = [_resolutions(part) for part in self.parts]
-        return None if all(int(each.max(initial=1)) == 1 for each in found) else np.concatenate(found)
+    def _by_part(self, positions: Positions) -> Iterator[tuple[int, Numbers]]:
+        """The number of each log of which some positions are, with where among these its own are."""
+        if (np.diff(positions) >= 0).all():
+            begins = np.searchsorted(positions, self._starts)
+            for number in np.flatnonzero(np.diff(begins)).tolist():
+                yield number, np.arange(begins[number], begins[number + 1])
+            return
+        parts = np.searchsorted(self._starts, positions, side="right") - 1
+        order = np.argsort(parts, kind="stable")
+        yield from zip(*_groups(parts[order], order), strict=True)
 
-    def ends(self, positions: Numbers) -> Numbers:
+    @cached_property
+    def _resolutions(self) -> Narrow | None:
+        """For how many milliseconds the time of each event stands; None if for one each."""
+        if all(int(_resolutions(part).max(initial=1)) == 1 for part in self.parts):
+            return None
+        return Narrow(np.concatenate([*map(_resolutions, self.parts)]))
+
+    def ends(self, positions: Positions) -> Numbers:
         """Up to when events were written, in milliseconds since the epoch; counted from 0 where that is not known."""
-        stated = self.times[positions]
-        lasting = np.ones_like(stated) if self._resolutions is None else self._resolutions[positions]
-        stated = stated.copy()
+        stated = self.times_at(positions)
+        lasting = np.ones_like(stated) if self._resolutions is None else self._resolutions.at(positions)
         stated[stated == NEVER] = 0
         return stated + lasting
 
     def statements(self, names: Names) -> Statements:
         """What the events state in the fields that are asked for (see the note on statements)."""
         counting = _Counting(names)
-        numbers = np.empty(len(self), np.int64)
+        numbers = np.empty(len(self), np.int32)
         for start, part in zip(self._starts, self.parts, strict=False):
             own = numbers[start : start + len(part)]
             own[:] = _LOOSE
@@ -190,9 +236,7 @@ class EventTable(Events):
                 for packed in part.packed():
                     own[packed.at] = counting.numbers(packed, part)
         counting.count_loose(numbers, self)
-        order = np.argsort(numbers, kind="stable")
-        begins = np.searchsorted(numbers[order], np.arange(int(numbers.max(initial=-1)) + 2))
-        return Statements(numbers, order, begins)
+        return Statements(numbers, *in_order(numbers, int(numbers.max(initial=-1)) + 1))
 
 
 def _only(part: Sequence[Event], positions: Numbers) -> tuple[Sequence[Event], Numbers]:
@@ -293,15 +337,20 @@ class _Counting:
     def _givens(self, forms: _Forms, codes: Numbers, sessions: Numbers, part: LogEvents) -> Numbers:
         """The number of what is added to each event, of the fields that are asked for."""
         keys = forms.groups[codes] * len(part.sessions.names) + sessions
-        distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        kinds = list(self._groups)
+        places = np.full(len(self._groups) * len(part.sessions.names), len(codes), np.int64)
+        places[keys[::-1]] = np.arange(len(codes) - 1, -1, -1)
+        distinct = np.flatnonzero(places < len(codes))
+        first = places[distinct]
+        kinds: list[Any] = list(self._groups)
         found = np.empty(len(distinct), np.int64)
         for at, (key, example) in enumerate(zip(distinct.tolist(), first.tolist(), strict=True)):
             group, session = divmod(key, len(part.sessions.names))
             names, of_the_file, _ = kinds[group]
             _, form = forms.forms[int(codes[example])]
             found[at] = self._given_number(part, form, part.sessions.names[session], names, of_the_file=of_the_file)
-        return found[which]
+        places[distinct] = found
+        given: Numbers = places[keys]
+        return given
 
     def _given_number(
         self, part: LogEvents, form: Form, session: str | None, names: Sequence[str], *, of_the_file: bool
@@ -313,7 +362,7 @@ class _Counting:
         key = given, part.author.run if of_the_file and _ABSENT in given else None
         return self._given.setdefault(key, len(self._given))
 
-    def count_loose(self, numbers: Numbers, table: EventTable) -> None:
+    def count_loose(self, numbers: Positions, table: EventTable) -> None:
         """Give numbers to the events that have none, one by one."""
         keys = StatementKeys(self._names)
         known: dict[Hashable, int] = {}

@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from assay.checker.evaluate.remembering import Remembered, consulted, read_directly
+from assay.checker.evaluate.remembering import Remembered, Watched, consulted, read_directly
 from assay.checker.evaluate.scope import Frame
+from assay.checker.evaluate.traverse import variables_of
 from assay.checker.evaluate.undefined import Undefined
 from assay.checker.verdict import State
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.moments import Moment
+from assay.traces.moments import Moment, changes
 
 UNDEFINED = object()
 
@@ -40,7 +41,7 @@ class Timeline:
         """The positions at which a variable changes."""
         return self._of(at, lambda state: state[at])
 
-    def of_value(self, value: Remembered, given: tuple[Value, ...]) -> list[int]:
+    def of_value(self, value: Remembered | Watched, given: tuple[Value, ...]) -> list[int]:
         """The positions at which a value changes, for values of its locals."""
 
         def now(state: State) -> object:
@@ -67,12 +68,14 @@ class Flips:
 
     def __init__(self, condition: k.Expr, places: dict[str, int], own: Sequence[int]) -> None:
         self._own = own
+        self._read = sorted(places[name] for name in variables_of(condition) if places[name] in own)
         self._direct = sorted(places[name] for name in read_directly(condition) if places[name] not in own)
 
     def of(
         self, timeline: Timeline, own: Sequence[Moment], truth: Callable[[Moment], bool]
     ) -> Iterator[tuple[Moment, bool]]:
         """Moments of both executions as one, in their order, with whether the condition holds: all at which that can change."""
+        own = list(changes(own, self._read))
         bounds = [bisect_right(timeline.times, moment.at) for moment in own]
         if bounds[0] > 0:
             yield from self._stretch(timeline, timeline.moments[0], own[0].state, 0, bounds[0], truth)
@@ -89,9 +92,9 @@ class Flips:
             with consulted() as values:
                 holds = truth(moment)
             yield moment, holds
-            changes = [timeline.of_variable(place) for place in self._direct]
-            changes += [timeline.of_value(value, given) for value, given in values]
-            at = min((each[next_] for each in changes if (next_ := bisect_right(each, at)) < len(each)), default=end)
+            turns = [timeline.of_variable(place) for place in self._direct]
+            turns += [timeline.of_value(value, given) for value, given in values]
+            at = min((each[next_] for each in turns if (next_ := bisect_right(each, at)) < len(each)), default=end)
             if at >= end:
                 return
             shared = timeline.moments[at]

@@ -25,7 +25,7 @@ from assay.traces.decode import OutOfRangeError, UnfitError, decode
 from assay.traces.events import Event, Field
 from assay.traces.flips import Flips, Timeline
 from assay.traces.join import SliceAnswer
-from assay.traces.moments import Endings, Moment, moments, spans, woven
+from assay.traces.moments import Endings, Moment, changes, moments, spans, woven
 from assay.traces.selection import Selection
 from assay.traces.slicing import split
 from assay.traces.statement import EVERY_SLICE
@@ -88,7 +88,7 @@ class Meter:
         self.own = () if plan.slicing is None else split(kernel, plan.slicing).own
         read = {self.places[name] for measure in plan.measures for name in variables_of(measure.condition)}
         self.every = moments(basis.execution, plan.ordering, self.begin)
-        self.late = list(_changes(self.every, sorted(read - set(self.own))))
+        self.late = list(changes(self.every, sorted(read - set(self.own))))
         self._flips = {id(each): Flips(each.condition, self.places, self.own) for each in plan.measures}
         self.early = Endings(self.meanings, plan.ends, written).early(self.late)
         self._timelines = Timeline(self.early), Timeline(self.late)
@@ -188,7 +188,7 @@ class Meter:
         """The stretches in which a measure's condition is true of a slice."""
         if any(len({each.value for each in statements}) > 1 for statements in stated.values()):
             read = [self.places[name] for name in variables_of(measure.condition)]
-            return _stretches((m, truth(m)) for m in _changes(woven(shared.moments, own, self.own), read))
+            return _stretches((m, truth(m)) for m in changes(woven(shared.moments, own, self.own), read))
         return _stretches(self._flips[id(measure)].of(shared, own, truth))
 
     def _spells(self, early: Iterable[Stretch], late: Iterable[Stretch]) -> Iterator[Spell]:
@@ -242,16 +242,6 @@ def _stretches(found: Iterable[tuple[Moment, bool]]) -> Iterator[Stretch]:
 def _meet(begin: float, end: float, first: float, last: float) -> bool:
     """Whether a stretch of time begins or ends within another; one that begins and ends at one time, by its lines, may be at the edge."""
     return (first < end or last <= end) and (last > begin or first >= begin)
-
-
-def _changes(found: Iterable[Moment], read: Sequence[int]) -> Iterator[Moment]:
-    """The moments at which one of these variables has another value than before."""
-    before: list[Value] | None = None
-    for moment in found:
-        values = [moment.state[at] for at in read]
-        if values != before:
-            yield moment
-        before = values
 
 
 def _decoded(value: Field, field: k.EventField, time: float) -> Iterator[Statement]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from operator import eq
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ from assay.traces.readers.stretch import Numbers
 from assay.traces.sessions import Sessions
 from assay.traces.shapes.form import Form
 from assay.traces.shapes.recognise import Likeness
+
+_UNTOLD = -1
 
 
 def _forms_of_mould(mould: Mould) -> int:
@@ -94,7 +96,7 @@ class Events(Sequence[Event]):
     """Events that are made when they are asked for."""
 
     @abstractmethod
-    def at(self, positions: Numbers) -> Iterator[Event]:
+    def at(self, positions: npt.NDArray[np.signedinteger[Any]]) -> Iterator[Event]:
         """The events at some positions, in that order."""
 
     @overload
@@ -113,7 +115,9 @@ class LogEvents(Events):
     """The events of one log that one process run wrote, in the order of their writing."""
 
     def __init__(self, rows: Rows, sessions: Sessions, author: Author, stream: str) -> None:
-        self._rows, self.sessions, self.author, self._stream = rows, sessions, author, stream
+        rows.settle()
+        numbers = sessions.numbers.astype(np.min_scalar_type(len(sessions.names)))
+        self._rows, self.sessions, self.author, self._stream = rows, Sessions(sessions.names, numbers), author, stream
         repeated = rows.repeated()
         self._doubtful = repeated.doubtful
         counts = rows.told(_findings_of_match, _forms_of_mould, np.int64)
@@ -131,7 +135,7 @@ class LogEvents(Events):
         for row, match in enumerate(self._rows):
             yield from self._made(row, match)
 
-    def at(self, positions: Numbers) -> Iterator[Event]:
+    def at(self, positions: npt.NDArray[np.signedinteger[Any]]) -> Iterator[Event]:
         """The events at some positions."""
         rows = np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1
         which = self._forms_at(positions, rows).tolist()
@@ -150,7 +154,7 @@ class LogEvents(Events):
             forms = [forms[number] for number in self._numbers[self._first[row] : self._first[row + 1]].tolist()]
         return [self.author.event_of(form, match.record, session, stream) for form in forms]
 
-    def _forms_at(self, positions: Numbers, rows: Numbers) -> Numbers:
+    def _forms_at(self, positions: npt.NDArray[np.signedinteger[Any]], rows: Numbers) -> Numbers:
         """The number of the form, in its record, of which each of some events is; the records are given too."""
         return positions - self._first[rows] if self._numbers is None else self._numbers[positions]
 
@@ -224,32 +228,28 @@ class LogEvents(Events):
 
     def told(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
         """What is said of each event by its traits."""
-        found, loose = np.zeros(len(self), np.bool_), np.ones(len(self), np.bool_)
-        for at, every, which, _ in self._packed_traits():
-            found[at], loose[at] = np.array([ask(each) for each in every], np.bool_)[which], False
-        alone = np.flatnonzero(loose)
-        found[alone] = [ask(traits_of(event)) for event in self.at(alone)]
-        return found
+        every, which = self._traits
+        said: npt.NDArray[np.bool_] = np.array([ask(each) for each in every], np.bool_)[which]
+        return said
 
     def traits(self) -> Counter[Traits]:
         """The traits of the events, and how many have them."""
-        found: Counter[Traits] = Counter()
-        loose = np.ones(len(self), np.bool_)
-        for at, every, _, counts in self._packed_traits():
-            loose[at] = False
-            for each, count in zip(every, counts.tolist(), strict=True):
-                found[each] += count
-        found.update(map(traits_of, self.at(np.flatnonzero(loose))))
-        return found
+        every, which = self._traits
+        return Counter(dict(zip(every, np.bincount(which, minlength=len(every)).tolist(), strict=True)))
 
-    def _packed_traits(self) -> Iterator[tuple[Numbers, list[Traits], Numbers, Numbers]]:
-        """Where packed events of one source are, the traits that they have, which of these each has, and how many have each."""
+    @cached_property
+    def _traits(self) -> tuple[list[Traits], npt.NDArray[np.unsignedinteger[Any]]]:
+        """The traits that events have, and which of these each has."""
+        known: dict[Traits, int] = {}
+        found = np.full(len(self), _UNTOLD, np.int32)
         for packed in self.packed():
             first, forms = packed.moulds.forms
-            codes, which, counts = np.unique(
-                first[packed.numbers] + packed.forms, return_inverse=True, return_counts=True
-            )
-            yield packed.at, [_traits_of_form(*forms[code]) for code in codes.tolist()], which, counts
+            codes, which = np.unique(first[packed.numbers] + packed.forms, return_inverse=True)
+            numbers = [known.setdefault(_traits_of_form(*forms[code]), len(known)) for code in codes.tolist()]
+            found[packed.at] = np.array(numbers, np.int32)[which]
+        loose = np.flatnonzero(found == _UNTOLD)
+        found[loose] = [known.setdefault(traits_of(event), len(known)) for event in self.at(loose)]
+        return list(known), found.astype(np.min_scalar_type(len(known)))
 
     @cached_property
     def threads(self) -> Numbers:

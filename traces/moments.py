@@ -19,7 +19,7 @@ from assay.checker.evaluate.outcome import Successor
 from assay.checker.verdict import State
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
-from assay.grammar.values import Atom
+from assay.grammar.values import Atom, Value
 from assay.traces.attribution import Stream
 from assay.traces.event_table import times
 from assay.traces.events import Event
@@ -78,6 +78,16 @@ def _latest(steps: Sequence[ExecutedStep], skew: int) -> tuple[list[float], list
             at, late = min(at, time), min(late, time + record.resolution - 1 + skew)
         found.append((at, late))
     return [time for time, _ in reversed(found)], [last for _, last in reversed(found)]
+
+
+def changes(found: Iterable[Moment], read: Sequence[int]) -> Iterator[Moment]:
+    """The moments at which one of these variables has another value than before."""
+    before: list[Value] | None = None
+    for moment in found:
+        values = [moment.state[at] for at in read]
+        if values != before:
+            yield moment
+        before = values
 
 
 class Endings:

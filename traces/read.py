@@ -13,6 +13,7 @@ from assay.traces.attribution import Stream, attribute
 from assay.traces.event_table import EventTable
 from assay.traces.events import Event, Notice, Place
 from assay.traces.identity import Node
+from assay.traces.memory import give_back
 from assay.traces.readers.reading import FileReading
 from assay.traces.readers.records import RecordReader, may_be_pasted
 from assay.traces.readers.scan import ScanLimits
@@ -95,7 +96,9 @@ def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions())
     places = [Path(path) for path in paths]
     check_paths(places)
     with no_collection():
-        return _read(places, options)
+        reading = _read(places, options)
+    give_back(sum(reading.kinds.values()))
+    return reading
 
 
 @contextmanager

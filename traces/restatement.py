@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
@@ -20,6 +22,8 @@ from assay.traces.order import Order, order, stream_key
 from assay.traces.readers.stretch import Numbers
 from assay.traces.search.model import Model
 from assay.traces.selection import Selection
+
+_NOTHING = -1
 
 
 def compared_order(model: Model, observations: Iterable[Observation]) -> Order:
@@ -32,8 +36,48 @@ def compared_order(model: Model, observations: Iterable[Observation]) -> Order:
 def compared_events(model: Model, events: Selection, read: Read) -> Order:
     """The order of those observations of events that are to be compared with the model."""
     stretches, ordering = _Stretches(model.kernel), model.plan.ordering
-    kept = (each for own in events.by_stream(ordering.unit) for each in stretches.ends(_chosen(events, own, read)))
+    outer = _Outer(stretches, read, int(events.numbers.max(initial=-1)) + 1)
+    streams = (outer.of(own, events.numbers[own]) for own in events.by_stream(ordering.unit))
+    kept = (each for own in streams for each in stretches.ends(_chosen(events, own, read)))
     return order(observed(events, kept), ordering)
+
+
+class _Outer:
+    """Finds among the events of a stream, by what they state, all that can be the first or the last of equal ones of a stretch.
+
+    A stretch can only end at an event that may not be repeated, or that asks for an action with another value than the event before it that asks
+    for that action. Between two of these, wherever stretches really end, what is neither the first nor the last of the events that state the same is
+    neither in its stretch. Few of a stream's events are left, and only these are looked at one by one.
+    """
+
+    def __init__(self, stretches: _Stretches, read: Read, count: int) -> None:
+        self._speaking = np.zeros(count, np.bool_)
+        self._ending = np.zeros(count, np.bool_)
+        values: dict[Hashable, int] = {}
+        asked: dict[int, Numbers] = {}
+        for number, views in read.views.items():
+            for at, (rule, _) in enumerate(views):
+                self._speaking[number] = True
+                self._ending[number] |= not stretches.is_repeatable(rule)
+                if rule.steps:
+                    column = asked.setdefault(id(rule), np.full(count, _NOTHING, np.int32))
+                    column[number] = values.setdefault(Chosen(0, at, views[at]).values, len(values))
+        self._asked = tuple(asked.values())
+
+    def of(self, positions: Numbers, numbers: Numbers) -> Numbers:
+        """The positions of those events, of a stream's; ``numbers`` says what they state."""
+        speaking = self._speaking[numbers]
+        positions, numbers = positions[speaking], numbers[speaking]
+        ends = self._ending[numbers]
+        for column in self._asked:
+            asked = column[numbers]
+            asking = np.flatnonzero(asked != _NOTHING)
+            ends[asking[1:][np.diff(asked[asking]) != 0]] = True
+        parts = np.cumsum(ends)
+        by_number = np.lexsort((np.arange(len(numbers)), numbers, parts))
+        alike = (np.diff(parts[by_number]) == 0) & (np.diff(numbers[by_number]) == 0)
+        inner = by_number[1:-1][alike[:-1] & alike[1:]]
+        return np.delete(positions, inner)
 
 
 def _chosen(events: Selection, positions: Numbers, read: Read) -> Iterator[Chosen]:
@@ -87,7 +131,7 @@ class _Stretches:
         done: dict[int, object] = {}
         for seen in stream:
             rule = seen.rule
-            repeatable = self._is_repeatable(rule)
+            repeatable = self.is_repeatable(rule)
             if not repeatable or (rule.steps and done.get(id(rule), seen.values) != seen.values):
                 yield from (each for each in last.values() if each is not None)
                 last, done = {}, {}
@@ -99,7 +143,8 @@ class _Stretches:
                 last[key] = seen if key in last else None
         yield from (each for each in last.values() if each is not None)
 
-    def _is_repeatable(self, rule: k.TraceRule) -> bool:
+    def is_repeatable(self, rule: k.TraceRule) -> bool:
+        """Whether a second event right after an equal one asks for nothing that the first did not (remembered)."""
         known = self._repeatable.get(id(rule))
         if known is None:
             known = self._repeatable[id(rule)] = is_repeatable(self._kernel, rule)

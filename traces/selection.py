@@ -10,13 +10,15 @@ from typing import NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from assay.traces.event_table import EventTable, Names
+from assay.traces.event_table import EventTable, Names, Positions, in_order
 from assay.traces.events import Event, Field
 from assay.traces.log_events import Events
 from assay.traces.readers.rows import NEVER
 from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.form import LineFields
 from assay.traces.statement import EVERY_SLICE
+
+_NONE = -1
 
 FEW = 1 << 14
 """Events of a log that has so many are made anew each time that they are asked for."""
@@ -47,18 +49,17 @@ class Mark:
 
 
 class Stated(NamedTuple):
-    """What events of a selection state: an event that is the first to state it, how many do, and where the first one is that does so earliest."""
+    """What events of a selection state: an event that is the first to state it, and how many do."""
 
     example: Event
     times: int
-    earliest: int
 
 
 class Selection(Events):
     """Some events of a table, by their positions there, each with a mark if there is one. ``numbers`` says of all events of the table what they state."""
 
-    def __init__(self, table: EventTable, positions: Numbers, numbers: Numbers, mark: Mark | None = None) -> None:
-        self._table, self.positions, self._numbers, self._mark = table, positions, numbers, mark
+    def __init__(self, table: EventTable, positions: Positions, numbers: Positions, mark: Mark | None = None) -> None:
+        self.table, self.positions, self._numbers, self._mark = table, positions, numbers, mark
         self._kept: list[Event] | None = None
 
     @classmethod
@@ -71,23 +72,18 @@ class Selection(Events):
 
     def some(self, which: Numbers) -> Selection:
         """Those of the events at some positions, which are in order."""
-        return Selection(self._table, self.positions[which], self._numbers, self._mark)
-
-    @property
-    def table(self) -> EventTable:
-        """The table that the events are of."""
-        return self._table
+        return Selection(self.table, self.positions[which], self._numbers, self._mark)
 
     def keep(self) -> None:
         """Make all events, once and for all."""
         if self._kept is None:
             self._kept = list(self._made(self.positions))
 
-    def _made(self, positions: Numbers) -> Iterator[Event]:
-        made = self._table.at(positions)
+    def _made(self, positions: Positions) -> Iterator[Event]:
+        made = self.table.at(positions)
         return made if self._mark is None else map(self._mark.on, made)
 
-    def at(self, positions: Numbers) -> Iterator[Event]:
+    def at(self, positions: Positions) -> Iterator[Event]:
         """The events at some positions, in that order."""
         if not self._is_kept:
             return self._made(self.positions[positions])
@@ -96,7 +92,7 @@ class Selection(Events):
     @property
     def _is_kept(self) -> bool:
         """Whether all events are made, which those of a small log are when one is asked for."""
-        if self._kept is None and len(self._table) < FEW:
+        if self._kept is None and len(self.table) < FEW:
             self.keep()
         return self._kept is not None
 
@@ -113,66 +109,85 @@ class Selection(Events):
     __hash__ = None  # type: ignore[assignment]
 
     @cached_property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> Positions:
         """What each of the events states."""
         return self._numbers[self.positions]
 
     @cached_property
     def times(self) -> Numbers:
         """The times of the events; ``NEVER`` where they state none."""
-        return self._table.times[self.positions]
+        return self.table.times_at(self.positions)
 
     def of_kind(self, kind: str | None) -> npt.NDArray[np.bool_]:
         """Which of the events are of a kind."""
-        return self._table.of_kind(kind)[self.positions]
+        return self.table.of_kind(kind)[self.positions]
 
     def of_kinds(self, kinds: Container[str]) -> Iterator[Event]:
         """The events of some kinds."""
-        examples, which = self._examples
-        return self.at(np.flatnonzero(np.array([example.kind in kinds for example in examples], np.bool_)[which]))
+        fitting = np.array([example.kind in kinds for example in self._examples], np.bool_)
+        return self.at(np.flatnonzero(fitting[self._which]))
 
     def timed_values(self, field: str) -> list[tuple[Field, int | None]]:
         """What each statement says of a field that statements are told apart by, at each of its times."""
-        examples, which = self._examples
-        values = [example.fields.get(field) for example in examples]
+        which = self._which
+        values = [example.fields.get(field) for example in self._examples]
         stating = np.array([value is not None for value in values], np.bool_)[which]
         rows = zip(which[stating].tolist(), self.times[stating].tolist(), strict=True)
         return [(values[at], None if time == NEVER else time) for at, time in rows]
 
     def values_of(self, field: str) -> list[Field]:
         """What each of the events states in a field that is among those by which statements are told apart; None where it has none."""
-        values = [example.fields.get(field) for example in self._examples[0]]
-        return [values[at] for at in self._examples[1].tolist()]
+        values = [example.fields.get(field) for example in self._examples]
+        return [values[at] for at in self._which.tolist()]
 
     def by_stream(self, unit: str) -> Iterator[Numbers]:
         """The positions of the events of each sequence of lines, or of each thread in it if threads are the ``unit`` of order."""
-        return self._table.by_stream(self.positions, threads=unit == "thread")
-
-    @property
-    def examples(self) -> Sequence[Event]:
-        """For each statement the first event that makes it."""
-        return self._examples[0]
+        return self.table.by_stream(self.positions, threads=unit == "thread")
 
     @cached_property
-    def _examples(self) -> tuple[list[Event], Numbers]:
-        """An event for each statement, and which of them stands for each event."""
-        _, first, which = np.unique(self.numbers, return_index=True, return_inverse=True)
-        return list(self.at(first)), which
+    def _first(self) -> tuple[Numbers, Numbers, Numbers]:
+        """The numbers of all that is stated, in their order; where each is stated first, and how often."""
+        if len(self) < FEW:
+            return np.unique(self.numbers, return_index=True, return_counts=True)
+        order, begins = in_order(self.numbers, int(self.numbers.max()) + 1)
+        distinct = np.flatnonzero(np.diff(begins))
+        return distinct, order[begins[distinct]].astype(np.int64), np.diff(begins)[distinct]
+
+    @cached_property
+    def _examples(self) -> list[Event]:
+        """An event for each of these numbers."""
+        return list(self.at(self._first[1]))
+
+    @cached_property
+    def _which(self) -> Numbers:
+        """Which of these examples stands for each event."""
+        return np.searchsorted(self._first[0], self.numbers)
 
     @cached_property
     def ends(self) -> Numbers:
         """When each of the events was written at the latest, in milliseconds since the epoch; 1 where that is not known."""
-        return self._table.ends(self.positions)
+        return self.table.ends(self.positions)
+
+    def firsts(self, numbers: Positions, positions: Positions) -> Iterator[Event]:
+        """Of some events of the table those that state something first, as this selection sees them; ``numbers`` says what all events of the table state."""
+        found = np.full(int(numbers.max(initial=-1)) + 1, _NONE, np.int32)
+        found[numbers[positions[::-1]]] = positions[::-1]
+        made = self.table.at(np.sort(found[found != _NONE]))
+        return made if self._mark is None else map(self._mark.on, made)
 
     def stated(self) -> dict[int, Stated]:
         """What the events state, by its number, in the order of the first events that do."""
-        distinct, first, counts = np.unique(self.numbers, return_index=True, return_counts=True)
-        examples, _ = self._examples
-        by_time = np.lexsort((np.arange(len(self)), self.ends, self.numbers))
-        earliest = by_time[np.searchsorted(self.numbers[by_time], distinct)]
-        columns = distinct.tolist(), examples, counts.tolist(), earliest.tolist()
-        rows = [(number, Stated(*stated)) for number, *stated in zip(*columns, strict=True)]
+        distinct, first, counts = self._first
+        columns = distinct.tolist(), self._examples, counts.tolist()
+        rows = [(number, Stated(example, times)) for number, example, times in zip(*columns, strict=True)]
         return dict(rows[at] for at in np.argsort(first).tolist())
+
+    def earliest(self) -> dict[int, int]:
+        """By the number of what events state, where the first one is that does so earliest."""
+        by_time = np.lexsort((np.arange(len(self)), self.ends, self.numbers))
+        ordered = self.numbers[by_time]
+        begins = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
+        return dict(zip(ordered[begins].tolist(), by_time[begins].tolist(), strict=True))
 
 
 def apart(selections: Mapping[str, Selection]) -> dict[str, Selection]:
@@ -180,7 +195,7 @@ def apart(selections: Mapping[str, Selection]) -> dict[str, Selection]:
     if not selections:
         return {}
     first = next(iter(selections.values()))
-    table, kept = first._table.only(np.unique(np.concatenate([each.positions for each in selections.values()])))
+    table, kept = first.table.only(np.unique(np.concatenate([each.positions for each in selections.values()])))
     numbers = first._numbers[kept]
     return {
         name: Selection(table, np.searchsorted(kept, each.positions), numbers, each._mark)

@@ -263,7 +263,8 @@ def _item(order: int, seen: Observation) -> Item:
 def _chosen(new: Selection, read: Read, restated: set[int]) -> list[Chosen]:
     """What is looked at of new events."""
     found: list[Chosen] = []
-    for number, stated in new.stated().items():
+    earliest = new.earliest()
+    for number in new.stated():
         every: list[int] | None = None
         for order, view in enumerate(read.views.get(number, ())):
             rule = view[0]
@@ -271,7 +272,7 @@ def _chosen(new: Selection, read: Read, restated: set[int]) -> list[Chosen]:
                 every = np.flatnonzero(new.numbers == number).tolist() if every is None else every
                 found += (Chosen(at, order, view) for at in every)
             elif number not in restated:
-                found.append(Chosen(stated.earliest, order, view))
+                found.append(Chosen(earliest[number], order, view))
     return found
 
 

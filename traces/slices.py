@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.grammar.kernel import Slicing
-from assay.traces.event_table import EventTable, Everywhere, Names, Statements
+from assay.traces.event_table import EventTable, Everywhere, Names, Positions, Statements, in_order
 from assay.traces.events import Event
 from assay.traces.lives import lives
-from assay.traces.readers.stretch import Numbers
 from assay.traces.selection import Mark, Selection
 
 Name = tuple[str, ...]
@@ -23,6 +22,7 @@ class SlicedEvents:
 
     shared: Selection
     slices: Mapping[str, Selection]
+    names: Names
 
     @property
     def all(self) -> Iterator[Event]:
@@ -36,14 +36,17 @@ class SlicedEvents:
 
     @property
     def examples(self) -> Iterator[Event]:
-        """Of all events that state the same one, as its slice sees it."""
-        for part in (self.shared, *self.slices.values()):
-            yield from part.examples
+        """Of all events that state the same, whatever slices they are of, one that is of no slice and one as its slice sees it."""
+        numbers = self.shared.table.statements(self.names).numbers
+        yield from self.shared.firsts(numbers, self.shared.positions)
+        if self.slices:
+            one, *others = self.slices.values()
+            yield from one.firsts(numbers, np.concatenate([one.positions, *(each.positions for each in others)]))
 
 
 def unsliced(events: Sequence[Event], names: Names) -> SlicedEvents:
     """Events of which none is of a slice."""
-    return SlicedEvents(Selection.of(events, names), {})
+    return SlicedEvents(Selection.of(events, names), {}, names)
 
 
 def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEvents:
@@ -64,24 +67,23 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEve
         for number, part in enumerate(lives(slicing, Selection(table, every, statements.numbers), len(own)), 1):
             key = "-".join(name) + ("" if number == 1 else f"#{number}")
             slices[key] = Selection(table, every[part], statements.numbers, mark)
-    return SlicedEvents(Selection(table, found.shared, statements.numbers), slices)
+    return SlicedEvents(Selection(table, found.shared, statements.numbers), slices, names)
 
 
 class _Named:
     """The positions of the events of each slice, of each group of slices, and of none."""
 
     def __init__(self, slicing: Slicing, table: EventTable, statements: Statements) -> None:
-        self.slices: dict[Name, Numbers] = {}
-        self.groups: dict[Name, Numbers] = {}
-        self.shared = np.empty(0, np.int64)
+        self.slices: dict[Name, Positions] = {}
+        self.groups: dict[Name, Positions] = {}
+        self.shared = np.empty(0, np.int32)
         known: dict[Name, int] = {}
         names = (_name(slicing, event) for event in table.at(statements.examples))
         codes = np.array([known.setdefault(name, len(known)) for name in names], np.int32)
         own = codes[statements.numbers] if len(codes) else np.empty(0, np.int32)
-        order = np.argsort(own, kind="stable")
-        ends = np.searchsorted(own[order], np.arange(len(known) + 1))
-        for (name, code), begin in zip(known.items(), ends, strict=False):
-            positions = order[begin : ends[code + 1]]
+        order, begins = in_order(own, len(known))
+        for name, code in known.items():
+            positions = order[begins[code] : begins[code + 1]]
             if not name:
                 self.shared = positions
             elif len(name) == len(slicing.fields):

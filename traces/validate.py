@@ -20,6 +20,7 @@ from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.event_table import EventTable, fields_read
 from assay.traces.events import Event
 from assay.traces.join import Joint, SliceAnswer, joint
+from assay.traces.memory import give_back
 from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
 from assay.traces.plan import of_parts, of_versions, sized_kernel, strict, trace_plan
@@ -163,9 +164,8 @@ def validate_shared(
         answer = replace(answer, kill_rate=kill_rate(asked, options))
     slices = found.parts.slices
     del found, asked, findings, model
-    gc.collect(
-        2 if gc.isenabled() else 0
-    )  # what the search remembers refers to itself, and is as much as all slices need
+    gc.collect(2 if gc.isenabled() else 0)  # what the search remembers refers to itself
+    give_back(len(events))
     return answer, slices
 
 

@@ -8,11 +8,13 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 
 from assay.traces.events import Event
 from assay.traces.join import Joiner, Joint, SliceAnswer
+from assay.traces.packing import PackedExecution, Shelf
 from assay.traces.wire import from_bytes, to_bytes
 
 WORTH_IT = 20_000
@@ -28,19 +30,29 @@ Finish = Callable[[SliceAnswer, Sequence[Event]], SliceAnswer]
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What all processes have: the joiner, the slices with their events, and the values of the execution that they are joined on."""
+    """What all processes have: the joiner, the slices with their events, and what the executions of slices are packed with, if they are packed."""
 
     joiner: Joiner
     slices: tuple[tuple[str, Sequence[Event]], ...]
     finish: Finish | None
-    values: tuple[object, ...]
-    """What a process that sends an answer, and the one that takes it, both have: the values of the shared execution."""
+    shelf: Shelf | None
 
-    def answer(self, number: int) -> SliceAnswer:
-        """The answer about a slice."""
+    def answer(self, number: int) -> tuple[SliceAnswer, bytes]:
+        """The answer about a slice, and its execution by itself if that is packed."""
         name, events = self.slices[number]
+        events = copy(events)  # what is worked out about the events of a slice ends with its answer
         found = self.joiner.of_slice(name, events)
-        return found if self.finish is None else self.finish(found, events)
+        found = found if self.finish is None else self.finish(found, events)
+        run = found.result.execution
+        if self.shelf is None or run is None:
+            return found, b""
+        return replace(found, result=replace(found.result, execution=None)), self.shelf.pack(run)
+
+    def whole(self, answer: SliceAnswer, run: bytes) -> SliceAnswer:
+        """The answer with its execution, which stays packed until it is asked for."""
+        if self.shelf is None or not run:
+            return answer
+        return replace(answer, result=replace(answer.result, execution=PackedExecution(run, self.shelf)))
 
 
 _work: _Work | None = None
@@ -50,13 +62,14 @@ def answer_all(
     joint: Joint, slices: Mapping[str, Sequence[Event]], jobs: int, finish: Finish | None
 ) -> list[SliceAnswer]:
     """The answers about all slices, each finished with its events, by at most so many processes (0: as many as there are cores)."""
-    values = {id(value): value for state in joint.chain.states for value in state}
-    work = _Work(Joiner(joint), tuple(slices.items()), finish, tuple(values.values()))
+    many = sum(map(len, slices.values())) >= WORTH_IT
+    work = _Work(Joiner(joint), tuple(slices.items()), finish, Shelf.of(joint.chain.states) if many else None)
     count = min(jobs or len(os.sched_getaffinity(0)), len(slices)) if sys.platform == "linux" else 1
     found: dict[int, SliceAnswer] = {}
-    if count > 1 and sum(map(len, slices.values())) >= WORTH_IT:
+    if count > 1 and many:
         _answer_elsewhere(work, count, found)
-    return [found[number] if number in found else work.answer(number) for number in range(len(work.slices))]
+    numbers = range(len(work.slices))
+    return [found[number] if number in found else work.whole(*work.answer(number)) for number in numbers]
 
 
 def _answer_elsewhere(work: _Work, count: int, found: dict[int, SliceAnswer]) -> None:
@@ -65,8 +78,8 @@ def _answer_elsewhere(work: _Work, count: int, found: dict[int, SliceAnswer]) ->
     _work = work
     try:
         with ProcessPoolExecutor(count, get_context("fork"), initializer=_leave_interrupts_to_the_first) as pool:
-            for number, answer in enumerate(pool.map(_answer, range(len(work.slices)), chunksize=AT_ONCE)):
-                found[number] = from_bytes(answer, common=work.values)
+            for number, (answer, run) in enumerate(pool.map(_answer, range(len(work.slices)), chunksize=AT_ONCE)):
+                found[number] = work.whole(from_bytes(answer), run)
     except BrokenProcessPool:
         return
     finally:
@@ -77,7 +90,8 @@ def _leave_interrupts_to_the_first() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _answer(number: int) -> bytes:
+def _answer(number: int) -> tuple[bytes, bytes]:
     if _work is None:
         raise AssertionError("a process that has no work")
-    return to_bytes(_work.answer(number), common=_work.values)
+    answer, run = _work.answer(number)
+    return to_bytes(answer), run

@@ -28,7 +28,7 @@ KEPT = 512
 """So many values of an expression are remembered; then it begins anew."""
 
 
-Consulted = dict[tuple["Remembered", tuple[Any, ...]], None]
+Consulted = dict[tuple["Remembered | Watched", tuple[Any, ...]], None]
 """What was remembered or worked out in the course of an evaluation: which value, for which values of its locals."""
 
 _watchers: list[Consulted] = []
@@ -61,6 +61,23 @@ class Remembered:
         return found[1]
 
 
+class Watched:
+    """Whether something is in a remembered collection: noted instead of the collection, which changes far more often, and not remembered itself."""
+
+    __slots__ = ("names", "plain")
+
+    def __init__(self, plain: Meaning, names: list[str]) -> None:
+        self.plain, self.names = plain, names
+
+    def __call__(self, frame: Frame) -> Any:
+        """The value in a frame; raises ``Undefined`` if it has none."""
+        if not _watchers:
+            return self.plain(frame)
+        _watchers[-1][self, tuple([frame.locals[name] for name in self.names])] = None
+        with consulted():
+            return self.plain(frame)
+
+
 @contextmanager
 def consulted() -> Iterator[Consulted]:
     """Inside, what is evaluated in this thread is noted."""
@@ -74,8 +91,10 @@ def consulted() -> Iterator[Consulted]:
 
 def remembering(expr: k.Expr, scope: Scope) -> Meaning:
     """The function that evaluates an expression, and remembers what it gave."""
-    if scope.old or scope.evaluated is not None or not is_remembered(expr):
+    if scope.old or scope.evaluated is not None or not (is_remembered(expr) or is_watched(expr)):
         return meaning(expr, scope)
+    if is_watched(expr):
+        return Watched(meaning(expr, scope), sorted(free_locals(expr)))
     plain = _membership(expr, scope) or meaning(expr, scope)
     positions = sorted(scope.positions[name] for name in variables_of(expr))
     return Remembered(plain, positions, sorted(free_locals(expr)))
@@ -121,9 +140,21 @@ def is_remembered(expr: k.Expr) -> bool:
     return simple and not any(isinstance(part, k.Old) for part in parts)
 
 
+def is_watched(expr: k.Expr) -> bool:
+    """Whether an expression asks whether a local is in a collection that depends on nothing but what is remembered, for all locals alike."""
+    return (
+        isinstance(expr, k.Member)
+        and bool(variables_of(expr.collection))
+        and not free_locals(expr.collection)
+        and not read_directly(expr.collection)
+        and isinstance(expr.item, k.Local)
+        and isinstance(expr.item.type, SIMPLE)
+    )
+
+
 def read_directly(expr: k.Expr) -> frozenset[str]:
     """The variables that an expression reads outside of what is remembered."""
-    if is_remembered(expr):
+    if is_remembered(expr) or is_watched(expr):
         return frozenset()
     own = {expr.name} if isinstance(expr, k.StateVar) else set()
     return frozenset(own).union(*map(read_directly, children(expr)))

@@ -95,6 +95,8 @@ class RecordReader:
                 note_zeros(reading, hashed.first_zero)
             parts = [reading]
         reading.digest = hashed.digest()
+        for part in parts:
+            part.matches.settle()
         return parts
 
     def _read_events(self, read: ReadsEvents, stream: ByteStream, reading: FileReading) -> FileReading:

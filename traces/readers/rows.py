@@ -1,7 +1,8 @@
 """Records that shapes fit, in columns: what like messages have in common is kept once, and of each message its digits.
 
 NOTE(rows): A log of gigabytes has millions of records, of which nearly all differ from an earlier one in digits and in their time alone. As objects they take
-some 450 bytes each, in columns some 60. A record is made when it is looked at, and not kept. What is no kind of the stock layout is kept as it is.
+some 450 bytes each, in columns some 60, and fewer when no more of them come (``narrow``).
+A record is made when it is looked at, and not kept. What is no kind of the stock layout is kept as it is.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from assay.checker.array_code.array_function import ArrayFunction
 from assay.traces.events import LogRecord, Place
 from assay.traces.readers.match import NOBODY, Match, alone
 from assay.traces.readers.moulds import NO_WRITER, Mould, Moulds, moulds_of
+from assay.traces.readers.narrow import Narrow
 from assay.traces.readers.repetition import Repeated
 from assay.traces.readers.stock import FACTOR, MIX, ZERO
 from assay.traces.readers.stretch import Numbers, Stretch
@@ -130,6 +132,8 @@ class Rows(Sequence[Match]):
 
     def __init__(self, matches: Iterable[Match] = ()) -> None:
         self._columns = _EMPTY
+        self._narrow: tuple[Narrow, ...] | None = None
+        """The columns of rows that do not grow any more, in fewer bytes."""
         self._sources: list[Source] = []
         self._objects: list[Match] = []
         self._more: list[Columns] = []
@@ -214,15 +218,29 @@ class Rows(Sequence[Match]):
     def columns(self) -> Columns:
         """All records, in columns."""
         self._end_single()
+        if self._narrow is not None:
+            if not self._more:
+                return Columns(*(column.all() for column in self._narrow))
+            self._columns, self._narrow = Columns(*(column.all() for column in self._narrow)), None
         if self._more:
             self._columns = Columns(*(np.concatenate(parts) for parts in zip(self._columns, *self._more, strict=True)))
             self._more = []
         return self._columns
 
+    def settle(self) -> None:
+        """Keep the columns in fewer bytes: there will hardly be more records."""
+        if self._narrow is None or self._more or self._single:
+            self._narrow = tuple(Narrow(column) for column in self.columns)
+            self._columns = _EMPTY
+
+    def _settled(self) -> tuple[Narrow, ...] | None:
+        return None if self._more or self._single else self._narrow
+
     # --------------------------------------------------------------------------------------------------- reading
 
     def __len__(self) -> int:
-        return len(self.columns.times)
+        settled = self._settled()
+        return len(self.columns.times) if settled is None else len(settled[0])
 
     @overload
     def __getitem__(self, at: int) -> Match: ...
@@ -231,6 +249,9 @@ class Rows(Sequence[Match]):
     def __getitem__(self, at: int | slice) -> Match | Rows:
         if isinstance(at, slice):
             return self.take(at)
+        settled = self._settled()
+        if settled is not None:
+            return self._made(*(column.one(at) for column in settled))
         return self._made(*(column[at].item() for column in self.columns))
 
     def __iter__(self) -> Iterator[Match]:
@@ -263,7 +284,8 @@ class Rows(Sequence[Match]):
     @property
     def times(self) -> Numbers:
         """The times of the records; ``NEVER`` where they state none."""
-        return self.columns.times
+        settled = self._settled()
+        return self.columns.times if settled is None else settled[Columns._fields.index("times")].all()
 
     @property
     def known_times(self) -> Numbers:
@@ -302,7 +324,10 @@ class Rows(Sequence[Match]):
     @property
     def packed(self) -> npt.NDArray[np.bool_]:
         """Which records are packed."""
-        return self.columns.moulds >= 0
+        settled = self._settled()
+        moulds = self.columns.moulds if settled is None else settled[Columns._fields.index("moulds")].all()
+        packed: npt.NDArray[np.bool_] = moulds >= 0
+        return packed
 
     def marks(self) -> npt.NDArray[np.uint64]:
         """A hash of the logger and the message of each packed record; 0 of the others."""
@@ -354,7 +379,8 @@ class Rows(Sequence[Match]):
 
     def take(self, which: Any) -> Rows:
         """Some of the records, by a slice, positions, or one truth value each."""
-        return self._with(self.columns.at(which))
+        settled = self._settled()
+        return self._with(self.columns.at(which) if settled is None else Columns(*(each.at(which) for each in settled)))
 
     def _with(self, columns: Columns) -> Rows:
         found = Rows()

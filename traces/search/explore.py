@@ -14,8 +14,10 @@ With ``reduced``, idle items are read at once and doomed ones end a branch, as t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import heappop, heappush
 from math import inf
 
@@ -193,26 +195,24 @@ class Search:
             stack.append(self.moves(path, limits, finding))
 
     def moves(self, path: Path, limits: Limits, finding: Finding) -> Iterator[Path]:
-        """The ways on, the most natural first: by time, and by the number of hidden steps. Few are taken, and only those are settled."""
+        """The ways on, the most natural first: by time, and by the number of hidden steps. Few are taken, and only those are worked out and settled."""
         node = path.node
         heads = self.frontier.heads(node.cursors)
         closure = self.closure(node, reduced=limits.reduced)
-        heap: list[tuple[float, int, Path]] = []
-        level, number = 0, 0
+        ahead = _Ahead()
+        level = 0
         while heads.items:
-            if heap and heap[0][0] < level * HIDDEN_COST:
-                yield self.settle(heappop(heap)[2], reduced=limits.reduced)
+            if ahead.any_below(level * HIDDEN_COST):
+                yield self.settle(ahead.take(), reduced=limits.reduced)
                 continue
             known = len(closure.seen)
             reachable = bool(closure.level(level))
             finding.supposed += len(closure.seen) - known
             if reachable and level <= limits.hidden - node.hidden:
-                for cost, onward in self._at_level(path, closure, level, limits):
-                    number += 1
-                    heappush(heap, (cost, number, onward))
+                self._look_ahead(ahead, path, closure, level, limits)
                 level += 1
-            elif heap:
-                yield self.settle(heappop(heap)[2], reduced=limits.reduced)
+            elif ahead.any_below(inf):
+                yield self.settle(ahead.take(), reduced=limits.reduced)
             else:
                 finding.budget_reached |= reachable
                 return
@@ -222,17 +222,52 @@ class Search:
             if finding.supposed > limits.supposed:
                 return
 
-    def _at_level(self, path: Path, closure: Closure, level: int, limits: Limits) -> Iterator[tuple[float, Path]]:
-        node = path.node
-        heads = self.frontier.heads(node.cursors)
+    def _look_ahead(self, ahead: _Ahead, path: Path, closure: Closure, level: int, limits: Limits) -> None:
+        """Note the items that may come next after so many hidden steps."""
+        heads = self.frontier.heads(path.node.cursors)
         for item in heads.items:
             if item.time > heads.time + limits.window:
                 break
-            for way in ways(closure, item, level, reduced=limits.reduced):
-                hidden = 0 if item.observation.pinned else node.hidden + level
-                target = Node(advanced(node.cursors, item), way.after, hidden)
-                move = Move(closure.route(way.origin) if level else (), item, way.taken)
-                yield level * HIDDEN_COST + item.time - heads.time, path.then(move, target)
+            cost = level * HIDDEN_COST + item.time - heads.time
+            ahead.add(cost, partial(self._with, path, closure, level, item, limits))
+
+    def _with(self, path: Path, closure: Closure, level: int, item: Item, limits: Limits) -> Iterator[Path]:
+        """The ways on with an item after so many hidden steps."""
+        node = path.node
+        for way in ways(closure, item, level, reduced=limits.reduced):
+            hidden = 0 if item.observation.pinned else node.hidden + level
+            target = Node(advanced(node.cursors, item), way.after, hidden)
+            move = Move(closure.route(way.origin) if level else (), item, way.taken)
+            yield path.then(move, target)
+
+
+class _Ahead:
+    """Ways on by cost, and of one cost as they were noted: each item's are worked out when they are the next.
+
+    Of a hundred brokers each has a line that may come next. To try all of them at every node, of which the first is taken nearly always, made ten times the
+    states of the path.
+    """
+
+    def __init__(self) -> None:
+        self._noted: list[tuple[float, int, Callable[[], Iterable[Path]]]] = []
+        self._next: deque[Path] = deque()
+        self._cost, self._count = 0.0, 0
+
+    def add(self, cost: float, paths: Callable[[], Iterable[Path]]) -> None:
+        """Note what leads to paths, all of one cost."""
+        heappush(self._noted, (cost, self._count, paths))
+        self._count += 1
+
+    def any_below(self, cost: float) -> bool:
+        """Whether there is a path of a lower cost."""
+        while not self._next and self._noted and self._noted[0][0] < cost:
+            self._cost, _, paths = heappop(self._noted)
+            self._next.extend(paths())
+        return bool(self._next) and self._cost < cost
+
+    def take(self) -> Path:
+        """The next path, if there is any."""
+        return self._next.popleft()
 
 
 def wider(hidden: int) -> int:

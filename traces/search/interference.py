@@ -264,7 +264,7 @@ class Interference:
 
     def idle(self, item: Item, state: int, cursors: Cursors) -> bool:
         """Whether an item that may come next and changes nothing can be read at once (see the module's note)."""
-        if all(after != state for after, _ in self.model.consume(item, state)):
+        if not self.model.can_stay(item, state):
             return False
         threats = self._known_threats(item)
         return threats is not None and not any(_threatens(threat, cursors) for threat in threats)

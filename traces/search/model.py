@@ -69,6 +69,7 @@ class Model:
         self._hidden: dict[tuple[int, frozenset[str] | None], tuple[Taken, ...]] = {}
         self._calls: dict[tuple[str, Wanted, int], tuple[Taken, ...]] = {}
         self._consumed: WeakKeyDictionary[Item, dict[int, Consumed]] = WeakKeyDictionary()
+        self._stays: WeakKeyDictionary[Item, dict[int, bool]] = WeakKeyDictionary()
         self._choices_known: dict[tuple[str, Wanted], tuple[Sequence[Value], ...]] = {}
         self._instances: dict[tuple[str, Wanted], list[tuple[Value, ...]]] = {}
         self.initial = tuple(dict.fromkeys(self._initial()))
@@ -76,7 +77,7 @@ class Model:
     def forget(self) -> None:
         """Begin the numbering of states anew: a model that is asked about one slice after another would remember those of all."""
         self.states.clear()
-        for known in (self._numbers, self._hidden, self._calls, self._consumed):
+        for known in (self._numbers, self._hidden, self._calls, self._consumed, self._stays):
             known.clear()
         self.initial = tuple(dict.fromkeys(self._initial()))
 
@@ -198,6 +199,38 @@ class Model:
         found = known.get(state)
         if found is None:
             found = known[state] = self._consume(item, state)
+        return found
+
+    def can_stay(self, item: Item, state: int) -> bool:
+        """Whether an item can come in a state and leave it as it is. Other states that it would lead to are not kept."""
+        known = self._consumed.get(item)
+        if known is not None and state in known:
+            return any(after == state for after, _ in known[state])
+        stays = self._stays.get(item)
+        if stays is None:
+            stays = self._stays[item] = {}
+        found = stays.get(state)
+        if found is None:
+            found = stays[state] = self._can_stay(item, state)
+        return found
+
+    def _can_stay(self, item: Item, state: int) -> bool:
+        rule, bound = item.observation.rule, item.observation.bound
+        if len(rule.steps) != 1:
+            return any(after == state for after, _ in self.consume(item, state))
+        calls = ((call.action, self.wanted_or_none(call, bound)) for call in rule.steps[0])
+        back = [self._leads_back(action, wanted, state) for action, wanted in calls if wanted is not None]
+        return any(back) and (rule.then is None or self.holds(rule.then, bound, state, state))
+
+    def _leads_back(self, action: str, wanted: Wanted, state: int) -> bool:
+        """Whether an action can lead from a state to itself."""
+        found = False
+        for _, result in self.meanings.actions[action].results(self.states[state], self.choices_of(action, wanted)):
+            match result:
+                case Successor(_, after):
+                    found = found or after == self.states[state]
+                case Cut(_, label):
+                    self.overflowed.add(label)
         return found
 
     def _consume(self, item: Item, state: int) -> Consumed:
