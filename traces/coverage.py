@@ -47,7 +47,8 @@ def coverage_of(validation: Validation) -> LogCoverage:
     actions: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     for run in _executions(validation):
-        taken = [step.action for step in run.steps if step.action is not None]
+        logged = (step for step in run.steps if step.event is None or not step.event.is_supposed)
+        taken = [step.action for step in logged if step.action is not None]
         actions.update(taken)
         pairs.update(pairwise(taken))
     guards = {

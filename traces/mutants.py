@@ -59,7 +59,8 @@ def sites(retrial: Retrial) -> list[Site]:
     """The fields of the lines that the model reads, of each line each field once."""
     lines: dict[Place, list[Event]] = {}
     for event in retrial.parts.all:
-        lines.setdefault(event.record.place, []).append(event)
+        if not event.is_supposed:
+            lines.setdefault(event.record.place, []).append(event)
     found: dict[tuple[Place, str], Site] = {}
     for model, seen in _observations(retrial):
         place = seen.event.record.place
@@ -71,7 +72,8 @@ def sites(retrial: Retrial) -> list[Site]:
 
 def _observations(retrial: Retrial) -> Iterator[tuple[Model, Observation]]:
     for item in retrial.search.frontier.order.items:
-        yield retrial.search.model, item.observation
+        if not item.observation.event.is_supposed:
+            yield retrial.search.model, item.observation
     if retrial.joiner is not None:
         model = retrial.joiner.model
         events = [event for own in retrial.parts.slices.values() for event in own]

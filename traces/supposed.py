@@ -28,6 +28,8 @@ from assay.traces.readers.rows import NEVER
 
 NEAR = 1_000
 """Milliseconds between two lines about one change of the members."""
+APART = 10_000
+"""By how many milliseconds a lower number comes after a higher one where the cluster has begun anew; less may be due to clocks."""
 _MEMBERS, _REIGNS, _STARTS = (f"{SUPPOSED} {what}" for what in ("members", "reigns", "start"))
 
 
@@ -91,6 +93,8 @@ class _Supposing:
         self._of_run: dict[ProcessRun, list[_Said]] = defaultdict(list)
         for said in self._said:
             self._of_run[said.event.run].append(said)
+        self._with_maps = [said for said in self._said if any(True for _ in self._maps(said))]
+        self._with_new = [said for said in self._said if any(said.get(name) for name in self._member["new"])]
         self._lost = dict(lost_starts(reading))
         self._lives = self._beginnings()
 
@@ -118,7 +122,7 @@ class _Supposing:
                 *((("term", term, True),) if isinstance(term, int) else ()),
             ):
                 known, since = most.get(what, (number, said.time))
-                if telling and number < known and said.time > since + NEAR:
+                if telling and number < known and said.time > since + APART:
                     found.append(said.time)
                     most = {}
                 if number >= known or not most:
@@ -286,11 +290,11 @@ class _Supposing:
 
     def _guessed(self, member: Field, number: int, said: _Said) -> int:
         """When a member entered, for all that is known: before the logs begin, unless it was seen to be new, or not there yet."""
-        if any(self._is_new(member, each) and abs(each.time - said.time) <= NEAR for each in self._said):
+        if any(self._is_new(member, each) and abs(each.time - said.time) <= NEAR for each in self._with_new):
             return said.time
         lacking = (
             each.time
-            for each in self._said
+            for each in self._with_maps
             if each.time < said.time and any(held.get(member) != number for held in self._maps(each))
         )
         return max(lacking, default=self._begin - 1) + 1

@@ -11,11 +11,12 @@ from assay.cli.settings import load
 from assay.traces.answer import validated
 from assay.traces.choice import validated_by_choice
 from assay.traces.conduct import Options
+from assay.traces.coverage import coverage_of
 from assay.traces.events import Event
 from assay.traces.read import read_logs
 from assay.traces.samples import unpack_sample
 from assay.traces.supposed import supposed_events
-from assay.traces.validation import TraceVerdict, Validation
+from assay.traces.validation import Execution, TraceVerdict, Validation
 
 RECORD = re.compile(r"^(?=\[\d{4}-)", re.MULTILINE)
 KINDS = (
@@ -107,3 +108,24 @@ def test_a_rule_that_is_broken_later_is_still_found(logs: Path) -> None:
     lines[at] = re.sub(r"leaderEpoch=(\d+)", lambda found: f"leaderEpoch={int(found[1]) + 5}", lines[at])
     path.write_text("".join(lines))
     assert answer(logs).violations != ()
+
+
+def test_what_is_supposed_is_neither_coverage_nor_changed_by_mutants(logs: Path) -> None:
+    """No line tells of it, so that no log has exercised it, and no line can state it wrongly."""
+    since(logs, "01:46:10,000")
+    reading = read_logs([logs])
+    loaded = load("kafka/cluster", None, {})
+    validation = validated(loaded, reading, Options(mutants=6))
+    assert validation.execution is not None
+    taken = [step.action for step in validation.execution.steps if step.event is not None and step.event.is_supposed]
+    assert "register" in {str(action).rpartition(".")[2] for action in taken}
+    everything = sum(step.action is not None for run in executions(validation) for step in run.steps)
+    assert sum(coverage_of(validation).actions.values()) == everything - len(taken)
+    assert validation.kill_rate is not None
+    assert validation.kill_rate.mutants == 6
+    assert not any(each.event is not None and each.event.is_supposed for each in validation.kill_rate.survivors)
+
+
+def executions(validation: Validation) -> list[Execution]:
+    every = [validation.execution, *(each.execution for each in validation.slices)]
+    return [each for each in every if each is not None]
