@@ -188,6 +188,9 @@ class SliceCheck:
                 self.found.missing += (n for n in range(expected, write.number) if n not in told)
         else:
             onward = self.history.advance(before, write)
+            if not onward and self.partial and self.last is None:
+                onward = self._adopt(write)  # it may be told again, long after it was written
+                self.found.begun = write.lines[0]
             if not onward and self._may_lack_a_line(write):
                 self._leave(write)
                 return

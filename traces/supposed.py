@@ -9,35 +9,30 @@ them is inconclusive at best.
 
 from __future__ import annotations
 
-import tomllib
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
-from functools import cache, cached_property
-from importlib.resources import files
+from functools import cached_property
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from assay.traces.event_table import Everywhere
-from assay.traces.events import SUPPOSED, Event, Field, LogRecord, Notice, Place, ProcessRun
+from assay.traces.events import SUPPOSED, Event, Field, Notice, Place, ProcessRun
 from assay.traces.gaps import lost_starts
 from assay.traces.read import LogReading
-from assay.traces.readers.rows import NEVER
+from assay.traces.supposed_quorum import events_of_quorum
+from assay.traces.supposing import NEAR, Guess, Said, all_said, data, stream
 
-NEAR = 1_000
-"""Milliseconds between two lines about one change of the members."""
 APART = 10_000
 """By how many milliseconds a lower number comes after a higher one where the cluster has begun anew; less may be due to clocks."""
-_MEMBERS, _REIGNS, _STARTS = (f"{SUPPOSED} {what}" for what in ("members", "reigns", "start"))
 
 
 def supposed_events(reading: LogReading, kinds: Container[str]) -> list[Event]:
     """The events that are supposed, of these kinds: those that a trace clause speaks of."""
-    if _data()["member"]["starts"] not in kinds:
-        return []
-    return [event for event in _Supposing(reading).events() if event.kind in kinds]
+    if data()["member"]["starts"] in kinds:
+        return [event for event in _Supposing(reading).events() if event.kind in kinds]
+    if data()["quorum"]["found"] in kinds:
+        return [event for event in events_of_quorum(reading) if event.kind in kinds]
+    return []
 
 
 def told(events: Sequence[Event]) -> list[Notice]:
@@ -48,16 +43,6 @@ def told(events: Sequence[Event]) -> list[Notice]:
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
     text = f"{len(events)} events are supposed of which no line tells, because later lines rest on them: {listed}"
     return [Notice(SUPPOSED, events[0].record.place, text)]
-
-
-class _Said(NamedTuple):
-    """Something that lines say, and when the first of them does."""
-
-    event: Event
-    time: int
-
-    def get(self, field: str) -> Field:
-        return self.event.fields.get(field)
 
 
 class _Entry(NamedTuple):
@@ -72,43 +57,23 @@ class _Entry(NamedTuple):
     place: Place
 
 
-class _Guess(NamedTuple):
-    """An event to be supposed, without its time's correction."""
-
-    kind: str
-    fields: Mapping[str, Field]
-    time: int
-    place: Place
-    text: str
-
-
 class _Supposing:
     """All that is read off one reading."""
 
     def __init__(self, reading: LogReading) -> None:
-        self._reading, data = reading, _data()
-        self._member, self._reign = data["member"], data["reign"]
-        self._said = sorted(self._all_said(), key=lambda said: said.time)
+        self._reading = reading
+        self._member, self._reign = own, reign = data()["member"], data()["reign"]
+        names = {own["name"], own["session"], own["number"], *own["maps"], *own["new"]}
+        names |= {reign[name] for name in ("winner", "holder", "term")}
+        self._said = all_said(reading, frozenset(names))
         self._begin = self._said[0].time if self._said else 0
-        self._of_run: dict[ProcessRun, list[_Said]] = defaultdict(list)
+        self._of_run: dict[ProcessRun, list[Said]] = defaultdict(list)
         for said in self._said:
             self._of_run[said.event.run].append(said)
         self._with_maps = [said for said in self._said if any(True for _ in self._maps(said))]
         self._with_new = [said for said in self._said if any(said.get(name) for name in self._member["new"])]
         self._lost = dict(lost_starts(reading))
         self._lives = self._beginnings()
-
-    def _all_said(self) -> Iterator[_Said]:
-        own, reign = self._member, self._reign
-        names = {"run", own["name"], own["session"], own["number"], *own["maps"], *own["new"]}
-        names |= {reign[name] for name in ("winner", "holder", "term")}
-        events = self._reading.events
-        statements = events.statements(Everywhere(frozenset(names)))
-        times = np.where(events.times == NEVER, np.iinfo(np.int64).max, events.times)
-        first = np.minimum.reduceat(times[statements.order], statements.begins[:-1]) if len(times) else times
-        for event, time in zip(events.at(statements.examples), first.tolist(), strict=True):
-            if event.shape and time != np.iinfo(np.int64).max:
-                yield _Said(event, time)
 
     def _beginnings(self) -> list[int]:
         """When the cluster began anew: numbers, and terms, never fall while it lives."""
@@ -137,17 +102,17 @@ class _Supposing:
         """All events that are supposed, stream by stream."""
         starts = [(run, first) for run, first in self._lost.items() if not self._was_in(run)]
         for run, first in starts:
-            yield from _stream(f"{_STARTS} of {run}", list(self._start(run, first)))
-        yield from _stream(_MEMBERS, [guess for entry in self._entries() for guess in self._entered(entry)])
-        yield from _stream(_REIGNS, list(self._reigns()))
+            yield from stream(f"start of {run}", list(self._start(run, first)))
+        yield from stream("members", [guess for entry in self._entries() for guess in self._entered(entry)])
+        yield from stream("reigns", list(self._reigns()))
 
     # ------------------------------------------------------------------------------------------------------ members
 
-    def _first_of_session(self, run: ProcessRun) -> _Said | None:
+    def _first_of_session(self, run: ProcessRun) -> Said | None:
         """The first line of a run that was written in a session, or names one."""
         return next((said for said in self._of_run[run] if isinstance(said.get(self._member["session"]), str)), None)
 
-    def _own_entry(self, run: ProcessRun) -> _Said | None:
+    def _own_entry(self, run: ProcessRun) -> Said | None:
         """The first line of a run about its entry, or about trying to enter."""
         kinds = {*self._member["entered"], *self._member["tried"]}
         return next((said for said in self._of_run[run] if said.event.kind in kinds), None)
@@ -164,7 +129,7 @@ class _Supposing:
             else first.get(self._member["session"]) != entered
         )
 
-    def _start(self, run: ProcessRun, first: Event) -> Iterator[_Guess]:
+    def _start(self, run: ProcessRun, first: Event) -> Iterator[Guess]:
         """What came before the logs of a run that had not entered."""
         time, said = first.record.time or self._begin, self._first_of_session(run)
         yield self._started(run.node, first.fields[self._member["name"]], time, first.record.place)
@@ -172,22 +137,22 @@ class _Supposing:
             session = self._session_of(run) or f"session of {run}"
             yield self._opened(run.node, session, time, first.record.place)
 
-    def _started(self, node: str, member: Field, time: int, place: Place) -> _Guess:
+    def _started(self, node: str, member: Field, time: int, place: Place) -> Guess:
         text = f"supposed: {node} started as {self._member['name']} {member}"
-        return _Guess(self._member["starts"], {"node": node, self._member["name"]: member}, time, place, text)
+        return Guess(self._member["starts"], {"node": node, self._member["name"]: member}, time, place, text)
 
-    def _opened(self, node: str, session: Field, time: int, place: Place) -> _Guess:
+    def _opened(self, node: str, session: Field, time: int, place: Place) -> Guess:
         text = f"supposed: {node} opened the session {session}"
-        return _Guess(self._member["opens"], {"node": node, self._member["session"]: session}, time, place, text)
+        return Guess(self._member["opens"], {"node": node, self._member["session"]: session}, time, place, text)
 
-    def _entered(self, entry: _Entry) -> Iterator[_Guess]:
+    def _entered(self, entry: _Entry) -> Iterator[Guess]:
         own = self._member
         session = entry.session or f"session of {entry.node} with {entry.number}"
         yield self._started(entry.node, entry.member, entry.time, entry.place)
         yield self._opened(entry.node, session, entry.time, entry.place)
         fields = {"node": entry.node, own["name"]: entry.member, own["number"]: entry.number, own["session"]: session}
         text = f"supposed: {entry.node} registered {own['name']} {entry.member} with {entry.number}"
-        yield _Guess(own["enters"], fields, entry.time, entry.place, text)
+        yield Guess(own["enters"], fields, entry.time, entry.place, text)
 
     def _entries(self) -> list[_Entry]:
         """The entries of which no line tells, in the order of their numbers."""
@@ -224,7 +189,7 @@ class _Supposing:
                 place = said.event.record.place
                 yield _Entry(life, 0, member, self._node_of(member), None, self._since(life), place)
 
-    def _there(self) -> Iterator[tuple[Field, _Said]]:
+    def _there(self) -> Iterator[tuple[Field, Said]]:
         """Members that lines show to be there: they are listed, or were elected though no line tells of that."""
         for said in self._said:
             held = said.get(self._member["lists"].get(said.event.kind, ""))
@@ -234,7 +199,7 @@ class _Supposing:
     def _since(self, life: int) -> int:
         return max(self._begin, self._lives[life])
 
-    def _entry(self, key: tuple[int, Field, int], said: _Said, node: str, session: str | None) -> _Entry:
+    def _entry(self, key: tuple[int, Field, int], said: Said, node: str, session: str | None) -> _Entry:
         life, member, number = key
         time = self._guessed(member, number, said)
         return _Entry(life, number, member, node, session, time, said.event.record.place)
@@ -256,22 +221,22 @@ class _Supposing:
             if taken[entry.life] < least.get(entry.life, len(entries) + 1):
                 yield entry._replace(number=taken[entry.life])
 
-    def _numbers_in(self, said: _Said) -> list[int]:
+    def _numbers_in(self, said: Said) -> list[int]:
         """The numbers under which members are, or were, there, as a line states them."""
         numbers = [number for held in self._maps(said) for number in held.values()]
         return [number for number in (*numbers, self._number_in(said)) if isinstance(number, int)]
 
-    def _number_in(self, said: _Said) -> Field:
+    def _number_in(self, said: Said) -> Field:
         """The number that a line about an entry states."""
         telling = said.event.kind in (*self._member["entered"], *self._member["stated"])
         return said.get(self._member["number"]) if telling else None
 
-    def _untold_entries(self) -> dict[tuple[int, Field, int], _Said]:
+    def _untold_entries(self) -> dict[tuple[int, Field, int], Said]:
         """The entries that lines speak of and none tells of, with what speaks of them first."""
         own = self._member
         entered = (said for said in self._said if said.event.kind in own["entered"])
         told = {(self._life(said.time), said.get(own["name"]), said.get(own["number"])) for said in entered}
-        found: dict[tuple[int, Field, int], _Said] = {}
+        found: dict[tuple[int, Field, int], Said] = {}
         for said in self._said:
             pairs = [pair for held in self._maps(said) for pair in held.items()]
             if said.event.kind in own["stated"]:
@@ -282,13 +247,13 @@ class _Supposing:
                     found.setdefault((key[0], member, number), said)
         return found
 
-    def _maps(self, said: _Said) -> Iterator[Mapping[Field, Field]]:
+    def _maps(self, said: Said) -> Iterator[Mapping[Field, Field]]:
         for name in self._member["maps"]:
             held = said.get(name)
             if isinstance(held, Mapping):
                 yield held
 
-    def _guessed(self, member: Field, number: int, said: _Said) -> int:
+    def _guessed(self, member: Field, number: int, said: Said) -> int:
         """When a member entered, for all that is known: before the logs begin, unless it was seen to be new, or not there yet."""
         if any(self._is_new(member, each) and abs(each.time - said.time) <= NEAR for each in self._with_new):
             return said.time
@@ -299,7 +264,7 @@ class _Supposing:
         )
         return max(lacking, default=self._begin - 1) + 1
 
-    def _is_new(self, member: Field, said: _Said) -> bool:
+    def _is_new(self, member: Field, said: Said) -> bool:
         return any(isinstance(held := said.get(name), tuple) and member in held for name in self._member["new"])
 
     def _node_of(self, member: Field) -> str:
@@ -310,7 +275,7 @@ class _Supposing:
 
     # ------------------------------------------------------------------------------------------------------- reigns
 
-    def _reigns(self) -> Iterator[_Guess]:
+    def _reigns(self) -> Iterator[Guess]:
         """The elections of which no line tells, and the terms that were reached before those of which one does."""
         own, (every, _) = self._reign, self._all_reigns
         untold = {(life, term): holder for life, term, holder, _ in self._untold_reigns}
@@ -319,12 +284,12 @@ class _Supposing:
             time, place = self._begin if (life, term) == first else said.time, said.event.record.place
             if term > 1 and (life, term - 1) not in every:
                 fields: dict[str, Field] = {own["term"]: term - 1}
-                yield _Guess(own["reached"], fields, time, place, f"supposed: {own['term']} {term - 1} was reached")
+                yield Guess(own["reached"], fields, time, place, f"supposed: {own['term']} {term - 1} was reached")
             if (life, term) in untold:
                 yield from self._elected(untold[life, term], term, time, place)
 
     @property
-    def _untold_reigns(self) -> Iterator[tuple[int, int, Field, _Said]]:
+    def _untold_reigns(self) -> Iterator[tuple[int, int, Field, Said]]:
         """The reigns of which no election tells, each with its holder and with what speaks of it first."""
         every, holders = self._all_reigns
         for (life, term), said in sorted(every.items(), key=itemgetter(0)):
@@ -332,11 +297,11 @@ class _Supposing:
                 yield life, term, holders[life, term], said
 
     @cached_property
-    def _all_reigns(self) -> tuple[dict[tuple[int, int], _Said], dict[tuple[int, int], Field]]:
+    def _all_reigns(self) -> tuple[dict[tuple[int, int], Said], dict[tuple[int, int], Field]]:
         """What tells, or speaks first, of the reign in each term of each life; and who its holder is."""
         own = self._reign
-        held: dict[tuple[int, int], _Said] = {}
-        every: dict[tuple[int, int], _Said] = {}
+        held: dict[tuple[int, int], Said] = {}
+        every: dict[tuple[int, int], Said] = {}
         for said in self._said:
             term = said.get(own["term"])
             if isinstance(term, int) and said.event.kind in own["held"]:
@@ -351,7 +316,7 @@ class _Supposing:
                 every[key], holders[key] = said, holder
         return every, holders
 
-    def _acting(self) -> Iterator[tuple[_Said, Field]]:
+    def _acting(self) -> Iterator[tuple[Said, Field]]:
         """Lines that say who reigns, and not in which term."""
         for said in self._said:
             if said.event.kind in self._reign["acting"]:
@@ -361,9 +326,9 @@ class _Supposing:
 
     def _acting_for(
         self,
-        said: _Said,
+        said: Said,
         holder: Field,
-        every: Mapping[tuple[int, int], _Said],
+        every: Mapping[tuple[int, int], Said],
         holders: Mapping[tuple[int, int], Field],
     ) -> tuple[int, int] | None:
         """The term in which somebody must have been elected before a line: one of the holder's, or one that nobody speaks of; None if there is none."""
@@ -378,22 +343,8 @@ class _Supposing:
         before = life, coming[1] - 1
         return before if before not in every and before[1] > 0 else None
 
-    def _elected(self, winner: Field, term: int, time: int, place: Place) -> Iterator[_Guess]:
+    def _elected(self, winner: Field, term: int, time: int, place: Place) -> Iterator[Guess]:
         own, node = self._reign, self._node_of(winner)
         fields: dict[str, Field] = {"node": node, own["winner"]: winner, own["term"]: term, own["version"]: term}
-        yield _Guess(own["wins"], fields, time, place, f"supposed: {node} was elected for {own['term']} {term}")
-        yield _Guess(own["reads"], {"node": node}, time, place, f"supposed: {node} has read who is there")
-
-
-def _stream(name: str, guesses: Sequence[_Guess]) -> Iterator[Event]:
-    """The guesses as events of one stream, whose times do not go backwards: none is later than those after it."""
-    run = ProcessRun(SUPPOSED, 1)
-    latest = np.minimum.accumulate([guess.time for guess in guesses][::-1])[::-1].tolist() if guesses else []
-    for guess, time in zip(guesses, latest, strict=True):
-        record = LogRecord(guess.place, time, "INFO", "", None, guess.text)
-        yield Event(guess.kind, "", guess.fields, record, run, name)
-
-
-@cache
-def _data() -> dict[str, Any]:
-    return tomllib.loads((files("assay.traces.shapes") / "supposed.toml").read_text(encoding="utf-8"))
+        yield Guess(own["wins"], fields, time, place, f"supposed: {node} was elected for {own['term']} {term}")
+        yield Guess(own["reads"], {"node": node}, time, place, f"supposed: {node} has read who is there")

@@ -1,0 +1,147 @@
+"""What is supposed of a metadata quorum whose logs begin in mid-life: who led it, and which brokers were registered (NOTE(supposed events)).
+
+A controller that starts reads the whole metadata log again, and says so line by line. What it says of runs that do not begin in the logs was so before
+them; the last registration of each broker among these is the one that it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from assay.traces.events import Event, Field
+from assay.traces.gaps import lost_starts
+from assay.traces.read import LogReading
+from assay.traces.supposing import NEAR, Guess, Said, all_said, data, stream
+
+
+def events_of_quorum(reading: LogReading) -> Iterator[Event]:
+    """All events that are supposed, stream by stream."""
+    supposing = _Supposing(reading)
+    yield from stream("reigns", list(supposing.reigns()))
+    for member in supposing.members:
+        yield from stream(f"member {member}", list(supposing.entries(member)))
+
+
+class _Supposing:
+    """All that is read off one reading."""
+
+    def __init__(self, reading: LogReading) -> None:
+        self._own = own = data()["quorum"]
+        fields = {own["name"], own["number"], own["run"], own["term"], own["winner"]}
+        self._said = all_said(reading, frozenset(fields | {*own["spoken"].values(), *own["acting"].values()}))
+        self._begin = self._said[0].time if self._said else 0
+        self._lost = {run for run, _ in lost_starts(reading)}
+
+    # ------------------------------------------------------------------------------------------------------- reigns
+
+    def reigns(self) -> Iterator[Guess]:
+        """The leaders of whose election no line tells, and the term that was reached before the first of which one does."""
+        own, spoken, terms = self._own, self._spoken, self._terms
+        lowest, unnamed = min(terms, default=2), self._unnamed
+        if lowest not in spoken and lowest > 1:
+            if unnamed is not None:
+                yield self._found(unnamed[0], lowest - 1, self._begin, unnamed[1])
+            elif lowest in terms:
+                fields: dict[str, Field] = {own["term"]: lowest - 1}
+                text, place = f"supposed: {own['term']} {lowest - 1} was reached", terms[lowest].event.record.place
+                yield Guess(own["reached"], fields, self._begin, place, text)
+        for term, (holder, said) in sorted(spoken.items(), key=lambda each: each[0]):
+            yield self._found(holder, term, self._begin if term == lowest else said.time, said)
+
+    def _found(self, holder: Field, term: int, time: int, said: Said) -> Guess:
+        own = self._own
+        fields: dict[str, Field] = {own["holder"]: holder, own["term"]: term}
+        text = f"supposed: {holder} led in {own['term']} {term}"
+        return Guess(own["found"], fields, time, said.event.record.place, text)
+
+    @cached_property
+    def _terms(self) -> dict[int, Said]:
+        """The terms that lines name, each with the first of them."""
+        own = self._own
+        kinds = {*own["held"], *own["spoken"], *own["moved"]}
+        found: dict[int, Said] = {}
+        for said in self._said:
+            term = said.get(own["term"])
+            if said.event.kind in kinds and isinstance(term, int):
+                found.setdefault(term, said)
+        return found
+
+    @cached_property
+    def _spoken(self) -> dict[int, tuple[Field, Said]]:
+        """For each term of whose election no line tells who held it, and what says so first."""
+        own = self._own
+        held = {said.get(own["term"]) for said in self._said if said.event.kind in own["held"]}
+        found: dict[int, tuple[Field, Said]] = {}
+        for said in self._said:
+            term, holder = said.get(own["term"]), said.get(own["spoken"].get(said.event.kind, ""))
+            if isinstance(term, int) and isinstance(holder, int) and term not in held and term > 0:
+                found.setdefault(term, (holder, said))
+        return found
+
+    @cached_property
+    def _unnamed(self) -> tuple[Field, Said] | None:
+        """Who led before anybody was elected or known to lead in some term, as lines show that do not name it."""
+        own = self._own
+        known = {(said.get(own["winner"]), said.time) for said in self._said if said.event.kind in own["held"]}
+        known |= {(holder, said.time) for holder, said in self._spoken.values()}
+        for said in self._said:
+            holder = said.get(own["acting"].get(said.event.kind, ""))
+            if isinstance(holder, int) and not any(who == holder and time <= said.time + NEAR for who, time in known):
+                return holder, said
+        return None
+
+    # ------------------------------------------------------------------------------------------------------ members
+
+    @property
+    def members(self) -> list[int]:
+        """The members of which lines speak."""
+        own = self._own
+        kinds = {*own["entered"], *own["stated"], *own["present"]}
+        found = {said.get(own["name"]) for said in self._said if said.event.kind in kinds}
+        return sorted(member for member in found if isinstance(member, int))
+
+    def entries(self, member: int) -> Iterator[Guess]:
+        """The last entry of a member before the logs begin, and later ones of which no line tells."""
+        own = self._own
+        about = [said for said in self._said if said.get(own["name"]) == member]
+        told = {n: said for said in reversed(about) if said.event.kind in own["entered"] for n in self._number(said)}
+        written = {n for said in about if said.event.kind in own["entered"] for n in self._number(said)}
+        written -= {n for n, said in told.items() if said.event.kind in own["again"]}
+        begun = {said.get(own["run"]) for said in about if said.event.kind in own["begins"]}
+        past = [n for n, said in told.items() if n not in written and said.get(own["run"]) not in begun]
+        stated = {n: said for said in reversed(about) if said.event.kind in own["stated"] for n in self._number(said)}
+        entered = min((said.time for n, said in told.items() if n not in past), default=None)
+        early = [said for said in about if said.event.kind in own["present"]]
+        early = [said for said in early if entered is None or said.time < entered - NEAR]
+        heard = sorted(n for n in stated if n not in told and n > max(past, default=0))
+        if not past and early and not any(entered is None or stated[n].time < entered for n in heard):
+            heard = [1, *heard] if 1 not in told else heard
+        for at, number in enumerate([*([max(past)] if past else []), *heard]):
+            said = told.get(number) or stated.get(number) or early[0]
+            run = said.get(own["run"]) if number in told else None
+            time = self._begin if at == 0 else said.time
+            yield self._entered(member, number, run, time, said)
+            if self._is_active(about, entered) if at == 0 else True:
+                text = f"supposed: {own['name']} {member} was active"
+                yield Guess(own["is_active"], {own["name"]: member}, time, said.event.record.place, text)
+
+    def _number(self, said: Said) -> list[int]:
+        number = said.get(self._own["number"])
+        return [number] if isinstance(number, int) and number > 0 else []
+
+    def _is_active(self, about: list[Said], entered: int | None) -> bool:
+        """Whether a member was active when the logs begin: its own run says that it works, or it is deactivated before anything else becomes of it."""
+        own = self._own
+        before = [said for said in about if entered is None or said.time < entered - NEAR]
+        changes = [said for said in before if said.event.kind in (*own["activates"], *own["deactivates"])]
+        if changes:
+            return changes[0].event.kind in own["deactivates"]
+        return any(said.event.kind in own["present"] and said.event.run in self._lost for said in before)
+
+    def _entered(self, member: int, number: int, run: Field, time: int, said: Said) -> Guess:
+        own = self._own
+        fields: dict[str, Field] = {own["name"]: member, own["number"]: number}
+        fields |= {} if run is None else {own["run"]: run}
+        text = f"supposed: {own['name']} {member} was registered with {number}"
+        return Guess(own["enters"] if run is None else own["enters_as"], fields, time, said.event.record.place, text)
