@@ -56,6 +56,11 @@ class Joint:
     partial: bool = False
     begun: bool = False
 
+    def tells_beginning(self, events: Selection) -> bool:
+        """Whether the events of a slice tell of its beginning; where no kind of events does, those of whole logs do."""
+        since = self.split.slicing.since
+        return not (self.partial or self.begun) if since is None else bool(events.of_kind(since).any())
+
     def asks_as(self, other: Joint) -> bool:
         """Whether another joint of the same kernel, on whatever execution, asks the same of slices."""
         return (self.plan, self.partial, self.begun) == (other.plan, other.partial, other.begun)
@@ -101,11 +106,11 @@ class Lines:
     ``started`` says whether one of them tells of the slice's beginning.
     """
 
-    def __init__(self, binder: Binder, events: Selection, since: str | None) -> None:
+    def __init__(self, binder: Binder, events: Selection, joint: Joint) -> None:
         self._binder, self._events = binder, events
         self.read = binder.read(events)
         self.few = [slice_item(number, seen) for number, seen in enumerate(binder.thinned(events, self.read))]
-        self.started = since is None or bool(events.of_kind(since).any())
+        self.started = joint.tells_beginning(events)
 
     @property
     def used(self) -> int:
@@ -139,7 +144,7 @@ class Joiner:
 
     def lines(self, events: Sequence[Event]) -> Lines:
         """What the clause sees in the events of a slice."""
-        return Lines(self.binder, Selection.of(events, self.names), self.joint.split.slicing.since)
+        return Lines(self.binder, Selection.of(events, self.names), self.joint)
 
     def forget(self) -> None:
         """Let go of states, before a slice is begun, if those of the slices before it are many."""

@@ -171,7 +171,7 @@ class SliceCheck:
 
     def _write(self, write: Write, ahead: Sequence[Entry]) -> None:
         expected = 0 if self.last is None else self.last + 1
-        unknown = self.last is None and not self.started
+        unknown = self.last is None and not self.started and write.number > 0
         before = self.frontier
         if unknown or write.number > expected:
             self.found.begun = write.lines[0] if unknown else self.found.begun

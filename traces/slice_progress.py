@@ -102,8 +102,7 @@ class SliceProgress:
         The shared execution is, for lines before a time, what it was the last time. After None the progress is of no use.
         """
         fresh = np.flatnonzero(grown.fresh[events.positions] if len(self.names) else np.ones(len(events), np.bool_))
-        since = joiner.joint.split.slicing.since
-        started = since is None or bool(events.of_kind(since).any())
+        started = joiner.joint.tells_beginning(events)
         if self.started is not None and (started != self.started or not self._continues(events, grown, fresh)):
             return None
         items = self._learn(joiner, events, grown, fresh)

@@ -46,6 +46,15 @@ class _Supposing:
                 fields: dict[str, Field] = {own["term"]: lowest - 1}
                 text, place = f"supposed: {own['term']} {lowest - 1} was reached", terms[lowest].event.record.place
                 yield Guess(own["reached"], fields, self._begin, place, text)
+        stood = {
+            (said.get(own["winner"]), said.get(own["term"])) for said in self._said if said.event.kind == own["stands"]
+        }
+        for said in self._said:
+            voter, term = said.get(own["winner"]), said.get(own["term"])
+            if said.event.kind in own["held"] and (voter, term) not in stood and term == lowest:
+                fields = {own["winner"]: voter, own["term"]: term}
+                text = f"supposed: {voter} stood for election in {own['term']} {term}"
+                yield Guess(own["stands"], fields, self._begin, said.event.record.place, text)
         for term, (holder, said) in sorted(spoken.items(), key=lambda each: each[0]):
             yield self._found(holder, term, self._begin if term == lowest else said.time, said)
 
