@@ -414,6 +414,9 @@ class SliceCheck:
     def _find_places(self, misplaced: Sequence[Item]) -> None:
         """Where a line that disagrees, or cannot have its number, does belong."""
         for line in misplaced:
+            if self.partial and self._is_told_again(line):
+                self.found.begun = self.found.begun or line
+                continue
             start, after, _ = self._closest(line)
             violation = self.blamer.disagreement(self.history, line, start, after, "observe")
             self.found.violations.append(violation)
@@ -426,6 +429,12 @@ class SliceCheck:
                     again = self.blamer.disagreement(self.history, odd.line, start, after, odd.violation.action)
                     self.found.violations[self.found.violations.index(odd.violation)] = again
         self.found.violations.sort(key=lambda violation: violation.event.record.time or 0)
+
+    def _is_told_again(self, line: Item) -> bool:
+        """Whether a line is of a write before all others: it was made before the logs begin, and the line tells of it again."""
+        number = number_of(self.history.model, line)
+        others = (trail.entry.number for trail in self.found.trail.backwards() if isinstance(trail.entry, Write))
+        return number is not None and all(number < other for other in others)
 
     def _same_step(self, odd: Odd) -> tuple[int, int, int] | None:
         """The write that a line is of, action and all, but for its number."""

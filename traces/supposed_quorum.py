@@ -36,27 +36,43 @@ class _Supposing:
     # ------------------------------------------------------------------------------------------------------- reigns
 
     def reigns(self) -> Iterator[Guess]:
-        """The leaders of whose election no line tells, and the term that was reached before the first of which one does."""
+        """In which term each voter was, who stood in those of which no line tells that, and the leaders of whose election no line tells."""
         own, spoken, terms = self._own, self._spoken, self._terms
         lowest, unnamed = min(terms, default=2), self._unnamed
-        if lowest not in spoken and lowest > 1:
-            if unnamed is not None:
-                yield self._found(unnamed[0], lowest - 1, self._begin, unnamed[1])
-            elif lowest in terms:
-                fields: dict[str, Field] = {own["term"]: lowest - 1}
-                text, place = f"supposed: {own['term']} {lowest - 1} was reached", terms[lowest].event.record.place
-                yield Guess(own["reached"], fields, self._begin, place, text)
-        stood = {
-            (said.get(own["winner"]), said.get(own["term"])) for said in self._said if said.event.kind == own["stands"]
-        }
+        found: dict[int, Guess] = {}
+        if unnamed is not None and lowest > 1 and lowest not in spoken:
+            found[lowest - 1] = self._found(unnamed[0], lowest - 1, self._begin, unnamed[1])
+        for term, (holder, said) in spoken.items():
+            found[term] = self._found(holder, term, self._begin if term == lowest else said.time, said)
+        kinds = (own["stands"], *own["held"])
+        stood = {(said.get(own["winner"]), said.get(own["term"])) for said in self._said if said.event.kind == kinds[0]}
         for said in self._said:
             voter, term = said.get(own["winner"]), said.get(own["term"])
-            if said.event.kind in own["held"] and (voter, term) not in stood and term == lowest:
-                fields = {own["winner"]: voter, own["term"]: term}
-                text = f"supposed: {voter} stood for election in {own['term']} {term}"
-                yield Guess(own["stands"], fields, self._begin, said.event.record.place, text)
-        for term, (holder, said) in sorted(spoken.items(), key=lambda each: each[0]):
-            yield self._found(holder, term, self._begin if term == lowest else said.time, said)
+            if said.event.kind in own["held"] and isinstance(term, int) and (voter, term) not in stood:
+                found.setdefault(term, self._stood(voter, term, said))
+        yield from self._voters()
+        yield from (found[term] for term in sorted(found))
+
+    def _voters(self) -> Iterator[Guess]:
+        """The term in which each voter was before the first line about its term: who stands or wins has gone to the next one itself."""
+        own = self._own
+        first: dict[int, Said] = {}
+        for said in self._said:
+            voter = said.get(own["winner"])
+            if said.event.kind in (*own["held"], *own["moves"]) and isinstance(voter, int):
+                first.setdefault(voter, said)
+        for voter, said in sorted(first.items(), key=lambda each: each[0]):
+            term = said.get(own["term"])
+            before = term - (said.event.kind in (own["stands"], *own["held"])) if isinstance(term, int) else 0
+            if before > 0:
+                fields: dict[str, Field] = {own["winner"]: voter, own["term"]: before}
+                text = f"supposed: {voter} was in {own['term']} {before}"
+                yield Guess(own["reached"], fields, self._begin, said.event.record.place, text)
+
+    def _stood(self, voter: Field, term: int, said: Said) -> Guess:
+        own = self._own
+        text = f"supposed: {voter} stood for election in {own['term']} {term}"
+        return Guess(own["stands"], {own["winner"]: voter, own["term"]: term}, said.time, said.event.record.place, text)
 
     def _found(self, holder: Field, term: int, time: int, said: Said) -> Guess:
         own = self._own
@@ -68,7 +84,7 @@ class _Supposing:
     def _terms(self) -> dict[int, Said]:
         """The terms that lines name, each with the first of them."""
         own = self._own
-        kinds = {*own["held"], *own["spoken"], *own["moved"]}
+        kinds = {*own["held"], *own["spoken"], *own["moves"], *own["asks"]}
         found: dict[int, Said] = {}
         for said in self._said:
             term = said.get(own["term"])
