@@ -42,14 +42,14 @@ class _Supposing:
         found: dict[int, Guess] = {}
         if unnamed is not None and lowest > 1 and lowest not in spoken:
             found[lowest - 1] = self._found(unnamed[0], lowest - 1, self._begin, unnamed[1])
-        for term, (holder, said) in spoken.items():
-            found[term] = self._found(holder, term, self._begin if term == lowest else said.time, said)
-        kinds = (own["stands"], *own["held"])
-        stood = {(said.get(own["winner"]), said.get(own["term"])) for said in self._said if said.event.kind == kinds[0]}
+        for term, (holder, first) in spoken.items():
+            found[term] = self._found(holder, term, self._begin if term == lowest else first.time, first)
+        standing = (said for said in self._said if said.event.kind == own["stands"])
+        stood = {(said.get(own["winner"]), said.get(own["term"])) for said in standing}
         for said in self._said:
-            voter, term = said.get(own["winner"]), said.get(own["term"])
-            if said.event.kind in own["held"] and isinstance(term, int) and (voter, term) not in stood:
-                found.setdefault(term, self._stood(voter, term, said))
+            voter, won = said.get(own["winner"]), said.get(own["term"])
+            if said.event.kind in own["held"] and isinstance(won, int) and (voter, won) not in stood:
+                found.setdefault(won, self._stood(voter, won, said))
         yield from self._voters()
         yield from (found[term] for term in sorted(found))
 

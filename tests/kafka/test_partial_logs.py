@@ -17,6 +17,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "corpus" / "recordings"
 RECORDINGS = sorted(FOLDER.glob("[ABC]?.tar.xz"))
 IN_PAIRS = frozenset({"B3"})
 """The recordings of which pairs of kinds of files are tried too: one that takes little time."""
+LATE = ("all files from 25% on", "all files from 50% on", "all files from 75% on")
 NODES = ("broker-*", "controller-*", "zookeeper")
 
 
@@ -70,8 +71,13 @@ def test_what_a_missing_broker_did_is_no_mismatch(tmp_path: Path) -> None:
     assert [result.name for result in found.slices if result.verdict is not TraceVerdict.CONSISTENT] == ["audit-0"]
 
 
-@pytest.mark.parametrize("cut", ["all files from 25% on", "all files from 75% on", "broker-1 only"])
-@pytest.mark.parametrize("recording", ["A0", "A4", "A6"])
+@pytest.mark.parametrize(
+    ("recording", "cut"),
+    [
+        *((zookeeper, cut) for zookeeper in ("A0", "A4", "A6") for cut in (*LATE, "broker-1 only")),
+        *((kraft, cut) for kraft in ("C1", "C2", "kraft-4.1.1") for cut in LATE[:2]),
+    ],
+)
 def test_logs_that_begin_in_mid_life_or_are_of_one_broker_are_checked(recording: str, cut: str, tmp_path: Path) -> None:
     """What came before, and what the other brokers did, is supposed; every line then has an explanation."""
     logs, part = unpacked(recording, tmp_path), tmp_path / "part"
