@@ -19,6 +19,8 @@ def events_of_quorum(reading: LogReading) -> Iterator[Event]:
     """All events that are supposed, stream by stream."""
     supposing = _Supposing(reading)
     yield from stream("reigns", list(supposing.reigns()))
+    for guess in supposing.voters():
+        yield from stream(guess.text, [guess])
     for member in supposing.members:
         yield from stream(f"member {member}", list(supposing.entries(member)))
 
@@ -32,11 +34,12 @@ class _Supposing:
         self._said = all_said(reading, frozenset(fields | {*own["spoken"].values(), *own["acting"].values()}))
         self._begin = self._said[0].time if self._said else 0
         self._lost = {run for run, _ in lost_starts(reading)}
+        self._read = {member for node in reading.nodes for member in node.brokers}
 
     # ------------------------------------------------------------------------------------------------------- reigns
 
     def reigns(self) -> Iterator[Guess]:
-        """In which term each voter was, who stood in those of which no line tells that, and the leaders of whose election no line tells."""
+        """Who stood in the terms of which no line tells that, and the leaders of whose election no line tells."""
         own, spoken, terms = self._own, self._spoken, self._terms
         lowest, unnamed = min(terms, default=2), self._unnamed
         found: dict[int, Guess] = {}
@@ -50,12 +53,15 @@ class _Supposing:
             voter, won = said.get(own["winner"]), said.get(own["term"])
             if said.event.kind in own["held"] and isinstance(won, int) and (voter, won) not in stood:
                 found.setdefault(won, self._stood(voter, won, said))
-        yield from self._voters()
         yield from (found[term] for term in sorted(found))
 
-    def _voters(self) -> Iterator[Guess]:
+    def voters(self) -> Iterator[Guess]:
         """The term in which each voter was before the first line about its term: who stands or wins has gone to the next one itself."""
         own = self._own
+        if next(iter(self._terms), 1) <= 1:  # the first term of all is told of
+            return
+        leading = {holder for holder, _ in self._spoken.values()}
+        leading |= set() if self._unnamed is None else {self._unnamed[0]}
         first: dict[int, Said] = {}
         for said in self._said:
             voter = said.get(own["winner"])
@@ -67,7 +73,8 @@ class _Supposing:
             if before > 0:
                 fields: dict[str, Field] = {own["winner"]: voter, own["term"]: before}
                 text = f"supposed: {voter} was in {own['term']} {before}"
-                yield Guess(own["reached"], fields, self._begin, said.event.record.place, text)
+                time = said.time if voter in leading else self._begin
+                yield Guess(own["reached"], fields, time, said.event.record.place, text)
 
     def _stood(self, voter: Field, term: int, said: Said) -> Guess:
         own = self._own
@@ -135,6 +142,8 @@ class _Supposing:
         written -= {n for n, said in told.items() if said.event.kind in own["again"]}
         begun = {said.get(own["run"]) for said in about if said.event.kind in own["begins"]}
         past = [n for n, said in told.items() if n not in written and said.get(own["run"]) not in begun]
+        if member not in self._read:
+            past = [n for n in past if about[0].time < told[n].time - NEAR]
         stated = {n: said for said in reversed(about) if said.event.kind in own["stated"] for n in self._number(said)}
         entered = min((said.time for n, said in told.items() if n not in past), default=None)
         early = [said for said in about if said.event.kind in own["present"]]
