@@ -188,7 +188,7 @@ class SliceCheck:
                 self.found.missing += (n for n in range(expected, write.number) if n not in told)
         else:
             onward = self.history.advance(before, write)
-            if not onward and self.partial and self.last is None:
+            if not onward and self.last is None and (self.partial or not self.started):
                 onward = self._adopt(write)  # it may be told again, long after it was written
                 self.found.begun = write.lines[0]
             if not onward and self._may_lack_a_line(write):
