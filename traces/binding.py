@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
@@ -257,18 +257,7 @@ class Binder:
 
     def thinned(self, events: Selection, read: Read) -> list[Observation]:
         """What the events are without those that state the same of one write as an earlier one, and no action (NOTE(equal lines))."""
-        chosen: list[Chosen] = []
-        earliest = events.earliest()
-        for number in earliest:
-            every: list[int] | None = None
-            for order, view in enumerate(read.views.get(number, ())):
-                rule = view[0]
-                if rule.steps or rule.at is None:
-                    every = np.flatnonzero(events.numbers == number).tolist() if every is None else every
-                    chosen += (Chosen(at, order, view) for at in every)
-                else:
-                    chosen.append(Chosen(earliest[number], order, view))
-        return observed(events, chosen)
+        return observed(events, chosen(events, read))
 
     def misfits(self, events: Iterable[Event]) -> list[Misfit]:
         """The values of these events that the model does not have, of each event the first, whatever else of it fits."""
@@ -295,6 +284,21 @@ class Binder:
         given = fields_of(event)
         views = ((rule, _stated(given, rule, self._condition)) for rule in rules)
         return tuple(view for view in views if view[1] is not None)
+
+
+def chosen(events: Selection, read: Read, restated: Container[int] = ()) -> list[Chosen]:
+    """Which of the events :meth:`Binder.thinned` keeps; what the ``restated`` statements say of a write was stated before them."""
+    found: list[Chosen] = []
+    for number, earliest in events.earliest().items():
+        every: list[int] | None = None
+        for order, view in enumerate(read.views.get(number, ())):
+            rule = view[0]
+            if rule.steps or rule.at is None:
+                every = np.flatnonzero(events.numbers == number).tolist() if every is None else every
+                found += (Chosen(at, order, view) for at in every)
+            elif number not in restated:
+                found.append(Chosen(earliest, order, view))
+    return found
 
 
 def rules_by_kind(plan: TracePlan) -> dict[str, list[TraceRule]]:

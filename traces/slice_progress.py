@@ -20,10 +20,10 @@ import numpy as np
 
 from assay.checker.evaluate.mentions import mentions
 from assay.grammar import kernel as k
-from assay.traces.binding import Chosen, Observation, Read, Tally, Unread, observe
+from assay.traces.binding import Observation, Tally, Unread, chosen, observe
 from assay.traces.growth import Grown
 from assay.traces.history import Deed, Frontier, History, Trail, Write, entries, number_of
-from assay.traces.join import WIDTHS, Joiner, SliceAnswer, reason_of, verdict_of
+from assay.traces.join import WIDTHS, Joiner, SliceAnswer, reason_of, slice_item, verdict_of
 from assay.traces.order import Item
 from assay.traces.readers.stretch import Numbers
 from assay.traces.selection import Selection
@@ -146,14 +146,14 @@ class SliceProgress:
         if read.tally.misfits or restated is None:
             return None
         self._count(new, grown, read.tally)
-        chosen = sorted(_chosen(new, read, restated), key=lambda each: each[:2])
-        positions = np.array(sorted({each.at for each in chosen}), np.int64)
+        ordered = sorted(chosen(new, read, restated), key=lambda each: each[:2])
+        positions = np.array(sorted({each.at for each in ordered}), np.int64)
         made = dict(zip(positions.tolist(), new.at(positions), strict=True))
         orders = dict(zip(positions.tolist(), grown.orders(new.positions[positions]), strict=True))
         items = []
-        for each in chosen:
+        for each in ordered:
             seen = Observation(made[each.at], each.rule, each.stated[0], each.values)
-            items.append(_item(orders[each.at] << _VIEWS | each.order, seen))
+            items.append(slice_item(orders[each.at] << _VIEWS | each.order, seen))
         return items
 
     def _restated(self, events: Selection, fresh: Numbers) -> set[int] | None:
@@ -253,28 +253,6 @@ def _seen_again(seen: Observation, rule: k.TraceRule, joiner: Joiner, grown: fro
     return found if isinstance(found, Observation) else None
 
 
-def _item(order: int, seen: Observation) -> Item:
-    record = seen.event.record
-    time = float(record.time or 0)
-    return Item(order, seen, 0, order, time, time, time + record.resolution - 1)
-
-
-def _chosen(new: Selection, read: Read, restated: set[int]) -> list[Chosen]:
-    """What is looked at of new events."""
-    found: list[Chosen] = []
-    earliest = new.earliest()
-    for number in new.stated():
-        every: list[int] | None = None
-        for order, view in enumerate(read.views.get(number, ())):
-            rule = view[0]
-            if rule.steps or rule.at is None:
-                every = np.flatnonzero(new.numbers == number).tolist() if every is None else every
-                found += (Chosen(at, order, view) for at in every)
-            elif number not in restated:
-                found.append(Chosen(earliest[number], order, view))
-    return found
-
-
 def _order_of(unread: Unread, new: Selection, grown: Grown) -> int:
     """The order of the event that is the example."""
     of_kind = np.flatnonzero(new.of_kind(unread.kind))
@@ -343,21 +321,26 @@ def _behind(ahead: Sequence[Write | Deed]) -> list[Item]:
 
 def _told(joiner: Joiner, history: History, found: Findings, point: Point) -> Way | None:
     """What is told of on the way to the end; None if a property is broken there, or may be broken on the way to the point."""
-    trails: list[Trail] = []
-    for trail in found.trail.backwards():
-        trails.append(trail)
-        if id(trail) in point.ways:
-            break
-    else:
-        return None
-    trails.reverse()
     if (
         found.missing or found.unplaced
-    ):  # properties are not asked of such an execution, and so of none that goes on from it
+    ):  # properties are asked of no such execution, and so of none that goes on from it
+        return None
+    trails = _since(point, found.trail)
+    if id(trails[0]) not in point.ways:
         return None
     if joiner.properties.broken(joiner.execution(history, trails)):
         return None
     return _onward(joiner, point.ways[id(trails[0])], trails[1:])
+
+
+def _since(point: Point, end: Trail) -> list[Trail]:
+    """The trails up to the end, from the last one of which is remembered at a point what was told on the way to it; all, if there is none."""
+    trails: list[Trail] = []
+    for trail in end.backwards():
+        trails.append(trail)
+        if id(trail) in point.ways:
+            break
+    return trails[::-1]
 
 
 def _onward(joiner: Joiner, way: Way, trails: Sequence[Trail]) -> Way:
@@ -369,12 +352,7 @@ def _onward(joiner: Joiner, way: Way, trails: Sequence[Trail]) -> Way:
 
 def _note_ways(joiner: Joiner, points: Sequence[Point], end: Trail, begin: Point) -> None:
     """Remember at each point what was told of on the way through it."""
-    trails: list[Trail] = []
-    for trail in end.backwards():
-        trails.append(trail)
-        if id(trail) in begin.ways:
-            break
-    trails.reverse()
+    trails = _since(begin, end)
     way = begin.ways[id(trails[0])]
     at = {id(trail): number for number, trail in enumerate(trails)}
     for point in points:

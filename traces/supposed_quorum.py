@@ -156,7 +156,7 @@ class _Supposing:
             run = said.get(own["run"]) if number in told else None
             time = self._begin if at == 0 else said.time
             yield self._entered(member, number, run, time, said)
-            if self._is_active(about, entered) if at == 0 else True:
+            if at > 0 or self._is_active(about, entered):
                 text = f"supposed: {own['name']} {member} was active"
                 yield Guess(own["is_active"], {own["name"]: member}, time, said.event.record.place, text)
 
