@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import resource
+import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 
-from assay.grammar.load import bundled_specs, load_spec
-from assay.traces.conduct import Options
-from assay.traces.read import read_logs
-from assay.traces.validate import validate
 from assay.traces.validation import TraceVerdict
 from benchmarks.cluster import Break, Cluster
 
@@ -83,33 +81,54 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _measure(folder: Path, broken: Sequence[str]) -> Line:
-    begun, cpu = time.perf_counter(), _cpu()
-    reading = read_logs([folder])
-    read = _cpu() - cpu
-    loaded = load_spec(bundled_specs()[0] / "kafka" / "cluster.assay")
-    answer = validate(loaded, list(reading.events), options=Options(jobs=0))
-    found = sorted(each.name for each in answer.slices if each.verdict is TraceVerdict.INCONSISTENT)
+    """What `assay validate` says of the folder, with what all its processes take together."""
+    command = [sys.executable, "-m", "assay", "validate", str(folder), "--json"]
+    load, begun, cpu = os.getloadavg()[0], time.perf_counter(), _cpu()
+    with TemporaryFile() as written, subprocess.Popen(command, stdout=written) as process:
+        most = 0
+        while process.poll() is None:
+            most = max(most, resident(process.pid))
+            time.sleep(0.5)
+        seconds = time.perf_counter() - begun
+        written.seek(0)
+        answer = json.load(written)
+    found = {each["slice"] for each in answer["violations"]}
     return {
         "benchmark": "synthetic",
-        "bytes": reading.bytes,
-        "events": answer.counts.read,
+        "bytes": sum(path.stat().st_size for path in folder.rglob("*.log")),
+        "events": answer["events"]["read"],
         "violations": len(broken),
-        "found": len(set(found) & set(broken)),
-        "false_alarms": len(set(found) - set(broken)),
-        "undecided": sum(each.verdict is TraceVerdict.INCONCLUSIVE for each in answer.slices),
-        "seconds": round(time.perf_counter() - begun, 1),
+        "found": len(found & set(broken)),
+        "false_alarms": len(found - set(broken)),
+        "undecided": sum(each["verdict"] == TraceVerdict.INCONCLUSIVE.value for each in answer["undecided"]),
+        "seconds": round(seconds, 1),
         "cpu_seconds": round(_cpu() - cpu, 1),
-        "cpu_seconds_reading": round(read, 1),
-        "peak_resident_mb": _peak(resource.RUSAGE_SELF),
-        "peak_resident_mb_of_a_process_for_slices": _peak(resource.RUSAGE_CHILDREN),
-        "load_before": round(os.getloadavg()[0], 2),
+        "peak_resident_mb_of_all_processes": most >> 20 if most else None,
+        "load_before": round(load, 2),
     }
+
+
+def resident(process: int) -> int:
+    """The memory of a process and of those it began, in bytes, each shared page once; 0 where the system does not tell."""
+    children: dict[int, list[int]] = defaultdict(list)
+    for path in Path("/proc").glob("[0-9]*"):
+        children[_number(path / "stat", lambda text: text.rpartition(")")[2].split()[1])].append(int(path.name))
+    asked, total = [process], 0
+    while asked:
+        one = asked.pop()
+        asked += children[one]
+        total += _number(Path(f"/proc/{one}/smaps_rollup"), lambda text: text.partition("Pss:")[2].split()[0]) << 10
+    return total
+
+
+def _number(file: Path, find: Callable[[str], str]) -> int:
+    """A number in a file about a process; 0 where that has ended."""
+    try:
+        return int(find(file.read_text(encoding="utf-8")))
+    except (OSError, IndexError):
+        return 0
 
 
 def _cpu() -> float:
     """The processor time of this process and of those that it waited for."""
     return sum(os.times()[:4])
-
-
-def _peak(who: int) -> int:
-    return round(resource.getrusage(who).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10))

@@ -41,12 +41,16 @@ class Mate:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The states by position, without those that differ in nothing that slices read; when each began at the earliest."""
+    """The states by position, without those that differ in nothing that slices read; when each began at the earliest.
+
+    Those of ``guessed`` came of hidden steps, of which no line tells.
+    """
 
     states: tuple[State, ...]
     earliest: tuple[float, ...]
     mates: dict[Thread, list[Mate]]
     skew: int
+    guessed: frozenset[int] = frozenset()
 
     def latest_at(self, time: float) -> int:
         """The last position that can lie before a line of that time."""
@@ -77,19 +81,21 @@ def chain(model: Model, path: Path, plan: TracePlan, seen: Iterable[int]) -> Cha
 
     states, earliest = [visible(blank)], [float("-inf")]
     mates: dict[Thread, list[Mate]] = defaultdict(list)
+    guessed: set[int] = set()
     for move in path.moves():
+        before = len(states) - 1
         time = earliest[-1] if move.item is None else max(earliest[-1], move.item.earliest)
         for taken in move.hidden:
             _extend(states, earliest, visible(model.states[taken.state]), earliest[-1])
+        guessed |= set(range(before + 1, len(states)))
         before = len(states) - 1
         for taken in move.taken:
             _extend(states, earliest, visible(model.states[taken.state]), time)
         thread = None if move.item is None else thread_of(move.item.observation.event, plan)
         if move.item is not None and thread is not None:
             mates[thread].append(_mate(move.item, before, len(states) - 1))
-    return Chain(
-        tuple(states), tuple(earliest), {thread: _by_time(own) for thread, own in mates.items()}, plan.ordering.skew
-    )
+    ordered = {thread: _by_time(own) for thread, own in mates.items()}
+    return Chain(tuple(states), tuple(earliest), ordered, plan.ordering.skew, frozenset(guessed))
 
 
 def _mate(item: Item, before: int, after: int) -> Mate:

@@ -28,6 +28,7 @@ from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.binding import changed
 from assay.traces.chain import Chain, thread_of
+from assay.traces.guessed import Outside
 from assay.traces.order import Item
 from assay.traces.search.model import ANY, Model, Taken
 from assay.traces.slicing import Split
@@ -91,12 +92,15 @@ class History:
     At most ``width`` ways are followed at once (see the note on narrow histories).
     """
 
-    def __init__(self, model: Model, split: Split, chain: Chain, views: Views, width: int) -> None:
+    def __init__(
+        self, model: Model, split: Split, chain: Chain, views: Views, width: int, outside: Outside | None = None
+    ) -> None:
         self.model = model
         self.split = split
         self.chain = chain
         self.views = views
         self.width = width
+        self._outside = outside
         self.narrowed = False
         self.visited = 0
         blank = model.states[model.initial[0]]
@@ -154,6 +158,7 @@ class History:
             for trail in frontier
             for position, state in self.places(trail, write)
             for taken in self.numbered(state, actions)
+            if self._allows(position, state, (taken,))
         )
         return self._kept(_earliest(found))
 
@@ -165,8 +170,14 @@ class History:
             for trail in frontier
             for position, state in self.places(trail, write, self.view(silent))
             for taken in self.numbered(state, self.model.plan.numbered)
+            if self._allows(position, state, (taken,))
         )
         return self._kept(_earliest(found))
+
+    def _allows(self, position: int, start: int, steps: Sequence[Taken]) -> bool:
+        """Whether steps from a state are possible at a position, where the model lacks guards that hold at some."""
+        states = self.model.states
+        return self._outside is None or self._outside.allows(position, states[start], steps, states)
 
     def _onward(self, trail: Trail, entry: Entry, hidden: int) -> Iterator[Trail]:
         names = self.view(entry).hidden[:hidden]
@@ -175,6 +186,8 @@ class History:
         for position, start in self.places(trail, entry):
             for route, state in self._after_hidden(start, names):
                 for after, taken in self.outcomes(entry, state):
+                    if not self._allows(position, start, (*route, *taken)):
+                        continue
                     told = self._told(trail, (*route, *taken))
                     yield Trail(self.own(after), position, trail, entry, state, route, taken, told)
 

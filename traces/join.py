@@ -16,6 +16,7 @@ from assay.traces.chain import Chain, chain
 from assay.traces.conduct import Options
 from assay.traces.contradiction import contradicted
 from assay.traces.events import Event, Place
+from assay.traces.guessed import Outside
 from assay.traces.history import Deed, History, Trail, Write, number_of
 from assay.traces.order import Item
 from assay.traces.plan import of_parts
@@ -46,7 +47,7 @@ STATES_KEPT = 10_000
 class Joint:
     """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
     is shared as slices see it, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with.
-    Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before."""
+    Where the kernel lacks guards, those of ``outside`` hold wherever nothing is guessed. Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before."""
 
     split: Split
     plan: k.TracePlan
@@ -55,6 +56,7 @@ class Joint:
     writer: Writer
     partial: bool = False
     begun: bool = False
+    outside: Split | None = None
 
     def tells_beginning(self, events: Selection) -> bool:
         """Whether the events of a slice tell of its beginning; where no kind of events does, those of whole logs do."""
@@ -70,9 +72,9 @@ class Joint:
         return replace(self, plan=of_parts(self.plan), partial=True, begun=False)
 
     def freed(self) -> Joint:
-        """The same where slices may act whatever the hidden steps changed."""
+        """The same where slices may act whatever the hidden steps changed, as long as these may have come at another time (NOTE(guessed positions))."""
         names: frozenset[str] = frozenset().union(*self.assumed.values())
-        return replace(self, split=without_guards_on(self.split, names), assumed={})
+        return replace(self, split=without_guards_on(self.split, names), assumed={}, outside=self.split)
 
 
 def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer, options: Options) -> Joint:
@@ -170,8 +172,8 @@ class Joiner:
         sure = self._contradictions(result.violations, lines)
         if sure:
             return replace(result, violations=sure)
-        again = self._freed._slice(name, lines, one_is_enough=True)
-        if again.verdict is TraceVerdict.INCONSISTENT:
+        again = self._freed._open(name, lines)
+        if again is None:
             return result
         names = ", ".join(f"`{action}`" for action in self.joint.assumed)
         place = result.violations[0].place
@@ -195,13 +197,20 @@ class Joiner:
         found.__dict__.pop("_freed", None)
         found.__dict__.pop("_of_parts", None)
         found.__dict__.pop("views", None)
+        found.__dict__.pop("outside", None)
         found.joint = other
         return found
 
     @cached_property
     def views(self) -> Views:
         """What the entries of slices can tell of the execution of what is shared."""
-        return Views(self.joint.split, self.model.plan, self.joint.chain)
+        split, unsure = self.joint.outside or self.joint.split, () if self.outside is None else self.outside.unsure
+        return Views(split, self.model.plan, self.joint.chain, unsure)
+
+    @cached_property
+    def outside(self) -> Outside | None:
+        """What the guards that the kernel lacks allow."""
+        return None if self.joint.outside is None else Outside(self.joint.outside.kernel, self.joint.chain)
 
     @cached_property
     def _of_parts(self) -> Joiner:
@@ -213,11 +222,17 @@ class Joiner:
         """The slices where they may act whatever hidden shared steps have changed."""
         return Joiner(self.joint.freed())
 
-    def _slice(self, name: str, lines: Lines, *, one_is_enough: bool = False) -> SliceResult:
+    def _slice(self, name: str, lines: Lines) -> SliceResult:
         self.forget()
         if not lines.few:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
-        return self._result(name, *self._found(lines, one_is_enough=one_is_enough), lines.used)
+        return self._result(name, *self._found(lines), lines.used)
+
+    def _open(self, name: str, lines: Lines) -> SliceResult | None:
+        """The answer about a slice unless it is inconsistent; why it is so is not asked."""
+        self.forget()
+        history, found = self._noted(lines.few, started=lines.started)
+        return None if found.violations else self._result(name, history, found, lines.used)
 
     def _result(self, name: str, history: History, found: Findings, used: int) -> SliceResult:
         self.visited += history.visited
@@ -237,10 +252,10 @@ class Joiner:
             tuple(self.remarks(trails)),
         )
 
-    def _found(self, lines: Lines, *, one_is_enough: bool) -> tuple[History, Findings]:
+    def _found(self, lines: Lines) -> tuple[History, Findings]:
         """What is found of a slice, with the history that it is told in: without equal lines, and of all lines only if anything is wrong."""
         history, found = self._noted(lines.few, started=lines.started)
-        return self._explained(lines, one_is_enough=one_is_enough) if found.violations else (history, found)
+        return self._explained(lines) if found.violations else (history, found)
 
     def _noted(self, few: Sequence[Item], *, started: bool) -> tuple[History, Findings]:
         """What is found of a slice: few ways are followed, and more only if that leaves anything open. A mismatch is noted, and not explained."""
@@ -258,14 +273,14 @@ class Joiner:
         check = partial(self._check, history, started=started)
         return history, check(lines, one_is_enough=True, explained=False).run()
 
-    def _explained(self, lines: Lines, *, one_is_enough: bool) -> tuple[History, Findings]:
+    def _explained(self, lines: Lines) -> tuple[History, Findings]:
         """The mismatches of a slice that has some; the first alone where others may only lack a way that was not followed."""
         every = [slice_item(number, seen) for number, seen in enumerate(lines.observations)]
         history = self._history(WIDTHS[-1])
         check = partial(self._check, history, started=lines.started)
         quick = partial(check, one_is_enough=True, explained=False)
-        found = check_slice(partial(check, one_is_enough=one_is_enough), quick, every, self.model)
-        if history.narrowed and not one_is_enough:
+        found = check_slice(check, quick, every, self.model)
+        if history.narrowed:
             found = check_slice(partial(check, one_is_enough=True), quick, every, self.model)
         return history, found
 
@@ -282,7 +297,7 @@ class Joiner:
         return SliceCheck(history, self.blamer, lines, asked)
 
     def _history(self, width: int) -> History:
-        return History(self.model, self.joint.split, self.joint.chain, self.views, width)
+        return History(self.model, self.joint.split, self.joint.chain, self.views, width, self.outside)
 
     def execution(self, history: History, trails: Sequence[Trail]) -> Execution:
         """The execution of a slice from the first trail on: a step for each write and deed, with what was assumed before it."""

@@ -8,8 +8,9 @@ that writes what the entry reads, or what that step does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
@@ -33,10 +34,10 @@ class View:
 
 
 class Views:
-    """The views of all entries of the slices of one log, each computed once."""
+    """The views of all entries of the slices of one log, each computed once; ``unsure`` positions are unlike others, if they are given."""
 
-    def __init__(self, split: Split, plan: k.TracePlan, chain: Chain) -> None:
-        self._split, self._plan, self._chain = split, plan, chain
+    def __init__(self, split: Split, plan: k.TracePlan, chain: Chain, unsure: Sequence[bool] = ()) -> None:
+        self._split, self._plan, self._chain, self._unsure = split, plan, chain, unsure
         self._known: dict[tuple[frozenset[int], bool], View] = {}
 
     def of(self, rules: Iterable[k.TraceRule], *, numbered: bool) -> View:
@@ -59,7 +60,8 @@ class Views:
         read = self._with_hidden(read)
         kept = [i for i in self._split.shared if self._split.kernel.variables[i].name in read]
         numbers: dict[tuple[object, ...], int] = {}
-        classes = [numbers.setdefault(tuple(state[i] for i in kept), len(numbers)) for state in self._chain.states]
+        positions = zip_longest(self._chain.states, self._unsure)
+        classes = [numbers.setdefault((open_, *(state[i] for i in kept)), len(numbers)) for state, open_ in positions]
         return View(classes, _changes(classes), hidden)
 
     def _read_by(self, actions: Iterable[str]) -> set[str]:

@@ -319,3 +319,20 @@ def test_what_was_written_well_before_a_slice_began_is_of_a_life_of_whose_beginn
     behind = shelf(1, 5_000, "Seen", items=0, version=0, node="n2")  # the clock of another node is a second behind
     soon = answer([events[0], behind, *events[2:]])
     assert [(each.name, each.used) for each in soon.slices] == [("a-1", 3)]
+
+
+@pytest.mark.parametrize(("time", "verdict"), [(50, TraceVerdict.INCONSISTENT), (150, TraceVerdict.CONSISTENT)])
+def test_a_hidden_step_excuses_nothing_where_no_execution_has_it(
+    time: int, verdict: TraceVerdict, line: Line, shelf: Line
+) -> None:
+    text = LOCKED.replace("action lock:\n", "action lock:\n    when unlocked: open\n")
+    events = [
+        shelf(2, 10, "Made", version=0),
+        line("n1", 3, 20, "Lit"),
+        shelf(4, time, "Put", items=1, version=1),
+        line("n1", 5, 100, "Unlocked"),
+        line("n1", 6, 200, "Audited"),
+    ]
+    answered = validate(load_text(text.replace("open: bool = true", "open: bool = false")), events)
+    assert answered.hidden == {"lock": 1}
+    assert [result.verdict for result in answered.slices] == [verdict]
