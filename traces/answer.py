@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial as bound
 from textwrap import shorten
 from time import perf_counter
+from typing import NamedTuple
 
 from assay.grammar.load import Loaded
 from assay.traces import window
+from assay.traces.beginnings import TRIED, beginnings, later, left_out, since
 from assay.traces.binding import Unread, rules_by_kind
 from assay.traces.conduct import Options
 from assay.traces.event_table import EventTable
@@ -91,22 +94,54 @@ def ask_shared(
     supported: bool = True,
 ) -> tuple[SharedAnswer, Mapping[str, Selection], Beside]:
     """The answer about what all slices share, the events of each slice, and what there is to say beside."""
-
-    events, left = _in_scope(reading.events if supported else [], scope)
     missing = tuple(gaps(reading))
     partial = not options.supposes and bool(missing or not_read(reading.notices))
     begun = partial and all(notice.kind == BEFORE for notice in (*missing, *not_read(reading.notices)))
     known = replace(options, versions=protocol_versions(reading), partial=partial, begun=begun)
-    more = _supposed(loaded, reading, clause, scope) if partial and supported else []
+    ask = bound(_ask, loaded, options=known, clause=clause, scope=scope, supported=supported)
+    found = _from_later(reading, ask) if partial and supported else ask(reading)
+    return found.shared, found.slices, Beside((*reading.notices, *found.notices), reading.unmapped, missing)
+
+
+class _Asked(NamedTuple):
+    """An answer about what slices share, the events of each slice, and what was noticed of those that were asked about."""
+
+    shared: SharedAnswer
+    slices: Mapping[str, Selection]
+    notices: list[Notice]
+
+
+def _ask(
+    loaded: Loaded, reading: LogReading, options: Options, clause: str | None, scope: Scope, *, supported: bool
+) -> _Asked:
+    events, left = _in_scope(reading.events if supported else [], scope)
+    more = _supposed(loaded, reading, clause, scope) if options.partial and supported else []
     shared, slices = validate_shared(
         loaded,
         EventTable((*EventTable.of(events).parts, more)) if more else events,
         clause=clause,
-        options=known,
+        options=options,
         explain=reading.explain,
         levels=WORTH_WORDS,
     )
-    return without(shared, len(more)), slices, Beside((*reading.notices, *left, *told(more)), reading.unmapped, missing)
+    return _Asked(without(shared, len(more)), slices, [*left, *told(more)])
+
+
+def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _Asked:
+    """The answer about all of the logs, or about what follows a later beginning of a file if that alone has an explanation (NOTE(later beginnings))."""
+    found, begun = ask(reading), beginnings(reading)
+    stuck = found.shared.stuck
+    for tried in range(TRIED):
+        time = None if stuck is None else later(begun, stuck, tried)
+        if time is None:
+            return found
+        kept = since(reading, time)
+        again = ask(kept)
+        stuck = again.shared.stuck
+        if stuck is None and again.shared.checked:
+            notice = left_out(reading, kept, time)
+            return again._replace(shared=replace(again.shared, late=True), notices=[notice, *again.notices])
+    return found
 
 
 def _supposed(loaded: Loaded, reading: LogReading, clause: str | None, scope: Scope) -> list[Event]:

@@ -108,7 +108,9 @@ class EventTable(Events):
     """The events of several logs, one log after the other."""
 
     def __init__(self, parts: Iterable[Sequence[Event]]) -> None:
-        self.parts = tuple(parts)
+        self.parts: tuple[Sequence[Event], ...] = tuple(
+            own for part in parts for own in (part.parts if isinstance(part, EventTable) else (part,))
+        )
         self._starts = [0, *accumulate(map(len, self.parts))]
         self._of_kind: dict[str | None, npt.NDArray[np.bool_]] = {}
 

@@ -29,11 +29,15 @@ NO_INITIAL_STATE = "the model has no initial state"
 
 @dataclass(slots=True)
 class Findings:
-    """What a search that goes on after every mismatch found: the path to the end, or why it did not get there."""
+    """What a search that goes on after every mismatch found: the path to the end, or why it did not get there.
+
+    ``stuck`` is when the first line was written that has no explanation, or the last one that was reached, in milliseconds.
+    """
 
     violations: list[Violation] = field(default_factory=list)
     reason: str | None = None
     path: Path | None = None
+    stuck: float | None = None
 
 
 def proceed(search: Search, writer: Writer, options: Options) -> Findings:
@@ -50,17 +54,26 @@ def proceed(search: Search, writer: Writer, options: Options) -> Findings:
             break
         if isinstance(conclusion, Undecided):
             findings.reason = conclusion.reason
+            findings.stuck = _last_time(conclusion.deepest) if findings.stuck is None else findings.stuck
             break
         resumption = resume(search, conclusion, start, writer)
         if resumption is None:
             findings.reason = "the lines have no order that the clause allows"
             break
         findings.violations.append(resumption.violation)
+        written = resumption.violation.event.record.time
+        findings.stuck = written if findings.stuck is None else findings.stuck
         if len(findings.violations) >= most:
             findings.reason = f"{most} mismatches; what follows was not checked"
             break
         search, start = resumption.search, list(resumption.start)
     return findings
+
+
+def _last_time(deepest: Sequence[Path]) -> float | None:
+    """When the last line was written that one of these points explains."""
+    trails = (path.move for deep in deepest for path in deep.backwards() if path.move is not None)
+    return max((move.item.time for move in trails if move.item is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,8 @@ class SharedAnswer:
     """The answer about what all slices share, and what it takes to go on with them: ``joint``, if an execution was found.
 
     ``read`` counts all events; ``checked`` says whether any was used, ``explained`` whether an execution was found. ``tally`` counts also
-    the events of slices that cannot be joined. ``supposed`` is on how many events the answer rests of which no line tells.
+    the events of slices that cannot be joined. ``supposed`` is on how many events the answer rests of which no line tells; ``stuck`` is when
+    the first line was written that has no explanation, or up to which the search came. Where ``late``, earlier events were left out.
     """
 
     kernel: k.Kernel
@@ -76,6 +77,8 @@ class SharedAnswer:
     relaxed: tuple[tuple[str, str], ...]
     joint: Joint | None
     supposed: int = 0
+    stuck: float | None = None
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +161,7 @@ def validate_shared(
         explanations=_explanations(events, explain, levels),
         relaxed=found.divided.relaxed if found.divided is not None else (),
         joint=found.joint,
+        stuck=findings.stuck,
     )
     asked = found.retrial(options) if options.mutants and not findings.violations else None
     if asked is not None and not _violated(answer_slices(answer, found.parts.slices, options.jobs)):
@@ -278,6 +282,7 @@ def _verdict(shared: SharedAnswer, violations: Sequence[Violation], results: Seq
     open_ = (
         not shared.explained
         or shared.supposed > 0
+        or shared.late
         or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
     )
     return TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT

@@ -92,17 +92,17 @@ class _Asked(Joiner):
         """What the spec says of a slice."""
         self.nodes = iter(range(NODES))
         try:
-            result = self._slice(name, self.lines(events), one_is_enough=True)
+            result = self._slice(name, self.lines(events))
         except _OutOfNodesError:
             return Outcome.UNDECIDED
         if result.verdict is TraceVerdict.INCONSISTENT:
             return Outcome.REJECTED
         return Outcome.BY_INVARIANT if result.properties else Outcome.ACCEPTED
 
-    def _found(self, lines: Lines, *, one_is_enough: bool) -> tuple[History, Findings]:
+    def _found(self, lines: Lines) -> tuple[History, Findings]:
         joint = self.joint
         history = _Counted(self.model, joint.split, joint, self.views, self.nodes)
-        asked = Asked(started=lines.started, partial=joint.partial, one_is_enough=one_is_enough, explained=False)
+        asked = Asked(started=lines.started, partial=joint.partial, one_is_enough=True, explained=False)
         return history, SliceCheck(history, self.blamer, lines.few, asked).run()
 
 
