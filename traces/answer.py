@@ -21,6 +21,7 @@ from assay.traces.conduct import Options
 from assay.traces.event_table import EventTable
 from assay.traces.events import Event, Notice
 from assay.traces.gaps import BEFORE, gaps, not_read, with_gaps
+from assay.traces.gaps import KIND as MISSING
 from assay.traces.impact import Basis, Meter, basis, with_impact
 from assay.traces.join import SliceAnswer
 from assay.traces.overview import configured, protocol_versions
@@ -28,6 +29,8 @@ from assay.traces.plan import trace_plan
 from assay.traces.read import LogReading, UnmappedLines
 from assay.traces.selection import Selection
 from assay.traces.supposed import supposed_events, told
+from assay.traces.supposed_quorum import events_of_members, unread_members
+from assay.traces.supposing import Said
 from assay.traces.validate import SharedAnswer, answer_slices, conclusion, validate_shared, without
 from assay.traces.validation import Remark, Validation
 
@@ -94,8 +97,9 @@ def ask_shared(
     supported: bool = True,
 ) -> tuple[SharedAnswer, Mapping[str, Selection], Beside]:
     """The answer about what all slices share, the events of each slice, and what there is to say beside."""
-    missing = tuple(gaps(reading))
-    partial = not options.supposes and bool(missing or not_read(reading.notices))
+    unread = unread_members(reading) if options.supposes else {}
+    missing = (*gaps(reading), *(_unread(member, said) for member, said in unread.items()))
+    partial = bool(unread) or (not options.supposes and bool(missing or not_read(reading.notices)))
     begun = partial and all(notice.kind == BEFORE for notice in (*missing, *not_read(reading.notices)))
     known = replace(options, versions=protocol_versions(reading), partial=partial, begun=begun)
     ask = bound(_ask, loaded, options=known, clause=clause, scope=scope, supported=supported)
@@ -115,7 +119,13 @@ def _ask(
     loaded: Loaded, reading: LogReading, options: Options, clause: str | None, scope: Scope, *, supported: bool
 ) -> _Asked:
     events, left = _in_scope(reading.events if supported else [], scope)
-    more = _supposed(loaded, reading, clause, scope) if options.partial and supported else []
+    more: list[Event] = []
+    if options.partial and supported:
+        more = (
+            list(events_of_members(unread_members(reading)))
+            if options.supposes
+            else _supposed(loaded, reading, clause, scope)
+        )
     shared, slices = validate_shared(
         loaded,
         EventTable((*EventTable.of(events).parts, more)) if more else events,
@@ -142,6 +152,10 @@ def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _As
             notice = left_out(reading, kept, time)
             return again._replace(shared=replace(again.shared, late=True), notices=[notice, *again.notices])
     return found
+
+
+def _unread(member: int, said: Said) -> Notice:
+    return Notice(MISSING, said.event.record.place, f"broker {member} holds replicas, and none of its logs was read")
 
 
 def _supposed(loaded: Loaded, reading: LogReading, clause: str | None, scope: Scope) -> list[Event]:

@@ -6,7 +6,7 @@ them; the last registration of each broker among these is the one that it had.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from assay.traces.events import Event, Field
@@ -23,6 +23,32 @@ def events_of_quorum(reading: LogReading) -> Iterator[Event]:
         yield from stream(guess.text, [guess])
     for member in supposing.members:
         yield from stream(f"member {member}", list(supposing.entries(member)))
+
+
+def unread_members(reading: LogReading) -> dict[int, Said]:
+    """The members that lines about slices list, and of which nothing was read, each with the first such line."""
+    listed, read = data()["quorum"]["listed"], {member for node in reading.nodes for member in node.brokers}
+    found: dict[int, Said] = {}
+    for said in all_said(reading, frozenset({listed})):
+        members = said.get(listed)
+        for member in members if isinstance(members, tuple) else ():
+            if isinstance(member, int) and member not in read:
+                found.setdefault(member, said)
+    return dict(sorted(found.items()))
+
+
+def events_of_members(unread: Mapping[int, Said]) -> Iterator[Event]:
+    """Members of which nothing was read were registered, and active, before the logs begin; for when they were not, hidden steps stand."""
+    own = data()["quorum"]
+    begin = min((said.time for said in unread.values()), default=0)
+    for member, said in unread.items():
+        place, name = said.event.record.place, {own["name"]: member}
+        registered = f"supposed: {own['name']} {member} was registered"
+        guesses = [
+            Guess(own["enters"], {**name, own["number"]: 1}, begin, place, registered),
+            Guess(own["is_active"], name, begin, place, f"supposed: {own['name']} {member} was active"),
+        ]
+        yield from stream(f"member {member}", guesses)
 
 
 class _Supposing:

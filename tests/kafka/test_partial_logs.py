@@ -75,7 +75,7 @@ def test_what_a_missing_broker_did_is_no_mismatch(tmp_path: Path) -> None:
     ("recording", "cut"),
     [
         *((zookeeper, cut) for zookeeper in ("A0", "A4", "A6") for cut in (*LATE, "broker-1 only")),
-        *((kraft, cut) for kraft in ("C1", "C2", "kraft-4.1.1") for cut in LATE[:2]),
+        *((kraft, cut) for kraft in ("C1", "C2", "kraft-4.1.1") for cut in (*LATE[:2], "broker-2 only")),
         *(pytest.param(each, "last third of every file", marks=pytest.mark.slow) for each in ("A9", "B1")),
     ],
 )
@@ -85,7 +85,7 @@ def test_logs_that_begin_in_mid_life_or_are_of_one_broker_are_checked(recording:
     dict(cuts(logs))[cut](logs, part)
     found = answer([part])
     assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
-    assert str(found.reason).startswith("logs are missing, and what came before them was supposed")
+    assert "logs are missing, and what came before them was supposed" in str(found.reason)
     assert found.slices
 
 
