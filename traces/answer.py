@@ -25,8 +25,15 @@ from assay.traces.plan import trace_plan
 from assay.traces.read import LogReading, UnmappedLines
 from assay.traces.selection import Selection
 from assay.traces.supposed import supposed_events, told
-from assay.traces.validate import SharedAnswer, answer_slices, conclusion, validate_shared, without
-from assay.traces.validation import Remark, Validation
+from assay.traces.validate import (
+    SharedAnswer,
+    answer_slices,
+    answer_whole,
+    conclusion,
+    validate_shared,
+    without,
+)
+from assay.traces.validation import Remark, Validation, Whole
 
 LONGEST_EXAMPLE = 100
 UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
@@ -71,7 +78,9 @@ def validated(
     asked = basis_of(shared, reading, beside)
     meter = None if asked is None else Meter(asked)
     found = answer_slices(shared, slices, options.jobs, None if meter is None else meter.measured)
-    return answer(shared, found, beside, scope, perf_counter() - begun, meter)
+    known = _known(options, reading, beside.missing)
+    whole = answer_whole(loaded, shared, slices, found, clause, known) if options.whole else None
+    return answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
 
 
 def basis_of(shared: SharedAnswer, reading: LogReading, beside: Beside) -> Basis | None:
@@ -94,10 +103,8 @@ def ask_shared(
 
     events, left = _in_scope(reading.events if supported else [], scope)
     missing = tuple(gaps(reading))
-    partial = not options.supposes and bool(missing or not_read(reading.notices))
-    begun = partial and all(notice.kind == BEFORE for notice in (*missing, *not_read(reading.notices)))
-    known = replace(options, versions=protocol_versions(reading), partial=partial, begun=begun)
-    more = _supposed(loaded, reading, clause, scope) if partial and supported else []
+    known = _known(options, reading, missing)
+    more = _supposed(loaded, reading, clause, scope) if known.partial and supported else []
     shared, slices = validate_shared(
         loaded,
         EventTable((*EventTable.of(events).parts, more)) if more else events,
@@ -107,6 +114,14 @@ def ask_shared(
         levels=WORTH_WORDS,
     )
     return without(shared, len(more)), slices, Beside((*reading.notices, *left, *told(more)), reading.unmapped, missing)
+
+
+def _known(options: Options, reading: LogReading, missing: Sequence[Notice]) -> Options:
+    """How the logs are to be searched, of which this is missing."""
+    lost = (*missing, *not_read(reading.notices))
+    partial = not options.supposes and bool(lost)
+    begun = partial and all(notice.kind == BEFORE for notice in lost)
+    return replace(options, versions=protocol_versions(reading), partial=partial, begun=begun)
 
 
 def _supposed(loaded: Loaded, reading: LogReading, clause: str | None, scope: Scope) -> list[Event]:
@@ -123,10 +138,12 @@ def answer(
     scope: Scope,
     seconds: float,
     meter: Meter | None,
+    whole: Whole | None = None,
 ) -> Validation:
-    """The answer about the whole, of those about its parts."""
-    whole = replace(conclusion(shared, slices, seconds), notices=beside.notices, remarks=tuple(_remarks(shared)))
-    found = with_gaps(_with_unread(whole, beside.unmapped), list(beside.missing))
+    """The answer about the log, of those about its parts, and about all slices together."""
+    concluded = conclusion(shared, slices, seconds, whole)
+    found = replace(concluded, notices=beside.notices, remarks=tuple(_remarks(shared)))
+    found = with_gaps(_with_unread(found, beside.unmapped), list(beside.missing))
     found = window.since(found, scope.since) if scope.since is not None else found
     found = window.without_known(found, scope.known) if scope.known is not None else found
     if beside.missing:

@@ -118,11 +118,11 @@ def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
 def _lost_installations(reading: LogReading) -> Iterator[Notice]:
     """Nodes that acted in more terms than their logs hold events that install them."""
     known = _data()["installed"]
-    actor, term = known["actor"], known["term"]
+    actor, term, spoken = known["actor"], known["term"], frozenset(known["spoken"])
     told = _Told(reading, frozenset({actor, term}))
     saying: dict[tuple[Field, Field], list[int]] = defaultdict(list)
     for number, event in told.examples():
-        if actor in event.fields and isinstance(event.fields.get(term), int):
+        if event.kind in spoken and actor in event.fields and isinstance(event.fields.get(term), int):
             saying[event.fields[actor], event.fields[term]].append(number)
     acting = {key: told.witnesses(numbers) for key, numbers in saying.items()}
     held = Counter(event.fields[known["winner"]] for event in reading.of_kinds(known["events"]))
