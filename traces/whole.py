@@ -19,6 +19,7 @@ from math import inf
 from operator import attrgetter
 from typing import NamedTuple
 
+from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.load import Loaded
@@ -28,6 +29,7 @@ from assay.traces.binding import Binder, Misfit, Observation
 from assay.traces.blame import Suspect, as_blame, obstacles_of
 from assay.traces.chain import Thread, thread_of
 from assay.traces.conduct import Accepted, Options, Rejected, Undecided, conclude
+from assay.traces.guide import Ranks, guided
 from assay.traces.history import Entry, Write, announcing, by_time, entries
 from assay.traces.join import speaks_of
 from assay.traces.mismatch import NO_REPAIR, resume, violation_of
@@ -35,9 +37,9 @@ from assay.traces.order import Item, Order, Stream, stream_key
 from assay.traces.plan import of_parts, of_versions, sized_kernel, strict
 from assay.traces.replay import Properties, execution
 from assay.traces.restatement import compared_events
-from assay.traces.search.explore import Search
+from assay.traces.search.explore import Limits, Search
 from assay.traces.search.frontier import Frontier
-from assay.traces.search.model import NOWHERE_TO, Consumed, Model
+from assay.traces.search.model import ANY, NOWHERE_TO, Consumed, Model, Taken, Wanted, Wildcard
 from assay.traces.search.path import Path
 from assay.traces.selection import Mark
 from assay.traces.slice_check import LATE
@@ -45,6 +47,7 @@ from assay.traces.slices import SlicedEvents
 from assay.traces.slicing import Split, split
 from assay.traces.statement import EVERY_SLICE
 from assay.traces.validation import Blame, BrokenProperty, Execution, Repair, TraceVerdict, Violation, Whole
+from assay.traces.views import HIDDEN_TRIED
 
 MOST_LINES = 20_000
 """The most lines that are searched together: for each state the search keeps how far it has come in every slice."""
@@ -58,30 +61,142 @@ NODES = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WrittenItem(Item):
-    """The first of the lines that state one number; ``others`` are the rest of them, and say of the same step what they say."""
+    """The first of the lines that state one number; ``others`` are the rest of them, and say of the same step what they say. So many steps before it are
+    told of by no line (``unseen``).
+    """
 
     others: tuple[Item, ...] = ()
+    unseen: int = 0
 
 
 class WholeModel(Model):
-    """The model of all slices; a step that several lines report is one that all of them allow."""
+    """The model of all slices; a step that several lines report is one that all of them allow.
+
+    A hidden step of a slice that nothing of another reads comes right before a line of its own slice that has no way without it.
+    """
+
+    def __init__(self, kernel: k.Kernel, plan: k.TracePlan, divided: Split) -> None:
+        super().__init__(kernel, plan)
+        self.divided = divided
+        across = _read_across(kernel, divided)
+        local = (name for name in plan.hidden if name in divided.actions)
+        self._local = tuple(name for name in local if across.isdisjoint(_written_by(kernel, name)))
+        self._common = frozenset(plan.hidden) - frozenset(self._local)
+        self._matter: dict[tuple[int, ...], tuple[str, ...]] = {}
+
+    def hidden(self, state: int, names: frozenset[str] | None = None) -> tuple[Taken, ...]:
+        """The hidden steps of no slice, and those that other slices read of; or those of these actions."""
+        return super().hidden(state, self._common if names is None else names)
+
+    def stays(self, item: Item, state: int) -> bool:
+        """Whether an observation holds in a state, no hidden step taken."""
+        return any(after == state for after, _ in self.consume(item, state))
+
+    def at_once(self, item: Item, state: int) -> Consumed:
+        """The ways of an item by itself, without hidden steps or the other lines of its step."""
+        return super()._consume(item, state)
 
     def _consume(self, item: Item, state: int) -> Consumed:
+        found = self._agreed(item, state)
+        slice_ = dict(item.observation.values).get(EVERY_SLICE)
+        if found or slice_ is None:
+            return found
+        names = self._that_matter(item)
+        most = max(HIDDEN_TRIED, item.unseen if isinstance(item, WrittenItem) else 0)
+        routes: dict[int, tuple[Taken, ...]] = {state: ()}
+        seen = {state}
+        for _ in range(most if names else 0):
+            routes = {
+                taken.state: (*route, taken)
+                for origin, route in routes.items()
+                for name in names
+                for taken in self.call(name, self._of_slice(name, slice_), origin)
+                if taken.state not in seen
+            }
+            seen |= routes.keys()
+            ways = {
+                after: (*route, *taken)
+                for middle, route in routes.items()
+                for after, taken in self._agreed(item, middle)
+            }
+            if ways:
+                return tuple(ways.items())
+        return NOWHERE_TO
+
+    def _agreed(self, item: Item, state: int) -> Consumed:
+        """The ways of an item without hidden steps."""
         ways = super()._consume(item, state)
         for other in item.others if isinstance(item, WrittenItem) else ():
-            if not ways:
-                return NOWHERE_TO
             if other.observation.pinned:
-                ends = {after for after, _ in super()._consume(other, state)}
+                ends = {after for after, _ in super()._consume(other, state)} if ways else set()
                 ways = tuple(way for way in ways if way[0] in ends)
             else:
-                ways = tuple(way for way in ways if self.consume(other, way[0]))
+                ways = tuple(way for way in ways if super(WholeModel, self)._consume(other, way[0]))
         return ways
+
+    def _that_matter(self, item: Item) -> tuple[str, ...]:
+        """The hidden actions of a slice that can matter to an item: they write what it reads, or what such a one does."""
+        lines = (item, *item.others) if isinstance(item, WrittenItem) else (item,)
+        rules = {id(line.observation.rule): line.observation.rule for line in lines}
+        key = tuple(sorted(rules))
+        found = self._matter.get(key)
+        if found is None:
+            read = set[str]().union(*(_read_by(self.kernel, rule) for rule in rules.values()))
+            names: set[str] = set()
+            for _ in range(HIDDEN_TRIED):
+                names |= {name for name in self._local if not read.isdisjoint(_written_by(self.kernel, name))}
+                read |= {read for name in names for read in _read_in(self.kernel, name)}
+            found = self._matter[key] = tuple(name for name in self._local if name in names)
+        return found
+
+    def _of_slice(self, action: str, slice_: Value) -> Wanted:
+        """The arguments of an action for a slice, whatever the others are."""
+        types = [parameter.binder.type for parameter in self.kernel.action(action).parameters]
+        sort = self.divided.slicing.sort.name
+        own = next(at for at, each in enumerate(types) if isinstance(each, t.AtomType) and each.sort.name == sort)
+        return tuple(slice_ if at == own else ANY for at in range(len(types)))
+
+    def calls_for(self, slice_: Value) -> tuple[k.ActionCall, ...]:
+        """All actions that a number can stand for, of a slice."""
+        return tuple(self._call(action, self._of_slice(action, slice_)) for action in self.plan.numbered)
+
+    def _call(self, action: str, wanted: Wanted) -> k.ActionCall:
+        types = (parameter.binder.type for parameter in self.kernel.action(action).parameters)
+        pairs = zip(types, wanted, strict=True)
+        return k.ActionCall(
+            action, tuple(None if isinstance(value, Wildcard) else k.Const(type_, value) for type_, value in pairs)
+        )
 
     def _can_stay(self, item: Item, state: int) -> bool:
         if isinstance(item, WrittenItem):
             return any(after == state for after, _ in self.consume(item, state))
         return super()._can_stay(item, state)
+
+
+def _written_by(kernel: k.Kernel, action: str) -> set[str]:
+    return {each.variable for each in assignments(kernel.action(action).body)}
+
+
+def _read_in(kernel: k.Kernel, action: str) -> set[str]:
+    return {name for statement in kernel.action(action).body for name in variables_of(statement)}
+
+
+def _read_by(kernel: k.Kernel, rule: k.TraceRule) -> set[str]:
+    """The variables that a rule, and the actions that it names, read."""
+    called = {name for step in rule.steps for call in step for name in _read_in(kernel, call.action)}
+    return called.union(*(variables_of(expr) for expr in (rule.then, rule.observe) if expr is not None))
+
+
+def _read_across(kernel: k.Kernel, divided: Split) -> set[str]:
+    """The variables of slices that guards read across them."""
+    crossing = set(divided.relaxed)
+    guards = (
+        statement.condition
+        for action in kernel.actions
+        for statement in action.body
+        if isinstance(statement, k.Guard) and (action.name, statement.label) in crossing
+    )
+    return set[str]().union(*(variables_of(condition) for condition in guards))
 
 
 class Together(NamedTuple):
@@ -103,12 +218,12 @@ def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: O
     plan = strict(plan) if options.strict else of_versions(plan, options.versions)
     assert plan.slicing is not None
     divided = split(kernel, plan.slicing)
-    model = WholeModel(kernel, plan)
+    model = WholeModel(kernel, plan, divided)
     reader = Model(kernel, divided.plan_of_shared(plan))
     read = Binder(reader.plan, reader.applies).read(events.shared)
     shared = compared_events(reader, events.shared, read)
     binder = Binder(divided.plan_of_slices(plan), model.applies)
-    built = _Built(model, plan.slicing.sort.name, shared)
+    built = _Built(model, shared)
     misfits = list(read.tally.misfits)
     told = {item.observation.event.record.place for item in shared.items}
     for name, own in slices.items():
@@ -156,9 +271,9 @@ def _place(item: Item) -> int:
 class _Built:
     """The order of the whole, one slice after another: a stream of its writes, and one of what else each file tells of it."""
 
-    def __init__(self, model: Model, sort: str, shared: Order) -> None:
+    def __init__(self, model: WholeModel, shared: Order) -> None:
         bound = model.plan.ordering.commit_before_line
-        self._model, self._sort = model, sort
+        self._model = model
         self._late = LATE if bound is None else float(bound)
         self._shared = shared
         self._streams = list(shared.streams)
@@ -187,7 +302,14 @@ class _Built:
         lines = [_item(self._count + number, each) for number, each in enumerate(seen)]
         self._count += len(lines)
         ordered = entries(self._model, lines, self._late)
-        items = [self._item(entry) for entry in ordered]
+        items: list[Item] = []
+        number = -1
+        for entry in ordered:
+            if isinstance(entry, Write):
+                items.append(self._written(entry, entry.number - number - 1))
+                number = entry.number
+            else:
+                items.append(entry.line)
         writes = [(e, item) for e, item in zip(ordered, items, strict=True) if isinstance(e, Write)]
         self._stream(f"{name}: writes", name, _tightened([item for _, item in writes]))
         files: dict[tuple[object, str], list[Item]] = defaultdict(list)
@@ -246,29 +368,18 @@ class _Built:
                 if after is not None:
                     self._requires[after.index].add(item.index)
 
-    def _item(self, entry: Entry) -> Item:
-        if not isinstance(entry, Write):
-            return entry.line
+    def _written(self, entry: Write, unseen: int) -> Item:
         acting, lines = [each for each in entry.lines if each.observation.pinned], list(entry.lines)
         lead = acting[0] if acting else lines[0]
         others = tuple(each for each in lines if each is not lead or not acting)
         observation = lead.observation if acting else self._any_numbered(lead.observation)
         latest = min(each.latest for each in lines)
-        return WrittenItem(lead.index, observation, 0, 0, lines[0].time, -inf, latest, others)
+        return WrittenItem(lead.index, observation, 0, 0, lines[0].time, -inf, latest, others, unseen)
 
     def _any_numbered(self, seen: Observation) -> Observation:
         """The line read as whatever action a number can stand for, of its slice."""
         slice_ = next(value for field, value in seen.values if field == EVERY_SLICE)
-        calls = tuple(self._of_slice(action, slice_) for action in self._model.plan.numbered)
-        rule = replace(seen.rule, steps=(calls,), observe=None, then=None)
-        return replace(seen, rule=rule)
-
-    def _of_slice(self, action: str, slice_: Value) -> k.ActionCall:
-        """A call of an action for a slice, whatever its other arguments are."""
-        types = [parameter.binder.type for parameter in self._model.kernel.action(action).parameters]
-        own = next(at for at, each in enumerate(types) if isinstance(each, t.AtomType) and each.sort.name == self._sort)
-        arguments = tuple(k.Const(each, slice_) if at == own else None for at, each in enumerate(types))
-        return k.ActionCall(action, arguments)
+        return replace(seen, rule=replace(seen.rule, steps=(self._model.calls_for(slice_),), observe=None, then=None))
 
 
 def _item(index: int, seen: Observation) -> Item:
@@ -287,8 +398,10 @@ def _tightened(items: Sequence[Item]) -> list[Item]:
     return [replace(item, latest=last) for item, last in zip(items, latest, strict=True)]
 
 
-def check_whole(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options) -> Whole:
-    """Whether one execution of the whole model explains all events."""
+def check_whole(
+    loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options, known: Ranks | None = None
+) -> Whole:
+    """Whether one execution of the whole model explains all events; ``known`` is the order that slices suggest."""
     full, lines, divided, misfits = together(loaded, parts, clause, options)
     answer = Whole(TraceVerdict.INCONCLUSIVE, guards=divided.relaxed, lines=lines)
     if misfits:
@@ -296,24 +409,37 @@ def check_whole(loaded: Loaded, parts: SlicedEvents, clause: str | None, options
     if lines > MOST_LINES:
         return replace(answer, reason=f"{lines:,} lines are too many to be searched together; {MOST_LINES:,} are not")
     limits = replace(options, nodes=max(1, options.nodes // NODES), solver=False)
-    for search in _searches(full):
+    if known is not None:
+        search = Search(full.model, Frontier(guided(full.frontier.order, known)))
+        first = search.run(search.begin(search.frontier.start), Limits(full.model.plan.hidden_limit, limits.nodes))
+        answer = replace(answer, visited=search.model.visited)
+        if first.path is not None:
+            return _accepted(answer, search, first.path, divided)
+    for search in _searches(full, divided):
         start = search.begin(search.frontier.start)
         found = conclude(search, start, limits)
         answer = replace(answer, visited=answer.visited + search.model.visited)
         if isinstance(found, Accepted):
-            properties = _broken(search.model, divided, execution(search.model, found.path))
-            return replace(answer, verdict=TraceVerdict.CONSISTENT, properties=properties)
+            return _accepted(answer, search, found.path, divided)
     if isinstance(found, Undecided):
         return replace(answer, reason=f"{found.reason}, of {lines:,} lines of {len(parts.slices):,} slices together")
     violation = _mismatch(search, found, start, Writer(loaded.sources))
     return replace(answer, verdict=TraceVerdict.INCONSISTENT, violations=(violation,))
 
 
+def _accepted(answer: Whole, search: Search, path: Path, divided: Split) -> Whole:
+    """The answer that an execution was found, and which properties it breaks."""
+    properties = _broken(search.model, divided, execution(search.model, path))
+    return replace(answer, verdict=TraceVerdict.CONSISTENT, properties=properties)
+
+
 def _mismatch(search: Search, rejected: Rejected, start: list[Path], writer: Writer) -> Violation:
     """Who is to blame: a line that says something else than the others of its step, or no step of what could come next."""
     for path in rejected.deepest:
         for item in search.frontier.heads(path.node.cursors).items:
-            odd = _odd_line(search.model, item, path) if isinstance(item, WrittenItem) else None
+            model = search.model
+            written = isinstance(item, WrittenItem) and isinstance(model, WholeModel)
+            odd = _odd_line(model, item, path) if written else None
             if odd is not None:
                 blame = as_blame(odd, writer)
                 return Violation(blame.event, blame.action, (blame,), Repair("none", NO_REPAIR, blame.event))
@@ -325,9 +451,9 @@ def _mismatch(search: Search, rejected: Rejected, start: list[Path], writer: Wri
     return Violation(event, "observe", (Blame(event, "observe", ()),), Repair("none", NO_ORDER, event))
 
 
-def _odd_line(model: Model, item: WrittenItem, path: Path) -> Suspect | None:
+def _odd_line(model: WholeModel, item: WrittenItem, path: Path) -> Suspect | None:
     """The first line of a step that disagrees with it where the first says that it can come."""
-    for after, taken in Model._consume(model, item, path.node.state):
+    for after, taken in model.at_once(item, path.node.state):
         for other in item.others:
             state = path.node.state if other.observation.pinned else after
             obstacles = min((each for _, each in obstacles_of(model, other, state)), key=len, default=[])
@@ -337,11 +463,11 @@ def _odd_line(model: Model, item: WrittenItem, path: Path) -> Suspect | None:
     return None
 
 
-def _searches(full: Search) -> Iterator[Search]:
+def _searches(full: Search, divided: Split) -> Iterator[Search]:
     """The search without hidden writes, which nearly no log needs and which lead to very many states; and the one with them."""
     plan = of_parts(full.model.plan)
     if plan.hidden != full.model.plan.hidden:
-        yield Search(WholeModel(full.model.kernel, plan), full.frontier)
+        yield Search(WholeModel(full.model.kernel, plan, divided), full.frontier)
     yield full
 
 
