@@ -19,7 +19,7 @@ from assay.traces.binding import Binder, Tally, Unread, sum_of
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.event_table import EventTable, fields_read
 from assay.traces.events import Event
-from assay.traces.guide import ranks
+from assay.traces.guide import guide
 from assay.traces.join import Joint, SliceAnswer, joint
 from assay.traces.memory import give_back
 from assay.traces.mismatch import Findings, proceed, violation_of
@@ -250,7 +250,7 @@ def answer_whole(
     table = next(iter(slices.values())).table
     parts = sliced(slicing, table, fields_read(trace_plan(loaded.kernel, clause)))
     results = [each.result for each in answers]
-    known = None if shared.execution is None else ranks(shared.joint, shared.execution, results)
+    known = None if shared.execution is None else guide(shared.joint, shared.execution, results)
     return check_whole(loaded, parts, clause, options, known)
 
 

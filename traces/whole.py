@@ -29,7 +29,7 @@ from assay.traces.binding import Binder, Misfit, Observation
 from assay.traces.blame import Suspect, as_blame, obstacles_of
 from assay.traces.chain import Thread, thread_of
 from assay.traces.conduct import Accepted, Options, Rejected, Undecided, conclude
-from assay.traces.guide import Ranks, guided
+from assay.traces.guide import Guide, GuidedSearch
 from assay.traces.history import Entry, Write, announcing, by_time, entries
 from assay.traces.join import speaks_of
 from assay.traces.mismatch import NO_REPAIR, resume, violation_of
@@ -54,6 +54,9 @@ MOST_LINES = 20_000
 
 NO_ORDER = "the lines from here on have no order that the clause allows"
 """The repair where nothing can come next."""
+
+WANDERING = 2
+"""A search that is guided visits so many states for each line, and some more."""
 
 NODES = 10
 """A search of the whole may visit so many times fewer states than one of what is shared: each holds all slices."""
@@ -399,9 +402,9 @@ def _tightened(items: Sequence[Item]) -> list[Item]:
 
 
 def check_whole(
-    loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options, known: Ranks | None = None
+    loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options, known: Guide | None = None
 ) -> Whole:
-    """Whether one execution of the whole model explains all events; ``known`` is the order that slices suggest."""
+    """Whether one execution of the whole model explains all events; ``known`` is what the executions of slices suggest."""
     full, lines, divided, misfits = together(loaded, parts, clause, options)
     answer = Whole(TraceVerdict.INCONCLUSIVE, guards=divided.relaxed, lines=lines)
     if misfits:
@@ -410,8 +413,10 @@ def check_whole(
         return replace(answer, reason=f"{lines:,} lines are too many to be searched together; {MOST_LINES:,} are not")
     limits = replace(options, nodes=max(1, options.nodes // NODES), solver=False)
     if known is not None:
-        search = Search(full.model, Frontier(guided(full.frontier.order, known)))
-        first = search.run(search.begin(search.frontier.start), Limits(full.model.plan.hidden_limit, limits.nodes))
+        search = GuidedSearch(full.model, full.frontier.order, divided.own, known)
+        nodes = WANDERING * len(search.frontier.order.items) + limits.nodes // NODES
+        narrow = Limits(full.model.plan.hidden_limit, min(nodes, limits.nodes), reduced=False)
+        first = search.run(search.begin(search.frontier.start), narrow)
         answer = replace(answer, visited=search.model.visited)
         if first.path is not None:
             return _accepted(answer, search, first.path, divided)
