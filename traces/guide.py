@@ -49,7 +49,7 @@ class Guide:
         before: list[ExecutedStep] = []
         for step, rank in zip(run.steps, ranks, strict=True):
             if step.event is None:
-                before.append(step)
+                before += [step] if step.action is not None else []
                 continue
             key = name, step.event.record.place
             self.ranks[key], self.after[key] = rank, step.state
@@ -176,8 +176,8 @@ def _no_later(wanted: Mapping[int, Rank], order: Order) -> dict[int, Rank]:
     """The ranks, where no line has a higher one than a line that requires it."""
     before = {index: list(others) for index, others in order.requires.items()}
     for stream in order.streams:
-        for one, other in pairwise(stream.items):
-            before.setdefault(other.index, []).append(one.index)
+        for one, after in pairwise(stream.items):
+            before.setdefault(after.index, []).append(one.index)
     found = dict(wanted)
     changed = deque(sorted(found, key=lambda index: found[index]))
     while changed:

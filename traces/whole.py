@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise, permutations
 from math import inf
@@ -58,7 +58,7 @@ NO_ORDER = "the lines from here on have no order that the clause allows"
 WANDERING = 2
 """A search that is guided visits so many states for each line, and some more."""
 
-NODES = 10
+NODES = 100
 """A search of the whole may visit so many times fewer states than one of what is shared: each holds all slices."""
 
 
@@ -257,8 +257,8 @@ class _Mates:
         ordered = sorted(items, key=by_time)
         self._times = [item.time for item in ordered]
         self._written = list(accumulate((_written(item) for item in ordered), max))
-        self._last = list(accumulate(ordered, lambda one, other: max(one, other, key=_place)))
-        self._next = list(accumulate(reversed(ordered), lambda one, other: min(one, other, key=_place)))[::-1]
+        self._last = list(accumulate(ordered, _later))
+        self._next = list(accumulate(reversed(ordered), _earlier))[::-1]
 
     def around(self, line: Item) -> tuple[Item | None, Item | None]:
         """The last one before, and the first one after."""
@@ -267,8 +267,12 @@ class _Mates:
         return self._last[first - 1] if first else None, self._next[end] if end < len(self._next) else None
 
 
-def _place(item: Item) -> int:
-    return item.position
+def _later(one: Item, other: Item) -> Item:
+    return one if one.position > other.position else other
+
+
+def _earlier(one: Item, other: Item) -> Item:
+    return one if one.position < other.position else other
 
 
 class _Built:
@@ -413,27 +417,33 @@ def check_whole(
         return replace(answer, reason=f"{lines:,} lines are too many to be searched together; {MOST_LINES:,} are not")
     limits = replace(options, nodes=max(1, options.nodes // NODES), solver=False)
     if known is not None:
-        search = GuidedSearch(full.model, full.frontier.order, divided.own, known)
-        nodes = WANDERING * len(search.frontier.order.items) + limits.nodes // NODES
-        narrow = Limits(full.model.plan.hidden_limit, min(nodes, limits.nodes), reduced=False)
-        first = search.run(search.begin(search.frontier.start), narrow)
-        answer = replace(answer, visited=search.model.visited)
+        guided = GuidedSearch(full.model, full.frontier.order, divided.own, known)
+        nodes = WANDERING * len(full.frontier.order.items) + limits.nodes
+        narrow = Limits(full.model.plan.hidden_limit, min(nodes, options.nodes), reduced=False)
+        first = guided.run(guided.begin(guided.frontier.start), narrow)
         if first.path is not None:
-            return _accepted(answer, search, first.path, divided)
-    for search in _searches(full, divided):
-        start = search.begin(search.frontier.start)
-        found = conclude(search, start, limits)
-        answer = replace(answer, visited=answer.visited + search.model.visited)
-        if isinstance(found, Accepted):
-            return _accepted(answer, search, found.path, divided)
+            return _accepted(answer, guided, first.path, divided)
+    search = _without_writes(full, divided)
+    found = conclude(search, _beginnings(search), limits)
+    if search is not full and not isinstance(found, Accepted):
+        answer = replace(answer, visited=search.model.visited)
+        search, found = full, conclude(full, _beginnings(full), limits)
+    if isinstance(found, Accepted):
+        return _accepted(answer, search, found.path, divided)
+    answer = replace(answer, visited=answer.visited + search.model.visited)
     if isinstance(found, Undecided):
         return replace(answer, reason=f"{found.reason}, of {lines:,} lines of {len(parts.slices):,} slices together")
-    violation = _mismatch(search, found, start, Writer(loaded.sources))
+    violation = _mismatch(search, found, _beginnings(search), Writer(loaded.sources))
     return replace(answer, verdict=TraceVerdict.INCONSISTENT, violations=(violation,))
+
+
+def _beginnings(search: Search) -> list[Path]:
+    return search.begin(search.frontier.start)
 
 
 def _accepted(answer: Whole, search: Search, path: Path, divided: Split) -> Whole:
     """The answer that an execution was found, and which properties it breaks."""
+    answer = replace(answer, visited=answer.visited + search.model.visited)
     properties = _broken(search.model, divided, execution(search.model, path))
     return replace(answer, verdict=TraceVerdict.CONSISTENT, properties=properties)
 
@@ -442,9 +452,7 @@ def _mismatch(search: Search, rejected: Rejected, start: list[Path], writer: Wri
     """Who is to blame: a line that says something else than the others of its step, or no step of what could come next."""
     for path in rejected.deepest:
         for item in search.frontier.heads(path.node.cursors).items:
-            model = search.model
-            written = isinstance(item, WrittenItem) and isinstance(model, WholeModel)
-            odd = _odd_line(model, item, path) if written else None
+            odd = _odd_line(search.model, item, path)
             if odd is not None:
                 blame = as_blame(odd, writer)
                 return Violation(blame.event, blame.action, (blame,), Repair("none", NO_REPAIR, blame.event))
@@ -456,8 +464,10 @@ def _mismatch(search: Search, rejected: Rejected, start: list[Path], writer: Wri
     return Violation(event, "observe", (Blame(event, "observe", ()),), Repair("none", NO_ORDER, event))
 
 
-def _odd_line(model: WholeModel, item: WrittenItem, path: Path) -> Suspect | None:
+def _odd_line(model: Model, item: Item, path: Path) -> Suspect | None:
     """The first line of a step that disagrees with it where the first says that it can come."""
+    if not isinstance(item, WrittenItem) or not isinstance(model, WholeModel):
+        return None
     for after, taken in model.at_once(item, path.node.state):
         for other in item.others:
             state = path.node.state if other.observation.pinned else after
@@ -468,12 +478,12 @@ def _odd_line(model: WholeModel, item: WrittenItem, path: Path) -> Suspect | Non
     return None
 
 
-def _searches(full: Search, divided: Split) -> Iterator[Search]:
-    """The search without hidden writes, which nearly no log needs and which lead to very many states; and the one with them."""
+def _without_writes(full: Search, divided: Split) -> Search:
+    """The search without hidden writes, which nearly no log needs and which lead to very many states."""
     plan = of_parts(full.model.plan)
-    if plan.hidden != full.model.plan.hidden:
-        yield Search(WholeModel(full.model.kernel, plan, divided), full.frontier)
-    yield full
+    if plan.hidden == full.model.plan.hidden:
+        return full
+    return Search(WholeModel(full.model.kernel, plan, divided), full.frontier)
 
 
 def _broken(model: Model, divided: Split, run: Execution) -> tuple[BrokenProperty, ...]:

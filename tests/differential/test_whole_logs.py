@@ -48,7 +48,7 @@ def walk(random: Random) -> list[Event]:
     while len(found) < STEPS:
         number, name = len(found) + 1, random.choice((1, 2))
         shelf = shelves[name]
-        where = {"room": "a", "shelf": name}
+        where: dict[str, int | str] = {"room": "a", "shelf": name}
         if shelf.version is None:
             shelves[name] = Shelf(0, 0)
             found.append(_event(number, "Made", **where, version=0))

@@ -305,9 +305,7 @@ class Rows(Sequence[Match]):
     def writer_counts(self) -> Counter[int]:
         """How many records say of each broker that it wrote them."""
         columns = self.columns
-        ids, counts = np.unique(columns.writers[columns.moulds >= 0], return_counts=True)
-        found = Counter(dict(zip(ids.tolist(), counts.tolist(), strict=True)))
-        del found[NO_WRITER]
+        found = Counter(columns.writers[(columns.moulds >= 0) & (columns.writers != NO_WRITER)].tolist())
         found.update(writer for match in self._kept_objects() for writer in match.writers)
         return found
 
@@ -395,11 +393,10 @@ class Rows(Sequence[Match]):
     def written_by(self, writers: Set[int]) -> list[int]:
         """The positions of the records that name one of these brokers as their writer."""
         columns = self.columns
-        found = np.isin(columns.writers, sorted(writers)) & (columns.moulds >= 0)
-        for at in np.flatnonzero(columns.moulds < 0).tolist():
-            found[at] = not writers.isdisjoint(self._objects[~int(columns.moulds[at])].writers)
-        positions: list[int] = np.flatnonzero(found).tolist()
-        return positions
+        packed = np.isin(columns.writers, sorted(writers)) & (columns.moulds >= 0)
+        alone = np.flatnonzero(columns.moulds < 0).tolist()
+        kept = {at for at in alone if not writers.isdisjoint(self._objects[~int(columns.moulds[at])].writers)}
+        return sorted({*np.flatnonzero(packed).tolist(), *kept})
 
     def unsigned(self, writers: Set[int]) -> Rows:
         """The same records, where nobody takes what they say of these brokers for who wrote them."""

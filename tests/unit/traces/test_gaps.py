@@ -142,3 +142,13 @@ def test_what_came_before_is_supposed_where_something_is_missing(logs: Path) -> 
         "for how long what held is not measured, because logs are missing",
     ]
     assert validation.impact == ()
+
+
+STALE = "[2026-11-21 01:45:59,000] INFO [Controller id={broker}] Ignoring AlterIsr due to stale broker epoch {epoch} and local broker epoch 900 for broker 2 (kafka.controller.KafkaController)\n"
+
+
+def test_the_epoch_of_a_broker_is_no_epoch_in_which_a_controller_acted(logs: Path) -> None:
+    path = logs / "broker-1" / "controller.log"
+    text = path.read_text()
+    path.write_text(text + "".join(STALE.format(broker=1, epoch=epoch) for epoch in (871, 871, 872, 872, 873, 873)))
+    assert [found for found in missing(logs) if "acted as controller" in found] == []
