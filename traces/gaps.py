@@ -60,9 +60,13 @@ def gaps(reading: LogReading) -> list[Notice]:
 
 
 def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
-    """The answer that reckons with what is missing: a mismatch is then no proof that a rule was broken."""
+    """The answer that reckons with what is missing: a mismatch is then no proof that a rule was broken, and that there is none no proof that all was kept."""
     answer = replace(validation, notices=(*validation.notices, *missing))
     unread = not_read(validation.notices)
+    if missing and validation.verdict is TraceVerdict.CONSISTENT:
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        reason = f"every line has an explanation, and logs are missing: {missing[0].text}{more}"
+        return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
     if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT:
         return answer
     first = (missing or unread)[0]
