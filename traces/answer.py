@@ -20,8 +20,7 @@ from assay.traces.binding import Unread, rules_by_kind
 from assay.traces.conduct import Options
 from assay.traces.event_table import EventTable
 from assay.traces.events import Event, Notice
-from assay.traces.gaps import BEFORE, gaps, not_read, with_gaps
-from assay.traces.gaps import KIND as MISSING
+from assay.traces.gaps import BEFORE, UNREAD_BROKER, gaps, not_read, with_gaps
 from assay.traces.impact import Basis, Meter, basis, with_impact
 from assay.traces.join import SliceAnswer
 from assay.traces.overview import configured, protocol_versions
@@ -31,8 +30,15 @@ from assay.traces.selection import Selection
 from assay.traces.supposed import supposed_events, told
 from assay.traces.supposed_quorum import events_of_members, unread_members
 from assay.traces.supposing import Said
-from assay.traces.validate import SharedAnswer, answer_slices, conclusion, validate_shared, without
-from assay.traces.validation import Remark, Validation
+from assay.traces.validate import (
+    SharedAnswer,
+    answer_slices,
+    answer_whole,
+    conclusion,
+    validate_shared,
+    without,
+)
+from assay.traces.validation import Remark, Validation, Whole
 
 LONGEST_EXAMPLE = 100
 UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
@@ -77,7 +83,9 @@ def validated(
     asked = basis_of(shared, reading, beside)
     meter = None if asked is None else Meter(asked)
     found = answer_slices(shared, slices, options.jobs, None if meter is None else meter.measured)
-    return answer(shared, found, beside, scope, perf_counter() - begun, meter)
+    known = _known(options, reading, beside.missing)
+    whole = answer_whole(loaded, shared, slices, found, clause, known) if options.whole else None
+    return answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
 
 
 def basis_of(shared: SharedAnswer, reading: LogReading, beside: Beside) -> Basis | None:
@@ -99,11 +107,9 @@ def ask_shared(
     """The answer about what all slices share, the events of each slice, and what there is to say beside."""
     unread = unread_members(reading) if options.supposes else {}
     missing = (*gaps(reading), *(_unread(member, said) for member, said in unread.items()))
-    partial = bool(unread) or (not options.supposes and bool(missing or not_read(reading.notices)))
-    begun = partial and all(notice.kind == BEFORE for notice in (*missing, *not_read(reading.notices)))
-    known = replace(options, versions=protocol_versions(reading), partial=partial, begun=begun)
+    known = _known(options, reading, missing)
     ask = bound(_ask, loaded, options=known, clause=clause, scope=scope, supported=supported)
-    found = _from_later(reading, ask) if partial and supported else ask(reading)
+    found = _from_later(reading, ask) if known.partial and supported else ask(reading)
     return found.shared, found.slices, Beside((*reading.notices, *found.notices), reading.unmapped, missing)
 
 
@@ -155,7 +161,17 @@ def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _As
 
 
 def _unread(member: int, said: Said) -> Notice:
-    return Notice(MISSING, said.event.record.place, f"broker {member} holds replicas, and none of its logs was read")
+    return Notice(
+        UNREAD_BROKER, said.event.record.place, f"broker {member} holds replicas, and none of its logs was read"
+    )
+
+
+def _known(options: Options, reading: LogReading, missing: Sequence[Notice]) -> Options:
+    """How the logs are to be searched, of which this is missing."""
+    lost = (*missing, *not_read(reading.notices))
+    partial = any(notice.kind == UNREAD_BROKER for notice in lost) if options.supposes else bool(lost)
+    begun = partial and all(notice.kind == BEFORE for notice in lost)
+    return replace(options, versions=protocol_versions(reading), partial=partial, begun=begun)
 
 
 def _supposed(loaded: Loaded, reading: LogReading, clause: str | None, scope: Scope) -> list[Event]:
@@ -172,10 +188,12 @@ def answer(
     scope: Scope,
     seconds: float,
     meter: Meter | None,
+    whole: Whole | None = None,
 ) -> Validation:
-    """The answer about the whole, of those about its parts."""
-    whole = replace(conclusion(shared, slices, seconds), notices=beside.notices, remarks=tuple(_remarks(shared)))
-    found = with_gaps(_with_unread(whole, beside.unmapped), list(beside.missing))
+    """The answer about the log, of those about its parts, and about all slices together."""
+    concluded = conclusion(shared, slices, seconds, whole)
+    found = replace(concluded, notices=beside.notices, remarks=tuple(_remarks(shared)))
+    found = with_gaps(_with_unread(found, beside.unmapped), list(beside.missing))
     found = window.since(found, scope.since) if scope.since is not None else found
     found = window.without_known(found, scope.known) if scope.known is not None else found
     if beside.missing:

@@ -20,7 +20,8 @@ class Options:
     is that of a write which the missing lines may tell of, and no hidden step is supposed in its place; and a search may visit a part of the nodes only,
     ``OF_PARTIAL``. Where they lack their beginnings alone, ``begun``, a slice is taken for one of whole logs first.
     Where the clause ``supposes``, no log is partial: what is missing is what its hidden steps stand for.
-    ``jobs`` is by how many processes slices are answered; 0 as many as there are cores.
+    ``jobs`` is by how many processes slices are answered; 0 as many as there are cores. With ``whole`` all slices are also searched together. Where a
+    cap ends a search a ``solver`` goes on.
     """
 
     nodes: int = 200_000
@@ -34,6 +35,8 @@ class Options:
     begun: bool = False
     supposes: bool = False
     jobs: int = 1
+    whole: bool = False
+    solver: bool = True
 
 
 NEAR = (100.0, 1_000.0)
@@ -97,9 +100,9 @@ def conclude(search: Search, beginnings: list[Path], options: Options) -> Conclu
     if first.path is not None:
         return Accepted(first.path)
     if first.why_stopped is not None:
-        return _past_cap(search, beginnings, limits, first)
+        return _past_cap(search, beginnings, limits, first) if options.solver else _stopped(first)
     if first.budget_reached:
-        return _beyond_budget(search, beginnings, limits, first)
+        return _beyond_budget(search, beginnings, limits, first, solver=options.solver)
     return _nothing(search, first)
 
 
@@ -169,15 +172,20 @@ def _contradicted(
             )
 
 
-def _beyond_budget(search: Search, beginnings: list[Path], limits: Limits, first: Finding) -> Conclusion:
+def _beyond_budget(
+    search: Search, beginnings: list[Path], limits: Limits, first: Finding, *, solver: bool
+) -> Conclusion:
+    def stopped(finding: Finding) -> Conclusion:
+        return _past_cap(search, beginnings, limits, finding) if solver else _stopped(finding)
+
     wide = search.run(beginnings, replace(limits, hidden=wider(limits.hidden)))
     if wide.path is None:
-        return _past_cap(search, beginnings, limits, wide) if wide.why_stopped else _nothing(search, first)
+        return stopped(wide) if wide.why_stopped else _nothing(search, first)
     exact = search.run(beginnings, replace(limits, reduced=False))
     if exact.path is not None:
         return Accepted(exact.path)
     if exact.why_stopped is not None:
-        return _past_cap(search, beginnings, limits, exact)
+        return stopped(exact)
     return Undecided(_too_few(search, wide.path), tuple(first.deepest))
 
 

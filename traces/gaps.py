@@ -22,6 +22,7 @@ from assay.traces.validation import TraceVerdict, Validation
 
 KIND = "missing logs"
 BEFORE = "missing beginning"
+UNREAD_BROKER = "missing broker"
 # One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
 WITNESSES = 2
 _AT_ONCE = 16
@@ -60,9 +61,13 @@ def gaps(reading: LogReading) -> list[Notice]:
 
 
 def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
-    """The answer that reckons with what is missing: a mismatch is then no proof that a rule was broken."""
+    """The answer that reckons with what is missing: a mismatch is then no proof that a rule was broken, and that there is none no proof that all was kept."""
     answer = replace(validation, notices=(*validation.notices, *missing))
     unread = not_read(validation.notices)
+    if missing and validation.verdict is TraceVerdict.CONSISTENT:
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        reason = f"every line has an explanation, and logs are missing: {missing[0].text}{more}"
+        return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
     if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT:
         return answer
     first = (missing or unread)[0]
@@ -118,11 +123,11 @@ def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
 def _lost_installations(reading: LogReading) -> Iterator[Notice]:
     """Nodes that acted in more terms than their logs hold events that install them."""
     known = _data()["installed"]
-    actor, term = known["actor"], known["term"]
+    actor, term, spoken = known["actor"], known["term"], frozenset(known["spoken"])
     told = _Told(reading, frozenset({actor, term}))
     saying: dict[tuple[Field, Field], list[int]] = defaultdict(list)
     for number, event in told.examples():
-        if actor in event.fields and isinstance(event.fields.get(term), int):
+        if event.kind in spoken and actor in event.fields and isinstance(event.fields.get(term), int):
             saying[event.fields[actor], event.fields[term]].append(number)
     acting = {key: told.witnesses(numbers) for key, numbers in saying.items()}
     held = Counter(event.fields[known["winner"]] for event in reading.of_kinds(known["events"]))

@@ -19,6 +19,7 @@ from assay.traces.readers.reading import FileReading
 from assay.traces.readers.rows import NEVER, Rows, joined
 from assay.traces.readers.stretch import Numbers
 from assay.traces.series import put_together
+from assay.traces.strays import without_strays
 
 JOINED = 5_000
 """By how many milliseconds times go back where another file begins; lines that several write by turns are not so far apart."""
@@ -73,13 +74,14 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
     nodes: dict[str, NodeFiles] = {}
     for folder, name in names.items():
         members = put_together([reading for reading in logs if reading.origin.folder == folder])
-        stated = {
-            stream: set().union(*(reading.matches.writers for reading in parts)) for stream, parts in members.items()
+        rows = {
+            stream: without_strays(joined([reading.matches for reading in parts]), notices)
+            for stream, parts in members.items()
         }
+        stated = {stream: matches.writers for stream, matches in rows.items()}
         mixed = len(set().union(*stated.values())) > 1
         for stream, parts in members.items():
-            own = stated[stream]
-            matches = joined([reading.matches for reading in parts])
+            own, matches = stated[stream], rows[stream]
             if mixed and len(own) > 1:
                 _divide(stream, matches, name, nodes, notices)
                 continue

@@ -134,7 +134,7 @@ class Joiner:
         self.model = Model(joint.split.kernel, joint.split.plan_of_slices(joint.plan))
         self.blamer = Blamer(joint.split.kernel, joint.writer)
         names = {joint.split.kernel.variables[i].name for i in joint.split.own}
-        properties = (p for p in joint.split.kernel.properties if _speaks_of(p, names))
+        properties = (p for p in joint.split.kernel.properties if speaks_of(p, names))
         self.properties = Properties(self.model, properties)
         self.binder = Binder(self.model.plan, self.model.applies)
         self.names = named_by(self.model.plan.rules)
@@ -250,6 +250,7 @@ class Joiner:
             Counter(taken.action for trail in found.trail.backwards() for taken in trail.hidden),
             run,
             tuple(self.remarks(trails)),
+            lacking=bool(found.missing or found.unplaced or found.begun is not None),
         )
 
     def _found(self, lines: Lines) -> tuple[History, Findings]:
@@ -374,7 +375,8 @@ def _by_line(violations: Iterable[Violation]) -> tuple[Violation, ...]:
     return tuple(found.values())
 
 
-def _speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
+def speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
+    """Whether a property reads one of some variables."""
     return any(not variables_of(part.condition).isdisjoint(names) for part in prop.conjuncts)
 
 

@@ -12,8 +12,8 @@ What is supposed to have happened (NOTE(supposed events)) may have been at any t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import inf, isnan, nan
 
@@ -52,12 +52,13 @@ class Stream:
 class Order:
     """The partial order of all observations: its streams, and the skew between the clocks of different nodes.
 
-    With ``timed`` false the times of lines say nothing.
+    With ``timed`` false the times of lines say nothing. ``requires`` says of items, all by their numbers, which others come before them for other reasons.
     """
 
     streams: tuple[Stream, ...]
     skew: int
     timed: bool = True
+    requires: Mapping[int, frozenset[int]] = field(default_factory=dict)
 
     @property
     def items(self) -> tuple[Item, ...]:

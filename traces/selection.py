@@ -74,6 +74,10 @@ class Selection(Events):
         """Those of the events at some positions, which are in order."""
         return Selection(self.table, self.positions[which], self._numbers, self._mark)
 
+    def marked(self, mark: Mark) -> Selection:
+        """The events with another mark."""
+        return Selection(self.table, self.positions, self._numbers, mark)
+
     def keep(self) -> None:
         """Make all events, once and for all."""
         if self._kept is None:

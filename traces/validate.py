@@ -19,6 +19,7 @@ from assay.traces.binding import Binder, Tally, Unread, sum_of
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.event_table import EventTable, fields_read
 from assay.traces.events import Event
+from assay.traces.guide import guide
 from assay.traces.join import Joint, SliceAnswer, joint
 from assay.traces.memory import give_back
 from assay.traces.mismatch import Findings, proceed, violation_of
@@ -43,7 +44,9 @@ from assay.traces.validation import (
     TraceVerdict,
     Validation,
     Violation,
+    Whole,
 )
+from assay.traces.whole import check_whole
 from assay.traces.workers import Finish, answer_all
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
@@ -123,7 +126,9 @@ def validate(
     """
     begun = perf_counter()
     shared, slices = validate_shared(loaded, events, clause=clause, options=options, explain=explain)
-    return conclusion(shared, answer_slices(shared, slices, options.jobs), perf_counter() - begun)
+    found = answer_slices(shared, slices, options.jobs)
+    whole = answer_whole(loaded, shared, slices, found, clause, options) if options.whole else None
+    return conclusion(shared, found, perf_counter() - begun, whole)
 
 
 def validate_shared(
@@ -224,14 +229,45 @@ def answer_slices(
     return [] if shared.joint is None else answer_all(shared.joint, slices, jobs, finish)
 
 
-def conclusion(shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: float) -> Validation:
-    """The answer about a whole log, of the answers about what is shared and about each slice, in the order of the slices."""
+ALLOWS_LESS = "mismatches of slices are mismatches of the whole, which allows no more"
+LACKS_LINES = "lines are missing, and no search decides what they said"
+
+
+def answer_whole(
+    loaded: Loaded,
+    shared: SharedAnswer,
+    slices: Mapping[str, Selection],
+    answers: Sequence[SliceAnswer],
+    clause: str | None,
+    options: Options,
+) -> Whole | None:
+    """The answer about all slices together; None if there are none, or nothing was found for them to be joined on and no line is why."""
+    if shared.violations or _violated(answers):
+        return Whole(TraceVerdict.INCONSISTENT, ALLOWS_LESS)
+    if shared.joint is None or not slices:
+        return None
+    lacking = next((each.result for each in answers if each.result.lacking), None)
+    if options.partial or lacking is not None:
+        name = "" if lacking is None else f"{lacking.name}: "
+        return Whole(TraceVerdict.INCONCLUSIVE, f"{name}{LACKS_LINES}")
+    slicing = shared.joint.split.slicing
+    table = next(iter(slices.values())).table
+    parts = sliced(slicing, table, fields_read(trace_plan(loaded.kernel, clause)))
+    results = [each.result for each in answers]
+    known = None if shared.execution is None else guide(shared.joint, shared.execution, results)
+    return check_whole(loaded, parts, clause, options, known)
+
+
+def conclusion(
+    shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: float, whole: Whole | None = None
+) -> Validation:
+    """The answer about a whole log, of the answers about what is shared and about each slice, in the order of the slices; and about all together."""
     tally = sum_of([shared.tally, *(each.tally for each in answers)])
-    results = tuple(each.result for each in answers)
-    violations = (*shared.violations, *_violated(answers))
+    results = tuple(_decided(each.result, whole) for each in answers)
+    violations = (*shared.violations, *_violated(answers), *(whole.violations if whole is not None else ()))
     return Validation(
-        verdict=_verdict(shared, violations, results),
-        reason=_reason(shared, violations, results),
+        verdict=_verdict(shared, violations, results, whole),
+        reason=_reason(shared, violations, results, whole),
         kernel=shared.kernel,
         clause=shared.clause,
         counts=_counts(tally, shared.read),
@@ -240,7 +276,7 @@ def conclusion(shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: fl
         hidden=_hidden(shared, results),
         reordering=shared.reordering,
         violations=violations,
-        properties=(*shared.properties, *(broken for result in results for broken in result.properties)),
+        properties=_all_broken(shared, results, whole),
         notices=(),
         explanations=shared.explanations,
         execution=shared.execution,
@@ -248,8 +284,30 @@ def conclusion(shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: fl
         visited=shared.visited + sum(each.visited for each in answers),
         seconds=seconds,
         slices=results,
-        relaxed=shared.relaxed,
+        relaxed=() if _is_searched(whole) else shared.relaxed,
+        whole=whole,
     )
+
+
+def _is_searched(whole: Whole | None) -> bool:
+    """Whether all slices were searched together to an end."""
+    return whole is not None and whole.lines > 0 and whole.verdict is not TraceVerdict.INCONCLUSIVE
+
+
+def _decided(result: SliceResult, whole: Whole | None) -> SliceResult:
+    """The answer about a slice, which an execution of the whole decides where the slice alone leaves it open."""
+    if whole is None or whole.verdict is not TraceVerdict.CONSISTENT or result.verdict is not TraceVerdict.INCONCLUSIVE:
+        return result
+    return replace(result, verdict=TraceVerdict.CONSISTENT, reason=None)
+
+
+def _all_broken(
+    shared: SharedAnswer, results: Sequence[SliceResult], whole: Whole | None
+) -> tuple[BrokenProperty, ...]:
+    """The properties that are broken: of slices, and of all of them together those that are broken in none."""
+    found = (*shared.properties, *(broken for result in results for broken in result.properties))
+    names = {broken.name for broken in found}
+    return (*found, *(broken for broken in (whole.properties if whole is not None else ()) if broken.name not in names))
 
 
 def _violated(answers: Sequence[SliceAnswer]) -> list[Violation]:
@@ -274,7 +332,9 @@ def _hidden(shared: SharedAnswer, results: Sequence[SliceResult]) -> Mapping[str
     return counts
 
 
-def _verdict(shared: SharedAnswer, violations: Sequence[Violation], results: Sequence[SliceResult]) -> TraceVerdict:
+def _verdict(
+    shared: SharedAnswer, violations: Sequence[Violation], results: Sequence[SliceResult], whole: Whole | None
+) -> TraceVerdict:
     if violations:
         return TraceVerdict.INCONSISTENT
     if not shared.checked:
@@ -283,17 +343,22 @@ def _verdict(shared: SharedAnswer, violations: Sequence[Violation], results: Seq
         not shared.explained
         or shared.supposed > 0
         or shared.late
+        or (whole is not None and whole.verdict is TraceVerdict.INCONCLUSIVE)
         or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
     )
     return TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT
 
 
-def _reason(shared: SharedAnswer, violations: Sequence[Violation], results: Sequence[SliceResult]) -> str | None:
+def _reason(
+    shared: SharedAnswer, violations: Sequence[Violation], results: Sequence[SliceResult], whole: Whole | None
+) -> str | None:
     if not shared.checked and not violations:
         return NOTHING_USED
     undecided = [result for result in results if result.verdict is TraceVerdict.INCONCLUSIVE]
-    if shared.reason is not None or not undecided:
+    if shared.reason is not None:
         return shared.reason
+    if not undecided:
+        return whole.reason if whole is not None and whole.verdict is TraceVerdict.INCONCLUSIVE else None
     more = f", and {len(undecided) - 1} more slices like it" if len(undecided) > 1 else ""
     return f"{undecided[0].name}: {undecided[0].reason}{more}"
 

@@ -161,6 +161,25 @@ class SliceResult:
     hidden: Mapping[str, int]
     execution: Execution | None
     remarks: tuple[Remark, ...]
+    lacking: bool = False
+    """Whether lines of it are missing, without which nothing can decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The answer about all slices together: with its ``reason`` where it was not searched or is open, the first mismatch, and the properties that its execution
+    breaks. ``guards`` (action and label) read across slices, and were reckoned with here.
+
+    ``lines`` is how many were searched together, ``visited`` how many states that took.
+    """
+
+    verdict: TraceVerdict
+    reason: str | None = None
+    violations: tuple[Violation, ...] = ()
+    properties: tuple[BrokenProperty, ...] = ()
+    guards: tuple[tuple[str, str], ...] = ()
+    lines: int = 0
+    visited: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +252,5 @@ class Validation:
     impact: tuple[Impact, ...] = ()
     remarks: tuple[Remark, ...] = ()
     """What is worth saying of what all slices share; a slice has its own."""
+    whole: Whole | None = None
+    """Where that was asked, and there are slices."""

@@ -7,7 +7,8 @@ A record is made when it is looked at, and not kept. What is no kind of the stoc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import Any, NamedTuple, overload
 
@@ -301,6 +302,13 @@ class Rows(Sequence[Match]):
         found = set(np.unique(columns.writers[columns.moulds >= 0]).tolist()) - {NO_WRITER}
         return found.union(*(match.writers for match in self._kept_objects()))
 
+    def writer_counts(self) -> Counter[int]:
+        """How many records say of each broker that it wrote them."""
+        columns = self.columns
+        found = Counter(columns.writers[(columns.moulds >= 0) & (columns.writers != NO_WRITER)].tolist())
+        found.update(writer for match in self._kept_objects() for writer in match.writers)
+        return found
+
     def _kept_objects(self) -> Iterator[Match]:
         moulds = self.columns.moulds
         return (self._objects[~number] for number in moulds[moulds < 0].tolist())
@@ -381,6 +389,22 @@ class Rows(Sequence[Match]):
         """Some of the records, by a slice, positions, or one truth value each."""
         settled = self._settled()
         return self._with(self.columns.at(which) if settled is None else Columns(*(each.at(which) for each in settled)))
+
+    def written_by(self, writers: Set[int]) -> list[int]:
+        """The positions of the records that name one of these brokers as their writer."""
+        columns = self.columns
+        packed = np.isin(columns.writers, sorted(writers)) & (columns.moulds >= 0)
+        alone = np.flatnonzero(columns.moulds < 0).tolist()
+        kept = {at for at in alone if not writers.isdisjoint(self._objects[~int(columns.moulds[at])].writers)}
+        return sorted({*np.flatnonzero(packed).tolist(), *kept})
+
+    def unsigned(self, writers: Set[int]) -> Rows:
+        """The same records, where nobody takes what they say of these brokers for who wrote them."""
+        columns = self.columns
+        strange = np.isin(columns.writers, sorted(writers)) & (columns.moulds >= 0)
+        found = self._with(columns._replace(writers=np.where(strange, np.int32(NO_WRITER), columns.writers)))
+        found._objects = [replace(match, writers=match.writers - writers) for match in self._objects]
+        return found
 
     def _with(self, columns: Columns) -> Rows:
         found = Rows()

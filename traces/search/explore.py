@@ -138,7 +138,7 @@ class Search:
             node = path.node
             for item in self.frontier.heads(node.cursors).items:
                 pinned = item.observation.pinned
-                if not pinned and self.model.consume(item, node.state):
+                if not pinned and self.model.stays(item, node.state):
                     path = path.then(Move((), item, ()), Node(advanced(node.cursors, item), node.state, node.hidden))
                     break
                 if pinned and reduced and self.interference.idle(item, node.state, node.cursors):

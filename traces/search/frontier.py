@@ -25,6 +25,10 @@ class Frontier:
 
     order: Order
     known: dict[Cursors, Heads] = field(default_factory=dict)
+    _needs: dict[int, tuple[tuple[int, int], ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._needs = needs(self.order)
 
     @property
     def start(self) -> Cursors:
@@ -56,9 +60,24 @@ class Frontier:
             for item in first
             if (item.earliest == -inf or not ends.precede(item))
             and all(cursors[other] == len(streams[other].items) for other in streams[item.stream].after)
+            and all(cursors[other] >= count for other, count in self._needs.get(item.index, ()))
         ]
         free.sort(key=lambda item: (item.time, item.index))
         return Heads(tuple(free), min((item.time for item in first), default=inf))
+
+
+def needs(order: Order) -> dict[int, tuple[tuple[int, int], ...]]:
+    """How many items of which streams must be read before an item, where the order requires some."""
+    if not order.requires:
+        return {}
+    places = {item.index: (item.stream, item.position) for item in order.items}
+    found: dict[int, tuple[tuple[int, int], ...]] = {}
+    for index, others in order.requires.items():
+        counts: dict[int, int] = {}
+        for stream, position in (places[other] for other in others if other in places):
+            counts[stream] = max(counts.get(stream, 0), position + 1)
+        found[index] = tuple(counts.items())
+    return found
 
 
 class _Ends:

@@ -214,6 +214,10 @@ class Model:
             found = stays[state] = self._can_stay(item, state)
         return found
 
+    def stays(self, item: Item, state: int) -> bool:
+        """Whether an observation holds in a state, no hidden step taken."""
+        return bool(self.consume(item, state))
+
     def _can_stay(self, item: Item, state: int) -> bool:
         rule, bound = item.observation.rule, item.observation.bound
         if len(rule.steps) != 1:

@@ -85,6 +85,8 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 @click.option("--seed", type=int, default=0, show_default=True, help="Which fields --mutants changes.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, show_default="all cores", metavar="N",
               help="How many processes check partitions.")  # fmt: skip
+@click.option("--no-slice", "whole", is_flag=True,
+              help="Also search all partitions together, with every guard that checks across them: for small logs.")  # fmt: skip
 @click.option(
     "--since",
     callback=_time,
@@ -132,6 +134,7 @@ def validate(
     mutants: int,
     seed: int,
     jobs: int,
+    whole: bool,
     since: int | None,
     until: int | None,
     topics: tuple[str, ...],
@@ -153,11 +156,12 @@ def validate(
                3 inconclusive    4 vacuous: nothing was checked
     """
     bound = parse_settings(settings)
-    limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs)
+    limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs, whole=whole)
     scope = Scope(since, until, topics, _accepted(known))
     if spark is not None:
         output = SparkOutput(clusters, tables, as_json, junit, html)
-        refuse_on_spark({"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants)}, output)
+        refused = {"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants), "--no-slice": whole}
+        refuse_on_spark(refused, output)
         wanted = wanted_by_lines(model, bound) if spec is None else Wanted(load(spec, model, bound))
         return validate_on_spark(spark, paths, SparkQuestion(wanted, clause, limits, scope, shapes, redact), output)
     refuse_without_spark(clusters, tables)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from assay.checker.verdict import ExitCode, worst
@@ -25,6 +26,7 @@ from assay.traces.validation import (
     TraceVerdict,
     Validation,
     Violation,
+    Whole,
 )
 from assay.traces.window import cause_id, finding_id
 
@@ -65,7 +67,8 @@ def validation_object(validation: Validation, input_: Overview | None = None) ->
         ],
         "impact": [impact_object(each) for each in validation.impact],
         "undecided": [_undecided(result) for result in validation.slices if result.reason is not None],
-        "relaxed": [{"action": action, "guard": label} for action, label in validation.relaxed],
+        "relaxed": _guards(validation.relaxed),
+        "together": None if validation.whole is None else _whole(validation.whole),
         "notices": [_notice(each) for each in validation.notices],
         "explanations": [{**_place(m.event.record.place), "text": m.text} for m in validation.explanations],
         "reordering_ms": validation.reordering,
@@ -73,6 +76,20 @@ def validation_object(validation: Validation, input_: Overview | None = None) ->
         "visited": validation.visited,
         "seconds": round(validation.seconds, 3),
         **({"input": _input(input_)} if input_ is not None else {}),
+    }
+
+
+def _guards(guards: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"action": action, "guard": label} for action, label in guards]
+
+
+def _whole(whole: Whole) -> dict[str, Any]:
+    return {
+        "verdict": whole.verdict.value,
+        "reason": whole.reason,
+        "guards": _guards(whole.guards),
+        "lines": whole.lines,
+        "visited": whole.visited,
     }
 
 

@@ -21,6 +21,7 @@ from assay.traces.validation import (
     TraceVerdict,
     Validation,
     Violation,
+    Whole,
 )
 from assay.traces.window import by_cause, finding_id
 
@@ -154,6 +155,17 @@ def _slices(validation: Validation) -> Iterator[Line]:
     if validation.relaxed:
         guards = ", ".join(f"{action} {label}" for action, label in validation.relaxed)
         yield Line(f"  {'':10}not checked, because they read across slices: {guards}", Tone.WARN)
+    if validation.whole is not None:
+        yield _whole(validation.whole)
+
+
+def _whole(whole: Whole) -> Line:
+    """What is said of all slices together."""
+    guards = ", ".join(f"{action} {label}" for action, label in whole.guards)
+    size = f", {plural(whole.lines, 'line')}, {plural(whole.visited, 'state')} of a search" if whole.lines else ""
+    text = f"{whole.verdict.value}{size}" + (f": {whole.reason}" if whole.reason else "")
+    checked = f"; guards across slices: {guards}" if guards else ""
+    return Line(f"  {'together':10}{clean(text)}{checked}", TONES[whole.verdict])
 
 
 def _basis(validation: Validation) -> Iterator[Line]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.kafka.recorded import archive
 
 from assay.cli.settings import load
 from assay.traces.answer import validated
+from assay.traces.choice import validated_by_choice
 from assay.traces.conduct import Options
 from assay.traces.events import SUPPOSED
 from assay.traces.gaps import gaps
 from assay.traces.read import read_logs
 from assay.traces.samples import NAMES, sample, unpack_sample
 from assay.traces.validation import TraceVerdict, Validation
+
+BANNER = re.compile(r"Log4jController|Starting SharedServer|Starting (broker|controller)")
 
 
 @pytest.fixture
@@ -142,3 +148,25 @@ def test_what_came_before_is_supposed_where_something_is_missing(logs: Path) -> 
         "for how long what held is not measured, because logs are missing",
     ]
     assert validation.impact == ()
+
+
+STALE = "[2026-11-21 01:45:59,000] INFO [Controller id={broker}] Ignoring AlterIsr due to stale broker epoch {epoch} and local broker epoch 900 for broker 2 (kafka.controller.KafkaController)\n"
+
+
+def test_the_epoch_of_a_broker_is_no_epoch_in_which_a_controller_acted(logs: Path) -> None:
+    path = logs / "broker-1" / "controller.log"
+    text = path.read_text()
+    path.write_text(text + "".join(STALE.format(broker=1, epoch=epoch) for epoch in (871, 871, 872, 872, 873, 873)))
+    assert [found for found in missing(logs) if "acted as controller" in found] == []
+
+
+def test_logs_that_lack_the_start_of_a_process_alone_are_inconclusive(tmp_path: Path) -> None:
+    with tarfile.open(archive("kraft-3.7.2")) as content:
+        content.extractall(tmp_path, filter="data")
+    for path in tmp_path.rglob("broker-1/server.log"):
+        kept = [line for line in path.read_text().splitlines(keepends=True) if not BANNER.search(line)]
+        path.write_text("".join(kept))
+    reading = read_logs([tmp_path])
+    _, found = validated_by_choice(reading, None, lambda name: load(name, None, {}))
+    assert (found.verdict, found.violations) == (TraceVerdict.INCONCLUSIVE, ())
+    assert str(found.reason).startswith("every line has an explanation, and logs are missing: ")

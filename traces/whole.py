@@ -1,0 +1,492 @@
+"""The whole log against the whole model: one execution of all slices together, with every guard that slicing leaves out.
+
+NOTE(whole logs): What slices answer is sure where they find a mismatch, for in slices the model may do more, never less. That they find none leaves two
+things open: a guard that reads across slices, which was left out, and an execution of what is shared that suits every one of several slices, but not
+all of them. Both are asked here, of the same lines in the same order (NOTE(windows)): the lines that state one number are one step of its slice, and the numbers
+are the order of these steps; what else lines report comes between the writes that are told of before and after it. What a thread did in several
+slices it did in the order of its lines; a clause that names no threads takes each file for one's.
+The states are those of all slices at once, and so are the ways to order their steps: that is for small logs, and where a budget ends the search the answer says so.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise, permutations
+from math import inf
+from operator import attrgetter
+from typing import NamedTuple
+
+from assay.checker.evaluate.traverse import assignments, variables_of
+from assay.grammar import kernel as k
+from assay.grammar import kernel_types as t
+from assay.grammar.load import Loaded
+from assay.grammar.values import Value
+from assay.traces.atoms import Writer
+from assay.traces.binding import Binder, Misfit, Observation
+from assay.traces.blame import Suspect, as_blame, obstacles_of
+from assay.traces.chain import Thread, thread_of
+from assay.traces.conduct import Accepted, Options, Rejected, Undecided, conclude
+from assay.traces.guide import Guide, GuidedSearch
+from assay.traces.history import Entry, Write, announcing, by_time, entries
+from assay.traces.join import speaks_of
+from assay.traces.mismatch import NO_REPAIR, resume, violation_of
+from assay.traces.order import Item, Order, Stream, stream_key
+from assay.traces.plan import of_parts, of_versions, sized_kernel, strict
+from assay.traces.replay import Properties, execution
+from assay.traces.restatement import compared_events
+from assay.traces.search.explore import Limits, Search
+from assay.traces.search.frontier import Frontier
+from assay.traces.search.model import ANY, NOWHERE_TO, Consumed, Model, Taken, Wanted, Wildcard
+from assay.traces.search.path import Path
+from assay.traces.selection import Mark
+from assay.traces.slice_check import LATE
+from assay.traces.slices import SlicedEvents
+from assay.traces.slicing import Split, split
+from assay.traces.statement import EVERY_SLICE
+from assay.traces.validation import Blame, BrokenProperty, Execution, Repair, TraceVerdict, Violation, Whole
+from assay.traces.views import HIDDEN_TRIED
+
+MOST_LINES = 20_000
+"""The most lines that are searched together: for each state the search keeps how far it has come in every slice."""
+
+NO_ORDER = "the lines from here on have no order that the clause allows"
+"""The repair where nothing can come next."""
+
+WANDERING = 2
+"""A search that is guided visits so many states for each line, and some more."""
+
+NODES = 100
+"""A search of the whole may visit so many times fewer states than one of what is shared: each holds all slices."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WrittenItem(Item):
+    """The first of the lines that state one number; ``others`` are the rest of them, and say of the same step what they say. So many steps before it are
+    told of by no line (``unseen``).
+    """
+
+    others: tuple[Item, ...] = ()
+    unseen: int = 0
+
+
+class WholeModel(Model):
+    """The model of all slices; a step that several lines report is one that all of them allow.
+
+    A hidden step of a slice that nothing of another reads comes right before a line of its own slice that has no way without it.
+    """
+
+    def __init__(self, kernel: k.Kernel, plan: k.TracePlan, divided: Split) -> None:
+        super().__init__(kernel, plan)
+        self.divided = divided
+        across = _read_across(kernel, divided)
+        local = (name for name in plan.hidden if name in divided.actions)
+        self._local = tuple(name for name in local if across.isdisjoint(_written_by(kernel, name)))
+        self._common = frozenset(plan.hidden) - frozenset(self._local)
+        self._matter: dict[tuple[int, ...], tuple[str, ...]] = {}
+
+    def hidden(self, state: int, names: frozenset[str] | None = None) -> tuple[Taken, ...]:
+        """The hidden steps of no slice, and those that other slices read of; or those of these actions."""
+        return super().hidden(state, self._common if names is None else names)
+
+    def stays(self, item: Item, state: int) -> bool:
+        """Whether an observation holds in a state, no hidden step taken."""
+        return any(after == state for after, _ in self.consume(item, state))
+
+    def at_once(self, item: Item, state: int) -> Consumed:
+        """The ways of an item by itself, without hidden steps or the other lines of its step."""
+        return super()._consume(item, state)
+
+    def _consume(self, item: Item, state: int) -> Consumed:
+        found = self._agreed(item, state)
+        slice_ = dict(item.observation.values).get(EVERY_SLICE)
+        if found or slice_ is None:
+            return found
+        names = self._that_matter(item)
+        most = max(HIDDEN_TRIED, item.unseen if isinstance(item, WrittenItem) else 0)
+        routes: dict[int, tuple[Taken, ...]] = {state: ()}
+        seen = {state}
+        for _ in range(most if names else 0):
+            routes = {
+                taken.state: (*route, taken)
+                for origin, route in routes.items()
+                for name in names
+                for taken in self.call(name, self._of_slice(name, slice_), origin)
+                if taken.state not in seen
+            }
+            seen |= routes.keys()
+            ways = {
+                after: (*route, *taken)
+                for middle, route in routes.items()
+                for after, taken in self._agreed(item, middle)
+            }
+            if ways:
+                return tuple(ways.items())
+        return NOWHERE_TO
+
+    def _agreed(self, item: Item, state: int) -> Consumed:
+        """The ways of an item without hidden steps."""
+        ways = super()._consume(item, state)
+        for other in item.others if isinstance(item, WrittenItem) else ():
+            if other.observation.pinned:
+                ends = {after for after, _ in super()._consume(other, state)} if ways else set()
+                ways = tuple(way for way in ways if way[0] in ends)
+            else:
+                ways = tuple(way for way in ways if super(WholeModel, self)._consume(other, way[0]))
+        return ways
+
+    def _that_matter(self, item: Item) -> tuple[str, ...]:
+        """The hidden actions of a slice that can matter to an item: they write what it reads, or what such a one does."""
+        lines = (item, *item.others) if isinstance(item, WrittenItem) else (item,)
+        rules = {id(line.observation.rule): line.observation.rule for line in lines}
+        key = tuple(sorted(rules))
+        found = self._matter.get(key)
+        if found is None:
+            read = set[str]().union(*(_read_by(self.kernel, rule) for rule in rules.values()))
+            names: set[str] = set()
+            for _ in range(HIDDEN_TRIED):
+                names |= {name for name in self._local if not read.isdisjoint(_written_by(self.kernel, name))}
+                read |= {read for name in names for read in _read_in(self.kernel, name)}
+            found = self._matter[key] = tuple(name for name in self._local if name in names)
+        return found
+
+    def _of_slice(self, action: str, slice_: Value) -> Wanted:
+        """The arguments of an action for a slice, whatever the others are."""
+        types = [parameter.binder.type for parameter in self.kernel.action(action).parameters]
+        sort = self.divided.slicing.sort.name
+        own = next(at for at, each in enumerate(types) if isinstance(each, t.AtomType) and each.sort.name == sort)
+        return tuple(slice_ if at == own else ANY for at in range(len(types)))
+
+    def calls_for(self, slice_: Value) -> tuple[k.ActionCall, ...]:
+        """All actions that a number can stand for, of a slice."""
+        return tuple(self._call(action, self._of_slice(action, slice_)) for action in self.plan.numbered)
+
+    def _call(self, action: str, wanted: Wanted) -> k.ActionCall:
+        types = (parameter.binder.type for parameter in self.kernel.action(action).parameters)
+        pairs = zip(types, wanted, strict=True)
+        return k.ActionCall(
+            action, tuple(None if isinstance(value, Wildcard) else k.Const(type_, value) for type_, value in pairs)
+        )
+
+    def _can_stay(self, item: Item, state: int) -> bool:
+        if isinstance(item, WrittenItem):
+            return any(after == state for after, _ in self.consume(item, state))
+        return super()._can_stay(item, state)
+
+
+def _written_by(kernel: k.Kernel, action: str) -> set[str]:
+    return {each.variable for each in assignments(kernel.action(action).body)}
+
+
+def _read_in(kernel: k.Kernel, action: str) -> set[str]:
+    return {name for statement in kernel.action(action).body for name in variables_of(statement)}
+
+
+def _read_by(kernel: k.Kernel, rule: k.TraceRule) -> set[str]:
+    """The variables that a rule, and the actions that it names, read."""
+    called = {name for step in rule.steps for call in step for name in _read_in(kernel, call.action)}
+    return called.union(*(variables_of(expr) for expr in (rule.then, rule.observe) if expr is not None))
+
+
+def _read_across(kernel: k.Kernel, divided: Split) -> set[str]:
+    """The variables of slices that guards read across them."""
+    crossing = set(divided.relaxed)
+    guards = (
+        statement.condition
+        for action in kernel.actions
+        for statement in action.body
+        if isinstance(statement, k.Guard) and (action.name, statement.label) in crossing
+    )
+    return set[str]().union(*(variables_of(condition) for condition in guards))
+
+
+class Together(NamedTuple):
+    """The search of all events, how many lines that is, what slicing leaves out, and the values that the model does not have."""
+
+    search: Search
+    lines: int
+    divided: Split
+    misfits: tuple[Misfit, ...]
+
+
+def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options) -> Together:
+    """The search of all events together; raises SpecError if the clause cannot be used."""
+    slices = {name: events.marked(Mark(name)) for name, events in parts.slices.items()}
+    events = SlicedEvents(parts.shared, slices, parts.names)
+    kernel, plan = sized_kernel(loaded, events.all, len(events), clause)
+    if options.skew is not None:
+        plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
+    plan = strict(plan) if options.strict else of_versions(plan, options.versions)
+    assert plan.slicing is not None
+    divided = split(kernel, plan.slicing)
+    model = WholeModel(kernel, plan, divided)
+    reader = Model(kernel, divided.plan_of_shared(plan))
+    read = Binder(reader.plan, reader.applies).read(events.shared)
+    shared = compared_events(reader, events.shared, read)
+    binder = Binder(divided.plan_of_slices(plan), model.applies)
+    built = _Built(model, shared)
+    misfits = list(read.tally.misfits)
+    told = {item.observation.event.record.place for item in shared.items}
+    for name, own in slices.items():
+        of_slice = binder.read(own)
+        misfits += of_slice.tally.misfits
+        seen = binder.thinned(own, of_slice)
+        told |= {each.event.record.place for each in seen}
+        built.add(name, seen)
+    return Together(Search(model, Frontier(built.order())), len(told), divided, tuple(misfits))
+
+
+class _Told(NamedTuple):
+    """A line that says what was done, and the number of the item that it is of."""
+
+    line: Item
+    item: int
+
+    @property
+    def place(self) -> tuple[float, int]:
+        """Where it stands among the lines of its file."""
+        return self.line.time, self.line.observation.event.record.place.line
+
+
+class _Mates:
+    """The shared lines of one thread in one stream: asked which of them were written before and after a line of a slice."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        ordered = sorted(items, key=by_time)
+        self._times = [item.time for item in ordered]
+        self._written = list(accumulate((_written(item) for item in ordered), max))
+        self._last = list(accumulate(ordered, _later))
+        self._next = list(accumulate(reversed(ordered), _earlier))[::-1]
+
+    def around(self, line: Item) -> tuple[Item | None, Item | None]:
+        """The last one before, and the first one after."""
+        first = bisect_left(self._written, line.time)
+        end = bisect_right(self._times, line.latest, first)
+        return self._last[first - 1] if first else None, self._next[end] if end < len(self._next) else None
+
+
+def _later(one: Item, other: Item) -> Item:
+    return one if one.position > other.position else other
+
+
+def _earlier(one: Item, other: Item) -> Item:
+    return one if one.position < other.position else other
+
+
+class _Built:
+    """The order of the whole, one slice after another: a stream of its writes, and one of what else each file tells of it."""
+
+    def __init__(self, model: WholeModel, shared: Order) -> None:
+        bound = model.plan.ordering.commit_before_line
+        self._model = model
+        self._late = LATE if bound is None else float(bound)
+        self._shared = shared
+        self._streams = list(shared.streams)
+        self._requires: dict[int, set[int]] = defaultdict(set)
+        self._count = len(shared.items)
+        self._told: dict[Hashable, list[_Told]] = defaultdict(list)
+        self._mates: dict[Thread, list[_Mates]] = defaultdict(list)
+        for stream in shared.streams:
+            groups: dict[Thread, list[Item]] = defaultdict(list)
+            for item in stream.items:
+                thread = thread_of(item.observation.event, model.plan)
+                if thread is not None:
+                    groups[thread].append(item)
+            for thread, items in groups.items():
+                self._mates[thread].append(_Mates(items))
+
+    def order(self) -> Order:
+        """The order of all that was added."""
+        for told in self._told.values():
+            self._in_order(told)
+        requires = {index: frozenset(others) for index, others in self._requires.items()}
+        return replace(self._shared, streams=tuple(self._streams), requires=requires)
+
+    def add(self, name: str, seen: Iterable[Observation]) -> None:
+        """Add the lines of a slice."""
+        lines = [_item(self._count + number, each) for number, each in enumerate(seen)]
+        self._count += len(lines)
+        ordered = entries(self._model, lines, self._late)
+        items: list[Item] = []
+        number = -1
+        for entry in ordered:
+            if isinstance(entry, Write):
+                items.append(self._written(entry, entry.number - number - 1))
+                number = entry.number
+            else:
+                items.append(entry.line)
+        writes = [(e, item) for e, item in zip(ordered, items, strict=True) if isinstance(e, Write)]
+        self._stream(f"{name}: writes", name, _tightened([item for _, item in writes]))
+        files: dict[tuple[object, str], list[Item]] = defaultdict(list)
+        numbers = {entry.number: item for entry, item in writes}
+        last: Item | None = None
+        for entry, item in zip(ordered, items, strict=True):
+            if isinstance(entry, Write):
+                last = item
+                continue
+            files[item.observation.event.run, item.observation.event.sequence].append(item)
+            if last is not None:
+                self._requires[item.index].add(last.index)
+            if entry.before is not None:
+                self._requires[numbers[entry.before].index].add(item.index)
+        for (run, file), own in files.items():
+            self._stream(f"{name}: {run} {file}", name, _tightened(sorted(own, key=by_time)))
+        for entry, item in zip(ordered, items, strict=True):
+            self._between_mates(entry, item)
+
+    def _in_order(self, told: Sequence[_Told]) -> None:
+        """Of the lines of a thread those of one file are in order, and those of several files by their times."""
+        files: dict[str, list[_Told]] = defaultdict(list)
+        for each in sorted(told, key=attrgetter("place")):
+            files[each.line.observation.event.sequence].append(each)
+        for own in files.values():
+            for one, other in pairwise(own):
+                self._require(other.item, one.item)
+        for own, theirs in permutations(files.values(), 2):
+            written = list(accumulate((_written(each.line) for each in theirs), max))
+            for each in own:
+                before = bisect_left(written, each.line.time)
+                if before:
+                    self._require(each.item, theirs[before - 1].item)
+
+    def _require(self, item: int, before: int) -> None:
+        if item != before:
+            self._requires[item].add(before)
+
+    def _stream(self, text: str, name: str, items: Sequence[Item]) -> None:
+        number = len(self._streams)
+        placed = tuple(replace(item, stream=number, position=at) for at, item in enumerate(items))
+        self._streams.append(Stream(text, f"slice {name}", placed))
+
+    def _between_mates(self, entry: Entry, item: Item) -> None:
+        """What a thread writes lies between the shared lines that it wrote before and after (NOTE(windows)), and is in the order of its other lines."""
+        plan = self._model.plan
+        for line in announcing(entry.lines if isinstance(entry, Write) else (entry.line,)):
+            thread = thread_of(line.observation.event, plan)
+            if line.observation.pinned and (thread is not None or not plan.threads):
+                key = thread or stream_key(line.observation, plan.ordering)
+                self._told[key].append(_Told(line, item.index))
+            for mates in [] if thread is None else self._mates.get(thread, []):
+                before, after = mates.around(line)
+                if before is not None:
+                    self._requires[item.index].add(before.index)
+                if after is not None:
+                    self._requires[after.index].add(item.index)
+
+    def _written(self, entry: Write, unseen: int) -> Item:
+        acting, lines = [each for each in entry.lines if each.observation.pinned], list(entry.lines)
+        lead = acting[0] if acting else lines[0]
+        others = tuple(each for each in lines if each is not lead or not acting)
+        observation = lead.observation if acting else self._any_numbered(lead.observation)
+        latest = min(each.latest for each in lines)
+        return WrittenItem(lead.index, observation, 0, 0, lines[0].time, -inf, latest, others, unseen)
+
+    def _any_numbered(self, seen: Observation) -> Observation:
+        """The line read as whatever action a number can stand for, of its slice."""
+        slice_ = next(value for field, value in seen.values if field == EVERY_SLICE)
+        return replace(seen, rule=replace(seen.rule, steps=(self._model.calls_for(slice_),), observe=None, then=None))
+
+
+def _item(index: int, seen: Observation) -> Item:
+    record = seen.event.record
+    time = float(record.time or 0)
+    return Item(index, seen, 0, 0, time, -inf, time + record.resolution - 1)
+
+
+def _written(item: Item) -> float:
+    return item.time + item.observation.event.record.resolution - 1
+
+
+def _tightened(items: Sequence[Item]) -> list[Item]:
+    """Items of one order, each no later than those after it."""
+    latest = list(accumulate((item.latest for item in reversed(items)), min))[::-1]
+    return [replace(item, latest=last) for item, last in zip(items, latest, strict=True)]
+
+
+def check_whole(
+    loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options, known: Guide | None = None
+) -> Whole:
+    """Whether one execution of the whole model explains all events; ``known`` is what the executions of slices suggest."""
+    full, lines, divided, misfits = together(loaded, parts, clause, options)
+    answer = Whole(TraceVerdict.INCONCLUSIVE, guards=divided.relaxed, lines=lines)
+    if misfits:
+        return replace(answer, verdict=TraceVerdict.INCONSISTENT, violations=(violation_of(misfits[0]),))
+    if lines > MOST_LINES:
+        return replace(answer, reason=f"{lines:,} lines are too many to be searched together; {MOST_LINES:,} are not")
+    limits = replace(options, nodes=max(1, options.nodes // NODES), solver=False)
+    if known is not None:
+        guided = GuidedSearch(full.model, full.frontier.order, divided.own, known)
+        nodes = WANDERING * len(full.frontier.order.items) + limits.nodes
+        narrow = Limits(full.model.plan.hidden_limit, min(nodes, options.nodes), reduced=False)
+        first = guided.run(guided.begin(guided.frontier.start), narrow)
+        if first.path is not None:
+            return _accepted(answer, guided, first.path, divided)
+    search = _without_writes(full, divided)
+    found = conclude(search, _beginnings(search), limits)
+    if search is not full and not isinstance(found, Accepted):
+        answer = replace(answer, visited=search.model.visited)
+        search, found = full, conclude(full, _beginnings(full), limits)
+    if isinstance(found, Accepted):
+        return _accepted(answer, search, found.path, divided)
+    answer = replace(answer, visited=answer.visited + search.model.visited)
+    if isinstance(found, Undecided):
+        return replace(answer, reason=f"{found.reason}, of {lines:,} lines of {len(parts.slices):,} slices together")
+    violation = _mismatch(search, found, _beginnings(search), Writer(loaded.sources))
+    return replace(answer, verdict=TraceVerdict.INCONSISTENT, violations=(violation,))
+
+
+def _beginnings(search: Search) -> list[Path]:
+    return search.begin(search.frontier.start)
+
+
+def _accepted(answer: Whole, search: Search, path: Path, divided: Split) -> Whole:
+    """The answer that an execution was found, and which properties it breaks."""
+    answer = replace(answer, visited=answer.visited + search.model.visited)
+    properties = _broken(search.model, divided, execution(search.model, path))
+    return replace(answer, verdict=TraceVerdict.CONSISTENT, properties=properties)
+
+
+def _mismatch(search: Search, rejected: Rejected, start: list[Path], writer: Writer) -> Violation:
+    """Who is to blame: a line that says something else than the others of its step, or no step of what could come next."""
+    for path in rejected.deepest:
+        for item in search.frontier.heads(path.node.cursors).items:
+            odd = _odd_line(search.model, item, path)
+            if odd is not None:
+                blame = as_blame(odd, writer)
+                return Violation(blame.event, blame.action, (blame,), Repair("none", NO_REPAIR, blame.event))
+    again = resume(search, rejected, start, writer)
+    if again is not None:
+        return again.violation
+    left = search.frontier.next_in_streams(rejected.deepest[0].node.cursors)
+    event = min(left, key=by_time).observation.event
+    return Violation(event, "observe", (Blame(event, "observe", ()),), Repair("none", NO_ORDER, event))
+
+
+def _odd_line(model: Model, item: Item, path: Path) -> Suspect | None:
+    """The first line of a step that disagrees with it where the first says that it can come."""
+    if not isinstance(item, WrittenItem) or not isinstance(model, WholeModel):
+        return None
+    for after, taken in model.at_once(item, path.node.state):
+        for other in item.others:
+            state = path.node.state if other.observation.pinned else after
+            obstacles = min((each for _, each in obstacles_of(model, other, state)), key=len, default=[])
+            if obstacles:
+                action = taken[-1].action if taken else "observe"
+                return Suspect(other, action, tuple(obstacles), 0, path)
+    return None
+
+
+def _without_writes(full: Search, divided: Split) -> Search:
+    """The search without hidden writes, which nearly no log needs and which lead to very many states."""
+    plan = of_parts(full.model.plan)
+    if plan.hidden == full.model.plan.hidden:
+        return full
+    return Search(WholeModel(full.model.kernel, plan, divided), full.frontier)
+
+
+def _broken(model: Model, divided: Split, run: Execution) -> tuple[BrokenProperty, ...]:
+    """The properties of slices that the execution of the whole breaks."""
+    names = {model.kernel.variables[at].name for at in divided.own}
+    return Properties(model, (each for each in model.kernel.properties if speaks_of(each, names))).broken(run)
