@@ -100,7 +100,7 @@ def ask_shared(
     more = _supposed(loaded, reading, clause, scope) if partial and supported else []
     shared, slices = validate_shared(
         loaded,
-        EventTable((*EventTable.of(events).parts, more)) if more else events,
+        EventTable((*EventTable.of(events).parts, more), reading.memory) if more else events,
         clause=clause,
         options=known,
         explain=reading.explain,

@@ -10,7 +10,8 @@ from typing import NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from assay.traces.event_table import EventTable, Names, Positions, in_order
+from assay.traces.counting import Names
+from assay.traces.event_table import EventTable, Positions, in_order
 from assay.traces.events import Event, Field
 from assay.traces.log_events import Events
 from assay.traces.readers.rows import NEVER

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.grammar.kernel import Slicing
-from assay.traces.event_table import EventTable, Everywhere, Names, Positions, Statements, in_order
+from assay.traces.counting import Everywhere, Names
+from assay.traces.event_table import EventTable, Positions, Statements, in_order
 from assay.traces.events import Event
 from assay.traces.lives import lives
 from assay.traces.selection import Mark, Selection
@@ -78,7 +79,7 @@ class _Named:
         self.groups: dict[Name, Positions] = {}
         self.shared = np.empty(0, np.int32)
         known: dict[Name, int] = {}
-        names = (_name(slicing, event) for event in table.at(statements.examples))
+        names = table.each(statements, (slicing.fields, "names a slice"), lambda event: _name(slicing, event))
         codes = np.array([known.setdefault(name, len(known)) for name in names], np.int32)
         own = codes[statements.numbers] if len(codes) else np.empty(0, np.int32)
         order, begins = in_order(own, len(known))

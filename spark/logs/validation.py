@@ -218,8 +218,11 @@ def slice_answers(
     tasks = how.tasks or TASKS_PER_CORE * slots(spark)
     task = partial(asking.answer_slices, known, keep_executions, question.read)
     found = by_task(spark, rows.filter(rows.kind == asking.SLICE), dealt(bundles, tasks, asking.MOST))
+    shelves = {name: asking.shelf_of(each) for name, each in known.items()} if keep_executions else {}
     return {
-        (row.cluster, row.name): asking.slice_answer(bytes(row.content))
+        (row.cluster, row.name): asking.slice_answer(
+            bytes(row.content), None if row.execution is None else bytes(row.execution), shelves.get(row.cluster)
+        )
         for row in found.mapInArrow(task, ANSWERED).collect()
     }
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from assay.checker.array_code.array_function import ArrayFunction
 from assay.traces.events import LogRecord, Place
 from assay.traces.readers.match import NOBODY, Match, alone
-from assay.traces.readers.moulds import NO_WRITER, Mould, Moulds, moulds_of
+from assay.traces.readers.moulds import NO_WRITER, LikeMoulds, Mould, Moulds, moulds_of
 from assay.traces.readers.narrow import Narrow
 from assay.traces.readers.repetition import Repeated
 from assay.traces.readers.stock import FACTOR, MIX, ZERO
@@ -175,6 +175,24 @@ class Rows(Sequence[Match]):
         moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(self._objects)), own.moulds)
         self._more.append(own._replace(sources=own.sources + np.int32(len(self._sources)), moulds=moulds))
         self._sources, self._objects = [*self._sources, *rows.sources], [*self._objects, *rows._objects]
+
+    def extend_in_place(self, rows: Rows) -> None:
+        """The same of records of one text, piece after piece: what comes from one file with the same moulds stays one source."""
+        self.extend(rows)
+        first, added = len(self._sources) - len(rows.sources), self._more[-1]
+        numbers, shifts = np.arange(len(self._sources), dtype=np.int32), np.zeros(len(self._sources), np.int64)
+        for number, source in enumerate(rows.sources, first):
+            known = self._growing.get(id(source.moulds))
+            if known is None or known >= first or self._sources[known].file != source.file:
+                continue
+            numbers[number], shifts[number] = known, self._sources[known].add(source.digits)
+        if shifts.any() or (numbers[first:] < first).any():
+            kept = [number for number in range(first, len(numbers)) if numbers[number] == number]
+            numbers[kept] = np.arange(first, first + len(kept), dtype=np.int32)
+            self._more[-1] = added._replace(sources=numbers[added.sources], begins=added.begins + shifts[added.sources])
+            self._sources[first:] = [self._sources[number] for number in kept]
+        for number in range(first, len(self._sources)):
+            self._growing.setdefault(id(self._sources[number].moulds), number)
 
     def pack(self, file: str, stretch: Stretch, kept: Numbers, moulds: Moulds, numbers: Numbers) -> None:
         """More records, those of a stretch that are kept; ``numbers`` are those of their moulds, all of which pack."""
@@ -404,6 +422,17 @@ class Rows(Sequence[Match]):
         )
         found._sources = [Source(file, source.moulds, source.digits) for source in self._sources]
         found._objects = list(map(moved, self._objects))
+        return found
+
+    def alike(self, like: LikeMoulds) -> Rows:
+        """The same records, with moulds that many texts have in common."""
+        columns = self.columns
+        moulds, packed = columns.moulds.copy(), columns.moulds >= 0
+        for number, source in enumerate(self._sources):
+            own = packed & (columns.sources == number)
+            moulds[own] = like.numbers(source.moulds)[columns.moulds[own]]
+        found = self._with(columns._replace(moulds=moulds))
+        found._sources = [Source(source.file, like.moulds, source.digits) for source in self._sources]
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
