@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from assay.traces.event_table import EventTable, Positions, Statements, in_order
 from assay.traces.events import Event
 from assay.traces.lives import lives
 from assay.traces.selection import Mark, Selection
+
+T = TypeVar("T")
 
 Name = tuple[str, ...]
 
@@ -35,14 +38,14 @@ class SlicedEvents:
     def __len__(self) -> int:
         return len(self.shared) + sum(map(len, self.slices.values()))
 
-    @property
-    def examples(self) -> Iterator[Event]:
-        """Of all events that state the same, whatever slices they are of, one that is of no slice and one as its slice sees it."""
-        numbers = self.shared.table.statements(self.names).numbers
-        yield from self.shared.firsts(numbers, self.shared.positions)
+    def each(self, what: Hashable, make: Callable[[Event], T]) -> Iterator[T]:
+        """What is made of all that events state, of no slice and as slices see it, whatever slices they are; what is worked out is kept (NOTE(kept numbers))."""
+        statements = self.shared.table.statements(self.names)
+        yield from self.shared.each(statements, self.shared.positions, (what, "shared"), make)
         if self.slices:
             one, *others = self.slices.values()
-            yield from one.firsts(numbers, np.concatenate([one.positions, *(each.positions for each in others)]))
+            positions = np.concatenate([one.positions, *(each.positions for each in others)])
+            yield from one.each(statements, positions, (what, "of slices"), make)
 
 
 def unsliced(events: Sequence[Event], names: Names) -> SlicedEvents:

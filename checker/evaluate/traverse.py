@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from functools import cache
 from typing import Any, assert_never
 
 from assay.checker.evaluate.families import statement
@@ -14,9 +15,14 @@ NOT_PARTS = {"type", "span", "binder"}
 
 def children(node: k.Node) -> Iterator[k.Expr]:
     """The expressions directly inside a node, in the order of writing, binders left out."""
-    for each in fields(node):
-        if each.name not in NOT_PARTS:
-            yield from _expressions(getattr(node, each.name))
+    for name in _parts_of(type(node)):
+        yield from _expressions(getattr(node, name))
+
+
+@cache
+def _parts_of(kind: type[k.Node]) -> tuple[str, ...]:
+    """The fields of a class of nodes that may hold expressions."""
+    return tuple(each.name for each in fields(kind) if each.name not in NOT_PARTS)
 
 
 def _expressions(part: Any) -> Iterator[k.Expr]:

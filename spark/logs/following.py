@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 from math import inf
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.grammar import kernel as k
 from assay.spark.logs.asking import Asked, Question, Texts, ask, without_execution
@@ -42,6 +43,8 @@ HERE = 50_000
 
 WORTH_IT = 2_000
 """From so many new events on it takes less time to begin processes than they save."""
+FEW_ALIKE = 3
+"""Events of a slice that state the same are made before they are asked for where they are no more than that."""
 EXPLAINED = 20
 """To explain a mismatch takes about as long as so many new events for each of the slice."""
 
@@ -91,6 +94,16 @@ class _Now:
     def fresh(self, name: str) -> int:
         """How many of its events are new."""
         return int(np.count_nonzero(self.grown.fresh[self.slices[name].positions]))
+
+    def hold(self, names: Sequence[str]) -> None:
+        """Make the new events of some slices that their checks look at: those that few of a slice state, and of others the first and the earliest."""
+        own = [self.slices[name].positions for name in names]
+        new = [positions[self.grown.fresh[positions]] for positions in own]
+        positions = np.concatenate([np.empty(0, np.int64), *new])
+        slices = np.repeat(np.arange(len(new)), [len(each) for each in new])
+        table = next(iter(self.slices.values())).table
+        events = Selection(table, positions, self.slices[names[0]].table_numbers) if names else None
+        table.hold(positions if events is None else np.sort(positions[_looked_at(slices, events)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +173,16 @@ class Following:
         begun = {name: slices[name] for name in todo if name not in known or known[name].progress is None}
         here = list(_few(begun, self._here))
         others = {name: events for name, events in begun.items() if name not in set(here)}
+        now.hold([*going, *here])
         found = self._checked([*going, *here], now)
+        now.hold(())
         answers = self._by_tasks(asked, others) if others else {}
         known |= {name: Known(now.names(name), answer) for name, answer in answers.items()} | found
         self._known = {name: known[name] for name in slices}
         used = {each.kernel for each in self._known.values() if each.progress is not None}
-        self._kernels = [each for each in self._kernels[:-1] if each.number >= min(used, default=inf)] + self._kernels[-1:]
+        self._kernels = [each for each in self._kernels[:-1] if each.number >= min(used, default=inf)] + self._kernels[
+            -1:
+        ]
         self.answered, self.went_on = len(todo), sum(each.went_on for each in found.values())
 
     def _take_joint(self, shared: SharedAnswer) -> float:
@@ -254,6 +271,19 @@ class Following:
     def _checker(self) -> Joiner:
         assert self._joiner is not None, "it is there before a slice is checked"
         return self._joiner
+
+
+def _looked_at(slices: Numbers, events: Selection) -> npt.NDArray[np.bool_]:
+    """Which of the events, by slices, few of a slice state, or are the first of theirs to state it, or the earliest."""
+    found = np.zeros(len(slices), np.bool_)
+    for times in (np.arange(len(slices)), events.ends):
+        order = np.lexsort((events.positions, times, events.numbers, slices))
+        begins = np.diff(slices[order], prepend=-1) != 0
+        begins |= np.diff(events.numbers[order], prepend=-1) != 0
+        counts = np.diff(np.append(np.flatnonzero(begins), len(order)))
+        found[order[begins]] = True
+        found[order[np.repeat(counts, counts) <= FEW_ALIKE]] = True
+    return found
 
 
 def shares(sizes: Mapping[str, int], count: int) -> list[list[str]]:
