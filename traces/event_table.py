@@ -61,18 +61,27 @@ def in_order(numbers: Positions, count: int) -> tuple[Positions, Numbers]:
     return order, begins
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statements:
-    """The number of what each event states; the positions of the events in the order of these numbers, and where those of each number begin.
-
-    ``known`` is what the ``counting`` knows each number by (NOTE(kept numbers)).
-    """
+    """The number of what each event states. ``known`` is what the ``counting`` knows each number by (NOTE(kept numbers))."""
 
     numbers: Positions
-    order: Positions
-    begins: Numbers
     known: Numbers
     counting: Counting
+
+    @property
+    def order(self) -> Positions:
+        """The positions of the events in the order of their numbers."""
+        return self._ordered[0]
+
+    @property
+    def begins(self) -> Numbers:
+        """Where, in that order, those of each number begin."""
+        return self._ordered[1]
+
+    @cached_property
+    def _ordered(self) -> tuple[Positions, Numbers]:
+        return in_order(self.numbers, len(self.known))
 
     @property
     def examples(self) -> Positions:
@@ -109,8 +118,8 @@ class EventTable(Events):
     def at(self, positions: Positions) -> Iterator[Event]:
         """The events at some positions, in that order."""
         if self._held:
-            held = [self._held.get(at) for at in positions.tolist()]
-            if None not in held:
+            held = [event for at in positions.tolist() if (event := self._held.get(at)) is not None]
+            if len(held) == len(positions):
                 yield from held
                 return
         parts = np.searchsorted(self._starts, positions, side="right") - 1
@@ -221,7 +230,7 @@ class EventTable(Events):
         """What the events state in the fields that are asked for (see the note on statements)."""
         counting = self.memory.counting(names)
         numbers, known = counting.count(self.parts)
-        return Statements(numbers, *in_order(numbers, len(known)), known, counting)
+        return Statements(numbers, known, counting)
 
     def each(self, statements: Statements, what: Hashable, make: Callable[[Event], T]) -> list[T]:
         """What is made of each statement, worked out once as long as the memory lasts: of nothing but the fields that were asked for."""

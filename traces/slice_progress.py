@@ -69,7 +69,7 @@ class Point:
     begun: Item | None
     narrowed: bool
     visited: int
-    ways: dict[int, Way]
+    ways: dict[int, Way] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Callable[..., Point], tuple[object, ...]]:
         """Elsewhere trails have other identities."""
@@ -89,7 +89,7 @@ class Point:
 
 def _point_of(*given: Any) -> Point:
     *others, ways = given
-    found = Point(*others, ways={})
+    found = Point(*others)
     found.ways = {id(trail): way for trail, way in zip(found.frontier, ways, strict=True) if way is not None}
     return found
 
@@ -338,7 +338,6 @@ def _point(check: SliceCheck, write: Write, times: tuple[float, float], rest: li
         begun=found.begun,
         narrowed=history.narrowed,
         visited=history.visited,
-        ways={},
     )
 
 

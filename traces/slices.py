@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.grammar.kernel import Slicing
 from assay.traces.counting import Everywhere, Names
-from assay.traces.event_table import EventTable, Positions, Statements, in_order
+from assay.traces.event_table import EventTable, Positions, in_order
 from assay.traces.events import Event
 from assay.traces.lives import lives
 from assay.traces.selection import Mark, Selection
@@ -59,7 +59,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEve
     table = EventTable.of(events)
     telling = frozenset({*slicing.fields, *(() if slicing.identity is None else (slicing.identity,))})
     statements = table.statements(Everywhere(telling, names))
-    found = _Named(slicing, table, statements)
+    found = _Named(slicing, table)
     mark = Mark(slicing.sort.elements[0])
     slices: dict[str, Selection] = {}
     for name in sorted(found.slices, key=_natural):
@@ -77,12 +77,13 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEve
 class _Named:
     """The positions of the events of each slice, of each group of slices, and of none."""
 
-    def __init__(self, slicing: Slicing, table: EventTable, statements: Statements) -> None:
+    def __init__(self, slicing: Slicing, table: EventTable) -> None:
         self.slices: dict[Name, Positions] = {}
         self.groups: dict[Name, Positions] = {}
         self.shared = np.empty(0, np.int32)
         known: dict[Name, int] = {}
-        names = table.each(statements, (slicing.fields, "names a slice"), lambda event: _name(slicing, event))
+        statements = table.statements(Everywhere(frozenset(slicing.fields)))  # far fewer than what events state in all
+        names = table.each(statements, "names a slice", lambda event: _name(slicing, event))
         codes = np.array([known.setdefault(name, len(known)) for name in names], np.int32)
         own = codes[statements.numbers] if len(codes) else np.empty(0, np.int32)
         order, begins = in_order(own, len(known))

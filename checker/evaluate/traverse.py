@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any, assert_never
@@ -15,12 +15,13 @@ NOT_PARTS = {"type", "span", "binder"}
 
 def children(node: k.Node) -> Iterator[k.Expr]:
     """The expressions directly inside a node, in the order of writing, binders left out."""
-    for name in _parts_of(type(node)):
+    kind: Hashable = type(node)
+    for name in _parts_of(kind):
         yield from _expressions(getattr(node, name))
 
 
 @cache
-def _parts_of(kind: type[k.Node]) -> tuple[str, ...]:
+def _parts_of(kind: Any) -> tuple[str, ...]:
     """The fields of a class of nodes that may hold expressions."""
     return tuple(each.name for each in fields(kind) if each.name not in NOT_PARTS)
 

@@ -41,8 +41,11 @@ ANSWERED = "cluster string, name string, content binary, execution binary"
 """An answer about a slice, and its execution by itself, packed, where executions are kept."""
 SHARED, SLICE, EVENTS, AGAIN, REFUSED = "shared", "slice", "events", "again", "refused"
 EVENTS_IN_ROW = 2_000
-LEAST, MOST = 1 << 12, 1 << 20
-"""How many events a bundle of slices has; more than the most only where a single slice does."""
+LEAST, MOST = 1 << 12, 1 << 17
+"""How many events a bundle of slices has; more than the most only where a single slice does. A bundle is a row, of which Java has several copies at a time:
+with a million events in one, a gigabyte of memory was too little."""
+MOST_IN_TASK = 1 << 20
+"""How many events the bundles of a task have together, where tasks can be more."""
 _NO_ROWS: tuple[int, Iterator[dict[str, Any]]] = (1 << 31, iter(()))
 EVERYTHING = Scope()
 STANDARD = ReadOptions()

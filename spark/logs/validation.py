@@ -217,7 +217,7 @@ def slice_answers(
         return {}
     tasks = how.tasks or TASKS_PER_CORE * slots(spark)
     task = partial(asking.answer_slices, known, keep_executions, question.read)
-    found = by_task(spark, rows.filter(rows.kind == asking.SLICE), dealt(bundles, tasks, asking.MOST))
+    found = by_task(spark, rows.filter(rows.kind == asking.SLICE), dealt(bundles, tasks, asking.MOST_IN_TASK))
     shelves = {name: asking.shelf_of(each) for name, each in known.items()} if keep_executions else {}
     return {
         (row.cluster, row.name): asking.slice_answer(

@@ -177,22 +177,17 @@ class Rows(Sequence[Match]):
         self._sources, self._objects = [*self._sources, *rows.sources], [*self._objects, *rows._objects]
 
     def extend_in_place(self, rows: Rows) -> None:
-        """The same of records of one text, piece after piece: what comes from one file with the same moulds stays one source."""
-        self.extend(rows)
-        first, added = len(self._sources) - len(rows.sources), self._more[-1]
-        numbers, shifts = np.arange(len(self._sources), dtype=np.int32), np.zeros(len(self._sources), np.int64)
-        for number, source in enumerate(rows.sources, first):
-            known = self._growing.get(id(source.moulds))
-            if known is None or known >= first or self._sources[known].file != source.file:
-                continue
-            numbers[number], shifts[number] = known, self._sources[known].add(source.digits)
-        if shifts.any() or (numbers[first:] < first).any():
-            kept = [number for number in range(first, len(numbers)) if numbers[number] == number]
-            numbers[kept] = np.arange(first, first + len(kept), dtype=np.int32)
-            self._more[-1] = added._replace(sources=numbers[added.sources], begins=added.begins + shifts[added.sources])
-            self._sources[first:] = [self._sources[number] for number in kept]
-        for number in range(first, len(self._sources)):
-            self._growing.setdefault(id(self._sources[number].moulds), number)
+        """The same of records of one text, piece after piece: what comes of one file with the same moulds stays one source."""
+        self._end_single()
+        own = rows.columns
+        numbers = [self._source(source.file, source.moulds) for source in rows.sources]
+        shifts = [self._sources[at].add(source.digits) for at, source in zip(numbers, rows.sources, strict=True)]
+        places, begins = np.array([*numbers, 0], np.int32), np.array([*shifts, 0], np.int64)
+        moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(self._objects)), own.moulds)
+        self._more.append(
+            own._replace(sources=places[own.sources], moulds=moulds, begins=own.begins + begins[own.sources])
+        )
+        self._objects = [*self._objects, *rows._objects]
 
     def pack(self, file: str, stretch: Stretch, kept: Numbers, moulds: Moulds, numbers: Numbers) -> None:
         """More records, those of a stretch that are kept; ``numbers`` are those of their moulds, all of which pack."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import time
+import threading
 
 import pytest
 
@@ -28,7 +28,12 @@ def test_more_than_a_pipe_holds_is_sent() -> None:
 def test_what_does_not_come_to_an_end_is_left_to_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """One ends without an answer, and one waits for something that does not come."""
     monkeypatch.setattr(module, "PATIENCE", 0.2)
-    mine, others = beside([lambda: os._exit(1), lambda: (time.sleep(60), b"late")[1]], lambda: "own")
+
+    def waits() -> bytes:
+        threading.Event().wait()
+        return b"late"
+
+    mine, others = beside([lambda: os._exit(1), waits], lambda: "own")
     assert (mine, others) == ("own", [None, None])
 
 
