@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from functools import cache
 from typing import Any, assert_never
 
 from assay.checker.evaluate.families import statement
@@ -15,15 +14,18 @@ NOT_PARTS = {"type", "span", "binder"}
 
 def children(node: k.Node) -> Iterator[k.Expr]:
     """The expressions directly inside a node, in the order of writing, binders left out."""
-    kind: Hashable = type(node)
-    for name in _parts_of(kind):
+    kind: Any = type(node)
+    for name in _parts.get(kind) or _parts_of(kind):
         yield from _expressions(getattr(node, name))
 
 
-@cache
+_parts: dict[Any, tuple[str, ...]] = {}
+
+
 def _parts_of(kind: Any) -> tuple[str, ...]:
     """The fields of a class of nodes that may hold expressions."""
-    return tuple(each.name for each in fields(kind) if each.name not in NOT_PARTS)
+    found = _parts[kind] = tuple(each.name for each in fields(kind) if each.name not in NOT_PARTS)
+    return found
 
 
 def _expressions(part: Any) -> Iterator[k.Expr]:
