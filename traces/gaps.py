@@ -127,7 +127,9 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
     for number, acted in enumerate(told.each("acted", _acting_in(actor, term))):
         if acted is not None:
             saying[acted].append(number)
-    acting = {key: told.witnesses(numbers) for key, numbers in saying.items()}
+    acting = {
+        key: told.witnesses(numbers) for key, numbers in sorted(saying.items(), key=lambda each: told.first(each[1]))
+    }
     held = Counter(event.fields[known["winner"]] for event in reading.of_kinds(known["events"]))
     terms = Counter(who for (who, _), places in acting.items() if len(places) >= WITNESSES)
     for broker in _known(reading):
@@ -227,6 +229,10 @@ class _Told:
         for number, event in enumerate(self._events.at(self._statements.examples)):
             if event.shape:
                 yield number, event
+
+    def first(self, numbers: Sequence[int]) -> int:
+        """Where the first line is that says one of these things: numbers themselves are in no order where they were kept."""
+        return int(self._statements.examples[numbers].min())
 
     def witnesses(self, numbers: Sequence[int]) -> list[Place]:
         """The first lines that say one of these things, each once: as many as it takes."""
