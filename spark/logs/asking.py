@@ -1,6 +1,6 @@
 """The tasks of validation: one for each cluster, for what its slices share, and then any number for the slices.
 
-The first tasks hand on a row with the answer about what is shared (``SHARED``), and the events of all slices in bundles, in columns. A cluster of which some files were read in parts and have to be read as a whole gives a row that names them (``AGAIN``) and nothing else.
+The first tasks hand on the answer about what is shared, in rows that hold parts of it (``SHARED``), and the events of all slices in bundles, in columns. A cluster of which some files were read in parts and have to be read as a whole gives a row that names them (``AGAIN``) and nothing else.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ EVENTS_IN_ROW = 2_000
 LEAST, MOST = 1 << 12, 1 << 17
 """How many events a bundle of slices has; more than the most only where a single slice does. A bundle is a row, of which Java has several copies at a time:
 with a million events in one, a gigabyte of memory was too little."""
+BYTES_IN_ROW = 1 << 23
+"""How many bytes of the answer about what slices share a row has: the execution of a log of gigabytes has a hundred million."""
 MOST_IN_TASK = 1 << 20
 """How many events the bundles of a task have together, where tasks can be more."""
 _NO_ROWS: tuple[int, Iterator[dict[str, Any]]] = (1 << 31, iter(()))
@@ -204,12 +206,25 @@ def _answers(question: Question, reading: LogReading, tasks: int) -> Iterator[di
     with no_collection():
         asked, slices = ask(question, reading)
         asked = asked._replace(bundles=bundles_of(asked.slices, tasks))
-    yield _row(SHARED, asked)
+    yield from rows_of_shared(asked)
     if asked.shared.joint is not None:
         yield from rows_of_slices(asked.bundles, slices)
     if question.all_events:
         for number, stream in enumerate(reading.streams):
             yield from _event_rows(EVENTS, str(number), stream.events)
+
+
+def rows_of_shared(asked: Asked) -> Iterator[dict[str, Any]]:
+    """The rows with the answer about what slices share, each with a part of it."""
+    content = to_bytes(asked)
+    for number, at in enumerate(range(0, len(content), BYTES_IN_ROW)):
+        yield {"kind": SHARED, "name": "", "number": number, "content": content[at : at + BYTES_IN_ROW]}
+
+
+def shared_of(parts: Mapping[int, bytes]) -> Asked:
+    """The answer of which these are the parts, by their numbers."""
+    found: Asked = from_bytes(b"".join(parts[number] for number in sorted(parts)))
+    return found
 
 
 def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Selection]]:

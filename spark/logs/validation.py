@@ -183,17 +183,16 @@ def _files_to_read_again(found: DataFrame, files: Sequence[LogFile]) -> list[Log
 
 def shared_answers(rows: DataFrame) -> dict[str, Asked]:
     """The answers about what the slices of each cluster share."""
-    found: dict[str, Asked] = {}
+    parts: dict[str, dict[int, bytes]] = {}
     refused: list[Diagnostic] = []
     for row in rows.filter(rows.kind.isin(asking.SHARED, asking.REFUSED)).collect():
-        content = from_bytes(bytes(row.content))
         if row.kind == asking.REFUSED:
-            refused += content
+            refused += from_bytes(bytes(row.content))
         else:
-            found[row.cluster] = content
+            parts.setdefault(row.cluster, {})[row.number] = bytes(row.content)
     if refused:
         raise SpecError(dict.fromkeys(refused))
-    return found
+    return {name: asking.shared_of(own) for name, own in parts.items()}
 
 
 def slice_answers(
