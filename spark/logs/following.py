@@ -97,11 +97,13 @@ class _Now:
 
     def hold(self, names: Sequence[str]) -> None:
         """Make the new events of some slices that their checks look at: those that few of a slice state, and of others the first and the earliest."""
+        table = next((events.table for events in self.slices.values()), None)
+        if table is None:
+            return
         own = [self.slices[name].positions for name in names]
         new = [positions[self.grown.fresh[positions]] for positions in own]
         positions = np.concatenate([np.empty(0, np.int64), *new])
         slices = np.repeat(np.arange(len(new)), [len(each) for each in new])
-        table = next(iter(self.slices.values())).table
         events = Selection(table, positions, self.slices[names[0]].table_numbers) if names else None
         table.hold(positions if events is None else np.sort(positions[_looked_at(slices, events)]))
 

@@ -196,6 +196,17 @@ def test_lines_behind_a_gap_are_read_again_or_counted(tmp_path: Path) -> None:
     assert of_topic.bytes == known[cut][0].size
 
 
+def test_logs_in_which_no_slice_is_named_yet_are_answered(tmp_path: Path) -> None:
+    generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
+    growing = Growing(tmp_path / "source", tmp_path / "logs")
+    following = Following(Question(Wanted(LOADED), measure=False), by_tasks)
+    directory, kept = Directory(str(growing.logs)), Kept(tmp_path / "pieces", STANDARD)
+    growing.grow(growing.stamps(100)[0])
+    answer = following.answer(directory.texts(growing.pieces, kept, STANDARD))
+    assert (answer.validation.slices, following.answered) == ((), 0)
+    assert said(answer) == said_locally(growing.logs)
+
+
 def test_what_a_copy_that_ended_leaves_is_done_by_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
     monkeypatch.setattr(following_module, "WORTH_IT", 0)
