@@ -22,8 +22,8 @@ Line = dict[str, object]
 
 CORES = 2
 RATE = 20_000
-"""Lines a second, as they are written."""
-AT_ONCE = 10_000
+"""Events a second, as the lines that state them are written; many lines state several."""
+AT_ONCE = 2_000
 """Lines that are written at once."""
 WITHIN = 10
 """Seconds after a line in which its verdict is wanted."""
@@ -66,11 +66,11 @@ def _milliseconds(stamp: bytes) -> int:
     return int(np.datetime64(stamp.decode().replace(",", ".").replace(" ", "T"), "ms").astype(np.int64))
 
 
-def write(pieces: Sequence[Piece], logs: Path) -> list[float]:
-    """Write pieces to files, as fast as they come in a large cluster; the time of each."""
+def write(pieces: Sequence[Piece], logs: Path, seconds: float) -> list[float]:
+    """Write pieces to files, one after another in so many seconds; the time of each."""
     begun, written = time.perf_counter(), list[float]()
     for number, piece in enumerate(pieces):
-        time.sleep(max(0.0, begun + number * AT_ONCE / RATE - time.perf_counter()))
+        time.sleep(max(0.0, begun + number * seconds - time.perf_counter()))
         for path, content in piece.content.items():
             (logs / path).parent.mkdir(parents=True, exist_ok=True)
             with (logs / path).open("ab") as stream:
@@ -91,6 +91,7 @@ def live(
 ) -> Iterator[Line]:
     """One line: events a second from a line to the last verdict, without a restart; the time from a line to its verdict, before and after one, and what that has lost."""
     pieces = pieces_of(source)
+    seconds = sum(len(stream.events) for stream in read_logs([source]).streams) / RATE / len(pieces)
     half = max(2, len(pieces) // 2)
     answers, found = list[ClusterAnswer](), list[Answered]()
 
@@ -102,16 +103,16 @@ def live(
         logs, state = Path(temporary) / "logs", Path(temporary) / "state"
         logs.mkdir()
         query = follow(spark, logs, spec, state, told, delay=0)
-        write(pieces[:1], logs)
+        write(pieces[:1], logs, seconds)
         query.processAllAvailable()  # what processes load once is not measured
         cpu, begin, first = processor_seconds(), len(found), found[-1].events
-        written = write(pieces[1:half], logs)
+        written = write(pieces[1:half], logs, seconds)
         query.processAllAvailable()
         middle, steady = len(found), round(processor_seconds() - cpu, 1)
-        written += write(pieces[half : half + UNREAD], logs)
+        written += write(pieces[half : half + UNREAD], logs, seconds)
         query.stop()
         query = follow(spark, logs, spec, state, told, delay=0)
-        written += write(pieces[half + UNREAD :], logs)
+        written += write(pieces[half + UNREAD :], logs, seconds)
         query.processAllAvailable()
         query.stop()
         cpu = round(processor_seconds() - cpu, 1)

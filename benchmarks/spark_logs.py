@@ -5,7 +5,7 @@
 | reading | days, 100 | how fast large stock files are read and sliced: the server, controller and state-change logs of a recording, day after day |
 | clusters | how many, 40 | how fast logs are read, and slices checked, on many copies of a recording as so many clusters |
 | large | bytes, 2GB | a large simulated cluster, and whether the answer is the local one |
-| live | bytes, 10MB | a simulated cluster of 1,000 slices whose files grow by 20,000 lines a second while they are followed, over a restart |
+| live | bytes, 40MB | a simulated cluster of 1,000 slices whose files grow by 20,000 events a second while they are followed, over a restart |
 | state | slices, 1000 | where the events of slices are kept: Spark's state store, or files of each micro-batch |
 """
 
@@ -230,7 +230,7 @@ PARTS: dict[str, tuple[Callable[[str], Iterator[Line]], str]] = {
     "reading": (_reading, "100"),
     "clusters": (_clusters, "40"),
     "large": (_large, "2GB"),
-    "live": (_live, "10MB"),
+    "live": (_live, "40MB"),
     "state": (state, "1000"),
 }
 

@@ -134,7 +134,7 @@ def _ask(
         )
     shared, slices = validate_shared(
         loaded,
-        EventTable((*EventTable.of(events).parts, more)) if more else events,
+        EventTable((*EventTable.of(events).parts, more), reading.memory) if more else events,
         clause=clause,
         options=options,
         explain=reading.explain,

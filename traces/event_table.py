@@ -7,54 +7,29 @@ these fields are equal, and what is added to them. What follows from a statement
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
-from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.checker.array_code.array_function import ArrayFunction
 from assay.grammar.kernel import TracePlan
+from assay.traces.counting import Counting, Everywhere, Memory, Names
 from assay.traces.events import Event
-from assay.traces.log_events import Events, LogEvents, Packed, Traits, traits_of
-from assay.traces.readers.interning import Interning
-from assay.traces.readers.moulds import Mould, Moulds
+from assay.traces.log_events import Events, LogEvents, Traits, traits_of
 from assay.traces.readers.narrow import Narrow
-from assay.traces.readers.repetition import masked
 from assay.traces.readers.rows import NEVER
 from assay.traces.readers.stretch import Numbers
-from assay.traces.shapes.form import Form
-from assay.traces.statement import IN_PLACE, OF_THE_FILE, StatementKeys, named_by
+from assay.traces.statement import named_by
+
+T = TypeVar("T")
 
 Positions = npt.NDArray[np.signedinteger[Any]]
 """Numbers of events, or of what they state, of a whole log: of these there are so many that they are kept in as few bytes as do."""
-
-_ABSENT = object()
-_LOOSE = -1
-_GIVEN = 1 << 32
-
-Names = Mapping[str, frozenset[str]]
-"""The fields that are asked for, by the kind of event."""
-
-
-class Everywhere(Mapping[str, frozenset[str]]):
-    """Fields that are asked for of every kind of event, beside those that are asked for of some."""
-
-    def __init__(self, every: frozenset[str], names: Names = MappingProxyType({})) -> None:
-        self._every, self._names = every, names
-
-    def __getitem__(self, kind: str) -> frozenset[str]:
-        return self._names.get(kind, frozenset()) | self._every
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
 
 
 def fields_read(plan: TracePlan) -> Names:
@@ -86,13 +61,27 @@ def in_order(numbers: Positions, count: int) -> tuple[Positions, Numbers]:
     return order, begins
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statements:
-    """The number of what each event states; the positions of the events in the order of these numbers, and where those of each number begin."""
+    """The number of what each event states. ``known`` is what the ``counting`` knows each number by (NOTE(kept numbers))."""
 
     numbers: Positions
-    order: Positions
-    begins: Numbers
+    known: Numbers
+    counting: Counting
+
+    @property
+    def order(self) -> Positions:
+        """The positions of the events in the order of their numbers."""
+        return self._ordered[0]
+
+    @property
+    def begins(self) -> Numbers:
+        """Where, in that order, those of each number begin."""
+        return self._ordered[1]
+
+    @cached_property
+    def _ordered(self) -> tuple[Positions, Numbers]:
+        return in_order(self.numbers, len(self.known))
 
     @property
     def examples(self) -> Positions:
@@ -107,12 +96,14 @@ class Statements:
 class EventTable(Events):
     """The events of several logs, one log after the other."""
 
-    def __init__(self, parts: Iterable[Sequence[Event]]) -> None:
+    def __init__(self, parts: Iterable[Sequence[Event]], memory: Memory | None = None) -> None:
         self.parts: tuple[Sequence[Event], ...] = tuple(
             own for part in parts for own in (part.parts if isinstance(part, EventTable) else (part,))
         )
+        self.memory = Memory() if memory is None else memory
         self._starts = [0, *accumulate(map(len, self.parts))]
         self._of_kind: dict[str | None, npt.NDArray[np.bool_]] = {}
+        self._held: dict[int, Event] = {}
 
     @classmethod
     def of(cls, events: Sequence[Event]) -> EventTable:
@@ -128,6 +119,11 @@ class EventTable(Events):
 
     def at(self, positions: Positions) -> Iterator[Event]:
         """The events at some positions, in that order."""
+        if self._held:
+            held = [event for at in positions.tolist() if (event := self._held.get(at)) is not None]
+            if len(held) == len(positions):
+                yield from held
+                return
         parts = np.searchsorted(self._starts, positions, side="right") - 1
         ends = np.flatnonzero(np.diff(parts)) + 1
         for begin, end in pairwise([0, *ends.tolist(), len(positions)]):
@@ -135,6 +131,11 @@ class EventTable(Events):
                 part = self.parts[int(parts[begin])]
                 local = positions[begin:end] - self._starts[int(parts[begin])]
                 yield from part.at(local) if isinstance(part, LogEvents) else (part[each] for each in local.tolist())
+
+    def hold(self, positions: Positions) -> None:
+        """Make the events at some positions, and no others, before they are asked for: to make events of many logs by and by takes longer than all at once."""
+        self._held.clear()
+        self._held = dict(zip(positions.tolist(), self.at(positions), strict=True))
 
     def only(self, positions: Positions) -> tuple[EventTable, Numbers]:
         """A table of the records of which some events are, which are in order, and the positions here of all its events."""
@@ -229,16 +230,14 @@ class EventTable(Events):
 
     def statements(self, names: Names) -> Statements:
         """What the events state in the fields that are asked for (see the note on statements)."""
-        counting = _Counting(names)
-        numbers = np.empty(len(self), np.int32)
-        for start, part in zip(self._starts, self.parts, strict=False):
-            own = numbers[start : start + len(part)]
-            own[:] = _LOOSE
-            if isinstance(part, LogEvents):
-                for packed in part.packed():
-                    own[packed.at] = counting.numbers(packed, part)
-        counting.count_loose(numbers, self)
-        return Statements(numbers, *in_order(numbers, int(numbers.max(initial=-1)) + 1))
+        counting = self.memory.counting(names)
+        numbers, known = counting.count(self.parts)
+        return Statements(numbers, known, counting)
+
+    def each(self, statements: Statements, what: Hashable, make: Callable[[Event], T]) -> list[T]:
+        """What is made of each statement, worked out once as long as the memory lasts: of nothing but the fields that were asked for."""
+        examples = statements.examples
+        return statements.counting.each(what, statements.known.tolist(), lambda which: self.at(examples[which]), make)
 
 
 def _only(part: Sequence[Event], positions: Numbers) -> tuple[Sequence[Event], Numbers]:
@@ -270,106 +269,3 @@ def _groups(keys: Numbers, values: Numbers) -> tuple[list[int], list[Numbers]]:
         return [], []
     begins = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist()]
     return [int(keys[at]) for at in begins], np.split(values, begins[1:])
-
-
-class _Forms:
-    """What is asked of the messages of each form of each mould: which of their digits, and what they state beside these."""
-
-    def __init__(self, names: Names, moulds: Moulds) -> None:
-        self._names, self._moulds = names, moulds
-        self._first: list[int] = [0]
-        self._chosen: list[int] = []
-        self._alike: list[int] = []
-        self._groups: list[int] = []
-
-    def extend(self, alike: dict[Hashable, int], groups: dict[Hashable, int]) -> None:
-        """Take in the moulds that are new."""
-        self.first_form, self.forms = self._moulds.forms
-        if len(self._alike) == len(self.forms):
-            return
-        for mould, form in self.forms[len(self._alike) :]:
-            self._add(mould, form, alike, groups)
-        self.first, self.chosen = np.array(self._first, np.int64), np.array(self._chosen, np.int64)
-        self.alike, self.groups = np.array(self._alike, np.int64), np.array(self._groups, np.int64)
-
-    def _add(self, mould: Mould, form: Form, alike: dict[Hashable, int], groups: dict[Hashable, int]) -> None:
-        names = self._names.get(form.shape.kind, frozenset())
-        own = sorted(name for name in names & form.fields.keys() if name not in IN_PLACE)
-        spans = [(name, *form.parts[name][1:]) for name in own if name in form.parts]
-        same = tuple((name, repr(form.fields[name])) for name in own if name not in form.parts)
-        texts = tuple((name, masked(mould.skeleton[begin:end])) for name, begin, end in spans)
-        self._chosen += (
-            at for at, place in enumerate(mould.digits) if any(begin <= place < end for _, begin, end in spans)
-        )
-        self._first.append(len(self._chosen))
-        self._alike.append(alike.setdefault((form.shape.name, same, texts), len(alike)))
-        added = tuple(sorted(name for name in names if name not in form.fields or name in IN_PLACE))
-        stated = frozenset(form.fields.keys() & {"broker", "session", "owner_session"})
-        group = added, not names.isdisjoint(OF_THE_FILE), stated
-        self._groups.append(groups.setdefault(group, len(groups)))
-
-
-class _Counting:
-    """Numbers what events state."""
-
-    def __init__(self, names: Names) -> None:
-        self._names = names
-        self._interning = Interning()
-        self._forms: dict[int, _Forms] = {}
-        self._alike: dict[Hashable, int] = {}
-        self._groups: dict[Hashable, int] = {}
-        self._given: dict[Hashable, int] = {}
-
-    def numbers(self, packed: Packed, part: LogEvents) -> Numbers:
-        """The numbers of events of packed records; of those that name a session, nothing is said."""
-        forms = self._forms.get(id(packed.moulds))
-        if forms is None:
-            forms = self._forms[id(packed.moulds)] = _Forms(self._names, packed.moulds)
-        forms.extend(self._alike, self._groups)
-        codes = forms.first_form[packed.numbers] + packed.forms
-        given = self._givens(forms, codes, packed.sessions, part)
-        known = given >= 0
-        found = np.full(len(codes), _LOOSE, np.int64)
-        owners = forms.alike[codes[known]] * _GIVEN + given[known]
-        found[known] = self._interning.numbers(
-            codes[known], packed.begins[known], owners, forms.first, forms.chosen, packed.digits
-        )
-        return found
-
-    def _givens(self, forms: _Forms, codes: Numbers, sessions: Numbers, part: LogEvents) -> Numbers:
-        """The number of what is added to each event, of the fields that are asked for."""
-        keys = forms.groups[codes] * len(part.sessions.names) + sessions
-        places = np.full(len(self._groups) * len(part.sessions.names), len(codes), np.int64)
-        places[keys[::-1]] = np.arange(len(codes) - 1, -1, -1)
-        distinct = np.flatnonzero(places < len(codes))
-        first = places[distinct]
-        kinds: list[Any] = list(self._groups)
-        found = np.empty(len(distinct), np.int64)
-        for at, (key, example) in enumerate(zip(distinct.tolist(), first.tolist(), strict=True)):
-            group, session = divmod(key, len(part.sessions.names))
-            names, of_the_file, _ = kinds[group]
-            _, form = forms.forms[int(codes[example])]
-            found[at] = self._given_number(part, form, part.sessions.names[session], names, of_the_file=of_the_file)
-        places[distinct] = found
-        given: Numbers = places[keys]
-        return given
-
-    def _given_number(
-        self, part: LogEvents, form: Form, session: str | None, names: Sequence[str], *, of_the_file: bool
-    ) -> int:
-        more = part.author.added(form, session)
-        if more is None:
-            return _LOOSE
-        given = tuple(more.get(name, _ABSENT) for name in names)
-        key = given, part.author.run if of_the_file and _ABSENT in given else None
-        return self._given.setdefault(key, len(self._given))
-
-    def count_loose(self, numbers: Positions, table: EventTable) -> None:
-        """Give numbers to the events that have none, one by one."""
-        keys = StatementKeys(self._names)
-        known: dict[Hashable, int] = {}
-        begin = len(self._interning)
-        loose = np.flatnonzero(numbers == _LOOSE)
-        for at, event in zip(loose.tolist(), table.at(loose), strict=True):
-            key = keys.of(event)
-            numbers[at] = begin + known.setdefault(at if key is None else key, len(known))

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from assay.traces.clusters import cluster_spans, simultaneous
-from assay.traces.event_table import Everywhere, traits
+from assay.traces.counting import Everywhere
+from assay.traces.event_table import traits
 from assay.traces.events import Event, Field, Notice, Place, ProcessRun
 from assay.traces.read import LogReading
 from assay.traces.shapes.shape import BEGINNINGS
 from assay.traces.validation import TraceVerdict, Validation
+
+T = TypeVar("T")
 
 KIND = "missing logs"
 BEFORE = "missing beginning"
@@ -111,8 +114,8 @@ def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
     read, names = set(_known(reading)), frozenset(_fields_that_name())
     told = _Told(reading, names)
     saying: dict[int, list[int]] = defaultdict(list)
-    for number, event in told.examples():
-        for broker in _named(event) - read:
+    for number, named in enumerate(told.each("named", _named_by_line)):
+        for broker in named - read:
             saying[broker].append(number)
     for broker, numbers in sorted(saying.items()):
         places = told.witnesses(numbers)
@@ -126,16 +129,29 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
     actor, term, spoken = known["actor"], known["term"], frozenset(known["spoken"])
     told = _Told(reading, frozenset({actor, term}))
     saying: dict[tuple[Field, Field], list[int]] = defaultdict(list)
-    for number, event in told.examples():
-        if event.kind in spoken and actor in event.fields and isinstance(event.fields.get(term), int):
-            saying[event.fields[actor], event.fields[term]].append(number)
-    acting = {key: told.witnesses(numbers) for key, numbers in saying.items()}
+    for number, acted in enumerate(told.each("acted", _acting_in(actor, term))):
+        if acted is not None:
+            saying[acted].append(number)
+    acting = {
+        key: told.witnesses(numbers) for key, numbers in sorted(saying.items(), key=lambda each: told.first(each[1]))
+    }
     held = Counter(event.fields[known["winner"]] for event in reading.of_kinds(known["events"]))
     terms = Counter(who for (who, _), places in acting.items() if len(places) >= WITNESSES)
     for broker in _known(reading):
         if held[broker] < terms[broker]:
             place = next(places[0] for (who, _), places in acting.items() if who == broker)
             yield Notice(BEFORE, place, known["text"].format(broker=broker, terms=terms[broker], held=held[broker]))
+
+
+def _acting_in(actor: str, term: str, spoken: Container[str]) -> Callable[[Event], tuple[Field, Field] | None]:
+    """Who acted in which term, as a line says."""
+
+    def of(event: Event) -> tuple[Field, Field] | None:
+        stated = bool(event.shape) and event.kind in spoken and actor in event.fields
+        stated = stated and isinstance(event.fields.get(term), int)
+        return (event.fields[actor], event.fields[term]) if stated else None
+
+    return of
 
 
 def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
@@ -187,6 +203,11 @@ def _named(event: Event) -> set[int]:
     return {broker for broker in found if isinstance(broker, int)}
 
 
+def _named_by_line(event: Event) -> frozenset[int]:
+    """The same of what a file states itself: nothing."""
+    return frozenset(_named(event)) if event.shape else frozenset()
+
+
 @cache
 def _data() -> dict[str, Any]:
     return tomllib.loads((files("assay.traces.shapes") / "gaps.toml").read_text(encoding="utf-8"))
@@ -205,11 +226,19 @@ class _Told:
         self._events = reading.events
         self._statements = self._events.statements(Everywhere(names))
 
+    def each(self, what: str, make: Callable[[Event], T]) -> list[T]:
+        """What is made of each thing that is said."""
+        return self._events.each(self._statements, what, make)
+
     def examples(self) -> Iterator[tuple[int, Event]]:
         """The number of each thing that is said, and the first event that says it."""
         for number, event in enumerate(self._events.at(self._statements.examples)):
             if event.shape:
                 yield number, event
+
+    def first(self, numbers: Sequence[int]) -> int:
+        """Where the first line is that says one of these things: numbers themselves are in no order where they were kept."""
+        return int(self._statements.examples[numbers].min())
 
     def witnesses(self, numbers: Sequence[int]) -> list[Place]:
         """The first lines that say one of these things, each once: as many as it takes."""

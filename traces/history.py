@@ -22,11 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from assay.checker.evaluate.traverse import free_locals, variables_of
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.binding import changed
+from assay.traces.binding import Observation, changed
 from assay.traces.chain import Chain, thread_of
 from assay.traces.guessed import Outside
 from assay.traces.order import Item
@@ -180,6 +181,9 @@ class History:
         return self._outside is None or self._outside.allows(position, states[start], steps, states)
 
     def _onward(self, trail: Trail, entry: Entry, hidden: int) -> Iterator[Trail]:
+        if not hidden and isinstance(entry, Deed) and self.views.asks_of_shared(entry.line.observation.rule):
+            yield from self._seen(trail, entry)
+            return
         names = self.view(entry).hidden[:hidden]
         if isinstance(entry, Write):  # what has a number would be that number's write
             names = tuple(each - frozenset(self.model.plan.numbered) for each in names)
@@ -191,27 +195,44 @@ class History:
                     told = self._told(trail, (*route, *taken))
                     yield Trail(self.own(after), position, trail, entry, state, route, taken, told)
 
+    def _seen(self, trail: Trail, deed: Deed) -> Iterator[Trail]:
+        """The same of a line that leaves the slice as it is, and that says nothing of it: what it says is asked once for all slices."""
+        seen, view = deed.line.observation, self.view(deed)
+        for position in self._positions(trail, deed, view):
+            key = id(seen.rule), seen.values, view.classes[position]
+            if self.views.truth(key, partial(self._is_so, seen, trail.own, position)):
+                yield Trail(trail.own, position, trail, deed, told=trail.told)
+
+    def _is_so(self, seen: Observation, own: Own, position: int) -> bool:
+        condition = seen.rule.observe
+        return condition is None or self.model.holds(condition, seen.bound, self.number(own, position))
+
     def _told(self, trail: Trail, steps: Iterable[Taken]) -> int:
         """How many reported actions there are with these steps after a trail."""
         return trail.told + self.model.told(steps)
 
     def places(self, trail: Trail, entry: Entry, view: View | None = None) -> Iterator[tuple[int, int]]:
         """The positions for an entry after a trail, with the state there; those that look alike once, to the entry or as ``view`` says."""
+        for position in self._positions(trail, entry, view or self.view(entry)):
+            yield position, self.number(trail.own, position)
+
+    def _positions(self, trail: Trail, entry: Entry, view: View) -> Iterator[int]:
         low, high = self.window(entry)
-        view = view or self.view(entry)
         seen: set[int] = set()
         position, last = max(trail.position, low), max(trail.position, high)
         while position <= last:
             if view.classes[position] not in seen:
                 seen.add(view.classes[position])
                 self.visited += 1
-                yield position, self.number(trail.own, position)
+                yield position
             position = view.changes[position]
 
     def view(self, entry: Entry) -> View:
         """What an entry can tell of the shared execution. A write may be any numbered action where a line of it does not say which."""
-        lines = entry.lines if isinstance(entry, Write) else (entry.line,)
-        silent = isinstance(entry, Write) and (not lines or not all(line.observation.pinned for line in lines))
+        if isinstance(entry, Deed):
+            return self.views.of_rule(entry.line.observation.rule)
+        lines = entry.lines
+        silent = not lines or not all(line.observation.pinned for line in lines)
         return self.views.of((line.observation.rule for line in lines), numbered=silent)
 
     def _after_hidden(self, state: int, names: Sequence[frozenset[str]]) -> Iterator[tuple[tuple[Taken, ...], int]]:

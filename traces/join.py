@@ -303,15 +303,19 @@ class Joiner:
     def execution(self, history: History, trails: Sequence[Trail]) -> Execution:
         """The execution of a slice from the first trail on: a step for each write and deed, with what was assumed before it."""
         steps: list[ExecutedStep] = []
+        before, state = trails[0], self.model.states[history.number(trails[0].own, trails[0].position)]
+        initial = state
         for each in trails[1:]:
             steps += [ExecutedStep(None, t.action, t.arguments, self.model.states[t.state]) for t in each.hidden]
             line = _first(each)
             event = None if line is None else line.observation.event
-            state = self.model.states[history.number(each.own, each.position)]
+            if each.own is not before.own or each.position != before.position:
+                state = self.model.states[history.number(each.own, each.position)]
+            before = each
             last = each.taken[-1] if each.taken else None
             arguments = () if last is None else last.arguments
             steps.append(ExecutedStep(event, None if last is None else last.action, arguments, state))
-        return Execution(self.model.states[history.number(trails[0].own, trails[0].position)], tuple(steps))
+        return Execution(initial, tuple(steps))
 
     def remarks(self, trails: Iterable[Trail]) -> Iterator[Remark]:
         """The occurrences of actions that the clause reports."""

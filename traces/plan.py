@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from assay.grammar import kernel as k
@@ -14,7 +14,6 @@ from assay.traces.binding import fields_of, rules_by_kind
 from assay.traces.decode import Named, Reached, needs
 from assay.traces.events import Event
 
-_PLAIN = frozenset({int, str})
 NO_CLAUSE = "E710"
 UNLISTED = "E711"
 
@@ -45,7 +44,13 @@ def sized_kernel(
     loaded: Loaded, events: Iterable[Event], count: int, clause: str | None
 ) -> tuple[k.Kernel, k.TracePlan]:
     """The kernel that is large enough for so many events, of which these state all that is stated, and its trace clause; raises SpecError."""
-    wanted = sizing(loaded.kernel, trace_plan(loaded.kernel, clause), events, count)
+    asked = Needing(trace_plan(loaded.kernel, clause))
+    return kernel_for(loaded, map(asked, events), count, clause)
+
+
+def kernel_for(loaded: Loaded, needed: Iterable[Needs], count: int, clause: str | None) -> tuple[k.Kernel, k.TracePlan]:
+    """The same of what the events need."""
+    wanted = sizing(loaded.kernel, trace_plan(loaded.kernel, clause), needed, count)
     kernel = _kernel(loaded, wanted)
     plan = trace_plan(kernel, clause)
     _check_wildcards(kernel, plan)
@@ -108,40 +113,58 @@ def _without(plan: k.TracePlan, actions: Set[str]) -> k.TracePlan:
     )
 
 
-def sizing(kernel: k.Kernel, plan: k.TracePlan, events: Iterable[Event], count: int) -> Sizing:
-    """What so many events need, of which these state all that is stated.
+Needs = tuple[frozenset[tuple[str, str]], int]
+"""What an event needs: elements, each with its set parameter, and the largest number that it states where a size parameter limits the type."""
+
+
+class Needing:
+    """What events need for the rules of a clause."""
+
+    def __init__(self, plan: k.TracePlan) -> None:
+        self.plan = plan
+        self._rules = rules_by_kind(plan)
+
+    def __call__(self, event: Event) -> Needs:
+        """What one needs."""
+        rules = self._rules.get(event.kind, ())
+        if not rules:
+            return _NOTHING
+        given = fields_of(event)
+        named: set[tuple[str, str]] = set()
+        largest = 0
+        read = {
+            field.binder.name: field
+            for rule in rules
+            if all(each.field in given for each in rule.fields)
+            for field in rule.fields
+        }
+        for field in read.values():
+            for need in needs(given[field.field], field.binder.type):
+                match need:
+                    case Named(sort, name):
+                        named.add((sort, name))
+                    case Reached(number):
+                        largest = max(largest, number)
+        return frozenset(named), largest
+
+
+_NOTHING: Needs = (frozenset(), 0)
+
+
+def sizing(kernel: k.Kernel, plan: k.TracePlan, needed: Iterable[Needs], count: int) -> Sizing:
+    """What so many events need, which need this.
 
     Size parameters get one value, beyond every number that the log states and every number that counting the log's events can reach.
     """
+    distinct = frozenset(needed)
     names: dict[str, set[str]] = {}
-    known: set[object] = set()
-    largest = 0
-    rules = rules_by_kind(plan)
-    for event in events:
-        for need in _needs(event, rules.get(event.kind, ()), known):
-            match need:
-                case Named(sort, name):
-                    names.setdefault(sort, set()).add(name)
-                case Reached(number):
-                    largest = max(largest, number)
+    for sort, name in frozenset().union(*(named for named, _ in distinct)):
+        names.setdefault(sort, set()).add(name)
+    largest = max((number for _, number in distinct), default=0)
     reach = max(largest + 1, (count + 1) * (plan.hidden_limit + 1))
     size = (1 << reach.bit_length()) - 1
     sizes = {p.name: max(size, p.value) for p in kernel.parameters if p.size and isinstance(p.value, int)}
     return Sizing({sort: tuple(sorted(found, key=_natural)) for sort, found in names.items()}, sizes)
-
-
-def _needs(event: Event, rules: Iterable[k.TraceRule], known: set[object]) -> Iterator[Named | Reached]:
-    """What an event needs; ``known`` are the plain values, with the binders that they are for, of which it was said before."""
-    given = fields_of(event)
-    for rule in rules:
-        if all(field.field in given for field in rule.fields):
-            for field in rule.fields:
-                value = given[field.field]
-                key = (field.binder.name, value) if value.__class__ in _PLAIN else None
-                if key is None or key not in known:
-                    yield from needs(value, field.binder.type)
-                if key is not None:
-                    known.add(key)
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.traces.attribution import Stream, attribute
+from assay.traces.counting import Memory
 from assay.traces.event_table import EventTable
 from assay.traces.events import Event, Notice, Place
 from assay.traces.identity import Node
@@ -58,11 +59,12 @@ class LogReading:
     unmapped: tuple[UnmappedLines, ...]
     notices: tuple[Notice, ...]
     catalogue: Catalogue = field(repr=False)
+    memory: Memory = field(repr=False, compare=False, default_factory=Memory)
 
     @property
     def events(self) -> EventTable:
         """All events, stream by stream; the order between streams means nothing."""
-        return EventTable(stream.events for stream in self.streams)
+        return EventTable((stream.events for stream in self.streams), self.memory)
 
     def of_shapes(self, ask: Callable[[Shape], bool]) -> Iterator[Event]:
         """The events of such shapes."""
@@ -134,10 +136,12 @@ def record_reader(catalogue: Catalogue, options: ReadOptions) -> RecordReader:
     return RecordReader(Recogniser(catalogue), options.scan)
 
 
-def log_reading(readings: Sequence[FileReading], notices: list[Notice], catalogue: Catalogue) -> LogReading:
+def log_reading(
+    readings: Sequence[FileReading], notices: list[Notice], catalogue: Catalogue, memory: Memory | None = None
+) -> LogReading:
     """What all texts together hold: the parts of a log in sequence, lines once, years found, and each line attributed.
 
-    ``notices`` are what was noticed up to here. The readings are changed.
+    ``notices`` are what was noticed up to here, and ``memory`` is what is known of earlier readings of the same logs. The readings are changed.
     """
     find_years(readings, notices)
     turn_around(readings, notices)
@@ -158,6 +162,7 @@ def log_reading(readings: Sequence[FileReading], notices: list[Notice], catalogu
         unmapped=_unmapped(readings),
         notices=tuple(notices),
         catalogue=catalogue,
+        memory=Memory() if memory is None else memory,
     )
 
 

@@ -73,9 +73,13 @@ _OF_STEPS = frozenset({"invariant", "lemma", "transition"})
 def _breaches(
     conjuncts: Sequence[tuple[str, StandingCondition]], numbers: Sequence[int], *, on_steps: bool
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The positions at which a property is false, with the labels of its false conjuncts."""
+    """The positions at which a property is false, with the labels of its false conjuncts; of equal steps the first."""
+    asked: set[tuple[int, int]] = set()
     for at in range(on_steps, len(numbers)):
         now, before = numbers[at], numbers[at - 1] if on_steps else numbers[at]
+        if (now, before) in asked:  # most lines state what is so already
+            continue
+        asked.add((now, before))
         false = tuple(label for label, condition in conjuncts if not condition.holds(now, before))
         if false:
             yield at, false

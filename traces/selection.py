@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import eq
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.traces.event_table import EventTable, Names, Positions, in_order
+from assay.traces.counting import Names
+from assay.traces.event_table import EventTable, Positions, Statements, in_order
 from assay.traces.events import Event, Field
 from assay.traces.log_events import Events
 from assay.traces.readers.rows import NEVER
 from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.form import LineFields
 from assay.traces.statement import EVERY_SLICE
+
+T = TypeVar("T")
 
 _NONE = -1
 
@@ -69,6 +72,11 @@ class Selection(Events):
             return events
         table = EventTable.of(events)
         return cls(table, np.arange(len(table)), table.statements(names).numbers)
+
+    @property
+    def table_numbers(self) -> Positions:
+        """What each of the events of the whole table states."""
+        return self._numbers
 
     def some(self, which: Numbers) -> Selection:
         """Those of the events at some positions, which are in order."""
@@ -172,12 +180,13 @@ class Selection(Events):
         """When each of the events was written at the latest, in milliseconds since the epoch; 1 where that is not known."""
         return self.table.ends(self.positions)
 
-    def firsts(self, numbers: Positions, positions: Positions) -> Iterator[Event]:
-        """Of some events of the table those that state something first, as this selection sees them; ``numbers`` says what all events of the table state."""
-        found = np.full(int(numbers.max(initial=-1)) + 1, _NONE, np.int32)
-        found[numbers[positions[::-1]]] = positions[::-1]
-        made = self.table.at(np.sort(found[found != _NONE]))
-        return made if self._mark is None else map(self._mark.on, made)
+    def each(self, statements: Statements, positions: Positions, what: Hashable, make: Callable[[Event], T]) -> list[T]:
+        """What is made of all that some events of the table state, as this selection sees them (``EventTable.each``)."""
+        first = np.full(len(statements.known), _NONE, np.int32)
+        first[statements.numbers[positions[::-1]]] = positions[::-1]
+        stated = np.flatnonzero(first != _NONE)
+        known = statements.known[stated].tolist()
+        return statements.counting.each(what, known, lambda which: self._made(first[stated[which]]), make)
 
     def stated(self) -> dict[int, Stated]:
         """What the events state, by its number, in the order of the first events that do."""

@@ -12,9 +12,10 @@ write is missing that no line states, for such a write may be anywhere (``Histor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,10 @@ class Way:
 @dataclass(slots=True)
 class Point:
     """Where a check was after a write. ``time`` is of the latest line up to there, ``until`` the last moment at which one can have been written;
-    ``rest`` are the lines behind; ``skips`` says whether a number was skipped. ``ways`` are by the identities of the trails of the frontier."""
+    ``rest`` are the lines behind; ``skips`` says whether a number was skipped. ``ways`` are by the identities of the trails of the frontier.
+
+    Of the trails that lead there nothing is kept but what a check asks that goes on from there: all since the last write, and of that its number.
+    """
 
     number: float
     time: float
@@ -60,14 +64,42 @@ class Point:
     waiting: tuple[Deed, ...]
     gaps: tuple[Gap, ...]
     skips: bool
-    before_last: Frontier
-    latest: Write | None
     missing: tuple[int, ...]
     unplaced: tuple[Write, ...]
     begun: Item | None
     narrowed: bool
     visited: int
-    ways: dict[int, Way]
+    ways: dict[int, Way] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[Callable[..., Point], tuple[object, ...]]:
+        """Elsewhere trails have other identities."""
+        ways = [self.ways.get(id(trail)) for trail in self.frontier]
+        return _point_of, (*(getattr(self, each.name) for each in fields(self)[:-1]), ways)
+
+    def settle(self) -> None:
+        """Let go of what no check asks that goes on from there."""
+        kept = tuple(map(_since_write, self.frontier))
+        ways = ((new, self.ways.get(id(old))) for new, old in zip(kept, self.frontier, strict=True))
+        self.ways = {id(trail): way for trail, way in ways if way is not None}
+        self.frontier = kept
+        self.gaps = tuple(
+            replace(gap, before=tuple(replace(each, before=None) for each in gap.before)) for gap in self.gaps
+        )
+
+
+def _point_of(*given: Any) -> Point:
+    *others, ways = given
+    found = Point(*others)
+    found.ways = {id(trail): way for trail, way in zip(found.frontier, ways, strict=True) if way is not None}
+    return found
+
+
+def _since_write(trail: Trail) -> Trail:
+    """A trail from the last write on, of which nothing is left but that it is one."""
+    if trail.before is None or isinstance(trail.entry, Write):
+        entry = Write(trail.entry.number, ()) if isinstance(trail.entry, Write) else trail.entry
+        return replace(trail, before=None, entry=entry)
+    return replace(trail, before=_since_write(trail.before))
 
 
 @dataclass(slots=True)
@@ -186,7 +218,8 @@ class SliceProgress:
         self.until = max([self.until, *(item.latest for item in items)])
         if not self._items:
             self._items = len(items)
-            return _beginning(joiner, items)
+            self._points = [_beginning(joiner, items)]
+            return self._points[0]
         self._items += len(items)
         first = min((item.time for item in items), default=inf)
         numbers = (number_of(joiner.model, item) for item in items)
@@ -216,6 +249,8 @@ class SliceProgress:
             return None
         self._points = [*self._points, *points][-POINTS:]
         _note_ways(joiner, self._points, found.trail, point)
+        for each in points:
+            each.settle()
         if skips:
             self.until = inf
         verdict, reason = verdict_of(found), reason_of(found)
@@ -266,17 +301,12 @@ def _beginning(joiner: Joiner, items: Sequence[Item]) -> Point:
     begin = History(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0]).begin
     ways = {id(trail): Way({}, ()) for trail in begin}
     rest = sorted(items, key=lambda item: item.index)
-    return Point(-inf, -inf, -inf, rest, begin, None, (), (), False, (), None, (), (), None, False, 0, ways)
+    return Point(-inf, -inf, -inf, rest, begin, None, (), (), False, (), (), None, False, 0, ways)
 
 
 def _take_up(check: SliceCheck, point: Point) -> None:
     """Bring a check to a point."""
-    check.frontier, check.before_last, check.last, check.latest = (
-        point.frontier,
-        point.before_last,
-        point.last,
-        point.latest,
-    )
+    check.frontier, check.last = point.frontier, point.last
     check.waiting, check.gaps = list(point.waiting), list(point.gaps)
     found, history = check.found, check.history
     found.missing, found.unplaced, found.begun = list(point.missing), list(point.unplaced), point.begun
@@ -303,14 +333,11 @@ def _point(check: SliceCheck, write: Write, times: tuple[float, float], rest: li
         waiting=tuple(check.waiting),
         gaps=tuple(check.gaps),
         skips=skips,
-        before_last=check.before_last,
-        latest=check.latest,
         missing=tuple(found.missing),
         unplaced=tuple(found.unplaced),
         begun=found.begun,
         narrowed=history.narrowed,
         visited=history.visited,
-        ways={},
     )
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from assay.grammar.kernel import Slicing
-from assay.traces.event_table import EventTable, Everywhere, Names, Positions, Statements, in_order
+from assay.traces.counting import Everywhere, Names
+from assay.traces.event_table import EventTable, Positions, in_order
 from assay.traces.events import Event
 from assay.traces.lives import lives
 from assay.traces.selection import Mark, Selection
+
+T = TypeVar("T")
 
 Name = tuple[str, ...]
 
@@ -34,14 +38,14 @@ class SlicedEvents:
     def __len__(self) -> int:
         return len(self.shared) + sum(map(len, self.slices.values()))
 
-    @property
-    def examples(self) -> Iterator[Event]:
-        """Of all events that state the same, whatever slices they are of, one that is of no slice and one as its slice sees it."""
-        numbers = self.shared.table.statements(self.names).numbers
-        yield from self.shared.firsts(numbers, self.shared.positions)
+    def each(self, what: Hashable, make: Callable[[Event], T]) -> Iterator[T]:
+        """What is made of all that events state, of no slice and as slices see it, whatever slices they are; what is worked out is kept (NOTE(kept numbers))."""
+        statements = self.shared.table.statements(self.names)
+        yield from self.shared.each(statements, self.shared.positions, (what, "shared"), make)
         if self.slices:
             one, *others = self.slices.values()
-            yield from one.firsts(numbers, np.concatenate([one.positions, *(each.positions for each in others)]))
+            positions = np.concatenate([one.positions, *(each.positions for each in others)])
+            yield from one.each(statements, positions, (what, "of slices"), make)
 
 
 def unsliced(events: Sequence[Event], names: Names) -> SlicedEvents:
@@ -55,7 +59,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEve
     table = EventTable.of(events)
     telling = frozenset({*slicing.fields, *(() if slicing.identity is None else (slicing.identity,))})
     statements = table.statements(Everywhere(telling, names))
-    found = _Named(slicing, table, statements)
+    found = _Named(slicing, table)
     mark = Mark(slicing.sort.elements[0])
     slices: dict[str, Selection] = {}
     for name in sorted(found.slices, key=_natural):
@@ -73,12 +77,13 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEve
 class _Named:
     """The positions of the events of each slice, of each group of slices, and of none."""
 
-    def __init__(self, slicing: Slicing, table: EventTable, statements: Statements) -> None:
+    def __init__(self, slicing: Slicing, table: EventTable) -> None:
         self.slices: dict[Name, Positions] = {}
         self.groups: dict[Name, Positions] = {}
         self.shared = np.empty(0, np.int32)
         known: dict[Name, int] = {}
-        names = (_name(slicing, event) for event in table.at(statements.examples))
+        statements = table.statements(Everywhere(frozenset(slicing.fields)))  # far fewer than what events state in all
+        names = table.each(statements, "names a slice", lambda event: _name(slicing, event))
         codes = np.array([known.setdefault(name, len(known)) for name in names], np.int32)
         own = codes[statements.numbers] if len(codes) else np.empty(0, np.int32)
         order, begins = in_order(own, len(known))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assay.traces.event_table import Everywhere
+from assay.traces.counting import Everywhere
 from assay.traces.events import SUPPOSED, Event, Field, LogRecord, Place, ProcessRun
 from assay.traces.read import LogReading
 from assay.traces.readers.rows import NEVER

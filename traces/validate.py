@@ -24,7 +24,7 @@ from assay.traces.join import Joint, SliceAnswer, joint
 from assay.traces.memory import give_back
 from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
-from assay.traces.plan import of_parts, of_versions, sized_kernel, strict, trace_plan
+from assay.traces.plan import Needing, kernel_for, of_parts, of_versions, strict, trace_plan
 from assay.traces.replay import Properties, execution, hidden_steps, reordering
 from assay.traces.restatement import compared_events
 from assay.traces.retrial import Retrial
@@ -198,7 +198,8 @@ def check(
     slicing = trace_plan(loaded.kernel, clause).slicing
     names = fields_read(trace_plan(loaded.kernel, clause))
     parts = unsliced(events, names) if slicing is None else sliced(slicing, events, names)
-    kernel, plan = sized_kernel(loaded, parts.examples, len(parts), clause)
+    needing = Needing(trace_plan(loaded.kernel, clause))
+    kernel, plan = kernel_for(loaded, parts.each((needing.plan.name, needing.plan.rules), needing), len(parts), clause)
     if options.skew is not None:
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
     plan = strict(plan) if options.strict else of_versions(plan, options.versions)

@@ -8,7 +8,7 @@ that writes what the entry reads, or what that step does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -19,6 +19,9 @@ from assay.traces.slicing import Split
 
 HIDDEN_TRIED = 2
 """How many steps that leave no line may come before a line of a slice."""
+
+TRUTHS_KEPT = 1 << 16
+"""How many answers about what is shared are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,9 @@ class Views:
     def __init__(self, split: Split, plan: k.TracePlan, chain: Chain, unsure: Sequence[bool] = ()) -> None:
         self._split, self._plan, self._chain, self._unsure = split, plan, chain, unsure
         self._known: dict[tuple[frozenset[int], bool], View] = {}
+        self._of_rule: dict[int, View] = {}
+        self._of_shared: dict[int, bool] = {}
+        self._truths: dict[Hashable, bool] = {}
 
     def of(self, rules: Iterable[k.TraceRule], *, numbered: bool) -> View:
         """What is seen by an entry that these rules speak of; where ``numbered``, it may be any action that a number can stand for."""
@@ -47,6 +53,31 @@ class Views:
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._view(distinct.values(), numbered=numbered)
+        return found
+
+    def of_rule(self, rule: k.TraceRule) -> View:
+        """What is seen by something that is no write, and that this rule speaks of."""
+        found = self._of_rule.get(id(rule))
+        if found is None:
+            found = self._of_rule[id(rule)] = self.of((rule,), numbered=False)
+        return found
+
+    def asks_of_shared(self, rule: k.TraceRule) -> bool:
+        """Whether a rule asks something, and of nothing but what is shared: of positions that look alike to it all slices are told the same."""
+        found = self._of_shared.get(id(rule))
+        if found is None:
+            own = {self._split.kernel.variables[i].name for i in self._split.own}
+            read = frozenset() if rule.observe is None else variables_of(rule.observe)
+            found = self._of_shared[id(rule)] = not rule.steps and own.isdisjoint(read)
+        return found
+
+    def truth(self, key: Hashable, ask: Callable[[], bool]) -> bool:
+        """What was answered to the like, or else is now."""
+        found = self._truths.get(key)
+        if found is None:
+            if len(self._truths) >= TRUTHS_KEPT:
+                self._truths.clear()
+            found = self._truths[key] = ask()
         return found
 
     def _view(self, rules: Iterable[k.TraceRule], *, numbered: bool) -> View:

@@ -36,7 +36,9 @@ def until(events: Sequence[Event], end: int) -> tuple[Sequence[Event], list[Noti
     if not late.any():
         return events, []
     kept, _ = table.only(np.flatnonzero(~late))  # all events of a record have its time
-    return kept, _left_out(table[int(np.argmax(late))], int(late.sum()), "after the end that was asked for")
+    return EventTable(kept.parts, table.memory), _left_out(
+        table[int(np.argmax(late))], int(late.sum()), "after the end that was asked for"
+    )
 
 
 def of_topics(events: Iterable[Event], topics: Sequence[str]) -> tuple[list[Event], list[Notice]]:

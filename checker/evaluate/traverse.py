@@ -14,9 +14,18 @@ NOT_PARTS = {"type", "span", "binder"}
 
 def children(node: k.Node) -> Iterator[k.Expr]:
     """The expressions directly inside a node, in the order of writing, binders left out."""
-    for each in fields(node):
-        if each.name not in NOT_PARTS:
-            yield from _expressions(getattr(node, each.name))
+    kind: Any = type(node)
+    for name in _parts.get(kind) or _parts_of(kind):
+        yield from _expressions(getattr(node, name))
+
+
+_parts: dict[Any, tuple[str, ...]] = {}
+
+
+def _parts_of(kind: Any) -> tuple[str, ...]:
+    """The fields of a class of nodes that may hold expressions."""
+    found = _parts[kind] = tuple(each.name for each in fields(kind) if each.name not in NOT_PARTS)
+    return found
 
 
 def _expressions(part: Any) -> Iterator[k.Expr]:

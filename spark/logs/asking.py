@@ -1,6 +1,6 @@
 """The tasks of validation: one for each cluster, for what its slices share, and then any number for the slices.
 
-The first tasks hand on a row with the answer about what is shared (``SHARED``), and the events of all slices in bundles, in columns. A cluster of which some files were read in parts and have to be read as a whole gives a row that names them (``AGAIN``) and nothing else.
+The first tasks hand on the answer about what is shared, in rows that hold parts of it (``SHARED``), and the events of all slices in bundles, in columns. A cluster of which some files were read in parts and have to be read as a whole gives a row that names them (``AGAIN``) and nothing else.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from assay.spark.logs.wanted import Wanted
 from assay.traces.answer import Beside, Scope, ask_shared, basis_of
 from assay.traces.choice import Choice
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
+from assay.traces.counting import Memory
 from assay.traces.events import Event, Notice
 from assay.traces.impact import Basis, Meter
 from assay.traces.join import Joiner, SliceAnswer
 from assay.traces.overview import Overview, overview
+from assay.traces.packing import PackedExecution, Shelf
 from assay.traces.read import LogReading, ReadOptions, TextReading, log_reading, no_collection, without_copies
 from assay.traces.readers.pieces import Piece, join_pieces
 from assay.traces.readers.records import may_be_pasted
@@ -35,11 +37,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ASKED = "cluster string, kind string, name string, number int, content binary"
-ANSWERED = "cluster string, name string, content binary"
+ANSWERED = "cluster string, name string, content binary, execution binary"
+"""An answer about a slice, and its execution by itself, packed, where executions are kept."""
 SHARED, SLICE, EVENTS, AGAIN, REFUSED = "shared", "slice", "events", "again", "refused"
 EVENTS_IN_ROW = 2_000
-LEAST, MOST = 1 << 12, 1 << 20
-"""How many events a bundle of slices has; more than the most only where a single slice does."""
+LEAST, MOST = 1 << 12, 1 << 17
+"""How many events a bundle of slices has; more than the most only where a single slice does. A bundle is a row, of which Java has several copies at a time:
+with a million events in one, a gigabyte of memory was too little."""
+BYTES_IN_ROW = 1 << 23
+"""How many bytes of the answer about what slices share a row has: the execution of a log of gigabytes has a hundred million."""
+MOST_IN_TASK = 1 << 20
+"""How many events the bundles of a task have together, where tasks can be more."""
 _NO_ROWS: tuple[int, Iterator[dict[str, Any]]] = (1 << 31, iter(()))
 EVERYTHING = Scope()
 STANDARD = ReadOptions()
@@ -144,10 +152,10 @@ class Texts:
             self.on_the_way = []
         self.on_the_way += read.notices
 
-    def reading(self, options: ReadOptions, later: Sequence[Notice] = ()) -> LogReading:
+    def reading(self, options: ReadOptions, later: Sequence[Notice] = (), memory: Memory | None = None) -> LogReading:
         """What they hold together; ``later`` was noticed after all of them. The texts are changed."""
         readings, notices = without_copies(self.texts)
-        return log_reading(readings, [*notices, *self.on_the_way, *later], catalogue_of(options))
+        return log_reading(readings, [*notices, *self.on_the_way, *later], catalogue_of(options), memory)
 
 
 def texts_of(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Texts:
@@ -198,12 +206,25 @@ def _answers(question: Question, reading: LogReading, tasks: int) -> Iterator[di
     with no_collection():
         asked, slices = ask(question, reading)
         asked = asked._replace(bundles=bundles_of(asked.slices, tasks))
-    yield _row(SHARED, asked)
+    yield from rows_of_shared(asked)
     if asked.shared.joint is not None:
         yield from rows_of_slices(asked.bundles, slices)
     if question.all_events:
         for number, stream in enumerate(reading.streams):
             yield from _event_rows(EVENTS, str(number), stream.events)
+
+
+def rows_of_shared(asked: Asked) -> Iterator[dict[str, Any]]:
+    """The rows with the answer about what slices share, each with a part of it."""
+    content = to_bytes(asked)
+    for number, at in enumerate(range(0, len(content), BYTES_IN_ROW)):
+        yield {"kind": SHARED, "name": "", "number": number, "content": content[at : at + BYTES_IN_ROW]}
+
+
+def shared_of(parts: Mapping[int, bytes]) -> Asked:
+    """The answer of which these are the parts, by their numbers."""
+    found: Asked = from_bytes(b"".join(parts[number] for number in sorted(parts)))
+    return found
 
 
 def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Selection]]:
@@ -258,10 +279,16 @@ def _event_rows(kind: str, name: str, events: Sequence[Event]) -> Iterator[dict[
 
 
 @lru_cache(maxsize=4)
-def _checks(task: bytes) -> tuple[Joiner, Meter | None]:
-    """What slices of one cluster are checked and measured with, made once in each process."""
+def _checks(task: bytes) -> tuple[Joiner, Meter | None, Shelf]:
+    """What slices of one cluster are checked and measured with, and their executions packed, made once in each process."""
     joint, asked = from_bytes(task)
-    return Joiner(joint), None if asked is None else Meter(asked)
+    return Joiner(joint), None if asked is None else Meter(asked), Shelf.of(joint.chain.states)
+
+
+def shelf_of(task: bytes) -> Shelf:
+    """What the executions of a cluster's slices were packed with. Values are told apart as the bytes tell them apart, so that all who read these have one order."""
+    joint, _ = from_bytes(task)
+    return Shelf.of(joint.chain.states)
 
 
 def answer_slices(
@@ -276,17 +303,20 @@ def answer_slices(
             slices: dict[str, Selection] = from_bytes(row["content"], catalogue_of(options))
         for name in list(slices):
             with no_collection():
-                content = _answered(tasks[row["cluster"]], name, slices.pop(name), keep_executions=keep_executions)
-            yield from batches_of(ANSWERED, [{"cluster": row["cluster"], "name": name, "content": content}])
+                content, run = _answered(tasks[row["cluster"]], name, slices.pop(name), keep_executions=keep_executions)
+            yield from batches_of(
+                ANSWERED, [{"cluster": row["cluster"], "name": name, "content": content, "execution": run}]
+            )
 
 
-def _answered(task: bytes, name: str, events: Selection, *, keep_executions: bool) -> bytes:
-    """The answer about a slice."""
-    joiner, meter = _checks(task)
+def _answered(task: bytes, name: str, events: Selection, *, keep_executions: bool) -> tuple[bytes, bytes | None]:
+    """The answer about a slice, and its execution, packed, if there is one and it is kept."""
+    joiner, meter, shelf = _checks(task)
     answer = joiner.of_slice(name, events)
     if meter is not None:
         answer = meter.measured(answer, events)
-    return to_bytes(answer if keep_executions else without_execution(answer))
+    run = answer.result.execution if keep_executions else None
+    return to_bytes(without_execution(answer)), None if run is None else shelf.pack(run)
 
 
 def without_execution(answer: SliceAnswer) -> SliceAnswer:
@@ -294,10 +324,12 @@ def without_execution(answer: SliceAnswer) -> SliceAnswer:
     return replace(answer, result=replace(answer.result, execution=None))
 
 
-def slice_answer(content: bytes) -> SliceAnswer:
-    """The answer in a row of ``ANSWERED``."""
+def slice_answer(content: bytes, execution: bytes | None = None, shelf: Shelf | None = None) -> SliceAnswer:
+    """The answer in a row of ``ANSWERED``; its execution stays packed until it is asked for."""
     found: SliceAnswer = from_bytes(content)
-    return found
+    if execution is None or shelf is None:
+        return found
+    return replace(found, result=replace(found.result, execution=PackedExecution(execution, shelf)))
 
 
 def batches_of(schema: str, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:

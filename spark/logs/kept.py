@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from assay.spark.logs.reading import catalogue_of
 from assay.traces.events import Notice, Place
 from assay.traces.read import ReadOptions
+from assay.traces.readers.moulds import LikeMoulds
 from assay.traces.readers.pieces import Piece
 from assay.traces.wire import from_bytes
 
@@ -40,6 +41,7 @@ class Kept:
     def __init__(self, place: Path, options: ReadOptions) -> None:
         self._place = place
         self._catalogue = catalogue_of(options)
+        self._moulds = LikeMoulds()
         self._batches: dict[int, list[tuple[str, Stored]]] = {}
 
     def pieces(self, upto: int) -> dict[str, list[Stored]]:
@@ -70,7 +72,7 @@ class Kept:
 
     def _load(self, number: int) -> Iterator[tuple[str, Stored]]:
         for row in self._rows(number, ["identity", "path", "part", "size", "found"]):
-            piece = from_bytes(row["found"], self._catalogue)
+            piece = from_bytes(row["found"], self._catalogue).alike(self._moulds)
             yield row["identity"], Stored(number, row["part"], row["size"], row["path"], piece)
 
     def _rows(self, number: int, columns: list[str]) -> Iterator[Mapping[str, Any]]:

@@ -183,17 +183,16 @@ def _files_to_read_again(found: DataFrame, files: Sequence[LogFile]) -> list[Log
 
 def shared_answers(rows: DataFrame) -> dict[str, Asked]:
     """The answers about what the slices of each cluster share."""
-    found: dict[str, Asked] = {}
+    parts: dict[str, dict[int, bytes]] = {}
     refused: list[Diagnostic] = []
     for row in rows.filter(rows.kind.isin(asking.SHARED, asking.REFUSED)).collect():
-        content = from_bytes(bytes(row.content))
         if row.kind == asking.REFUSED:
-            refused += content
+            refused += from_bytes(bytes(row.content))
         else:
-            found[row.cluster] = content
+            parts.setdefault(row.cluster, {})[row.number] = bytes(row.content)
     if refused:
         raise SpecError(dict.fromkeys(refused))
-    return found
+    return {name: asking.shared_of(own) for name, own in parts.items()}
 
 
 def slice_answers(
@@ -217,9 +216,12 @@ def slice_answers(
         return {}
     tasks = how.tasks or TASKS_PER_CORE * slots(spark)
     task = partial(asking.answer_slices, known, keep_executions, question.read)
-    found = by_task(spark, rows.filter(rows.kind == asking.SLICE), dealt(bundles, tasks, asking.MOST))
+    found = by_task(spark, rows.filter(rows.kind == asking.SLICE), dealt(bundles, tasks, asking.MOST_IN_TASK))
+    shelves = {name: asking.shelf_of(each) for name, each in known.items()} if keep_executions else {}
     return {
-        (row.cluster, row.name): asking.slice_answer(bytes(row.content))
+        (row.cluster, row.name): asking.slice_answer(
+            bytes(row.content), None if row.execution is None else bytes(row.execution), shelves.get(row.cluster)
+        )
         for row in found.mapInArrow(task, ANSWERED).collect()
     }
 

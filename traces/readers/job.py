@@ -219,7 +219,7 @@ class FileJob:
             jump = int(its.matches.times[first]) - self._latest
             if not -_BACK <= jump <= _AHEAD:
                 self._note_jump(jump, self._moved(its.matches[first].record.place, lines, offset))
-        mine.matches.extend(its.matches.changed(mine.file, lines, offset))
+        mine.matches.extend_in_place(its.matches.changed(mine.file, lines, offset))
         for key, unmapped in its.unmapped.items():
             known = mine.unmapped.setdefault(key, Unmapped(0, self._moved(unmapped.place, lines, offset)))
             known.count += unmapped.count

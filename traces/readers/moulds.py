@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from struct import Struct
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.traces.readers.interning import longer
-from assay.traces.readers.repetition import Repetition
+from assay.traces.readers.repetition import Repetition, masked
 from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.convert import CONVERSIONS
 from assay.traces.shapes.form import Form
@@ -170,3 +170,39 @@ def moulds_of(moulds: list[Mould]) -> Moulds:
     for mould in moulds:
         found.add(mould)
     return found
+
+
+class LikeMoulds:
+    """The moulds of many texts in one: like ones have one number, whatever text they come from.
+
+    Logs that grow are read piece by piece, each with moulds of its own; what is asked of a mould is so asked once, and not once for each piece.
+    """
+
+    def __init__(self) -> None:
+        self.moulds = Moulds()
+        self._known: dict[Hashable, int] = {}
+
+    def numbers(self, moulds: Moulds) -> Numbers:
+        """The number of each of some moulds."""
+        return np.array([self._number(mould) for mould in moulds.moulds], np.int32)
+
+    def _number(self, mould: Mould) -> int:
+        key = mould.level, mould.logger, mould.thread, mould.resolution, masked(mould.skeleton), _told(mould.likeness)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self.moulds.add(mould)
+        return known
+
+
+def _told(likeness: Likeness) -> Hashable:
+    """What messages of a likeness state, but for what their digits are."""
+    forms = tuple(
+        (form.shape.name, tuple((name, part[1:]) for name, part in form.parts.items()), _constants(form))
+        for form in likeness.forms
+    )
+    return forms, likeness.whole, likeness.repeats, likeness.writers, likeness.roles
+
+
+def _constants(form: Form) -> str:
+    """The fields that are the same in all messages of a form."""
+    return repr([(name, value) for name, value in form.fields.items() if name not in form.parts])

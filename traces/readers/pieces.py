@@ -11,12 +11,14 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 from assay.traces.events import Place
 from assay.traces.readers.expand import is_packed
 from assay.traces.readers.job import FileJob
 from assay.traces.readers.layout import START
+from assay.traces.readers.moulds import LikeMoulds
 from assay.traces.readers.reading import FileReading, Origin
 from assay.traces.readers.records import RecordReader, is_plain, note_zeros
 from assay.traces.readers.scan import BOM, Cutter, ScanLimits, Tally, divide
@@ -43,6 +45,14 @@ class Piece:
     lines: int
     zero: int
     digest: bytes
+
+    def alike(self, like: LikeMoulds) -> Piece:
+        """The same piece, with moulds that many pieces have in common."""
+        if self.between is None:
+            return self
+        between, reading = copy(self.between), copy(self.between.reading)
+        reading.matches, between.reading = reading.matches.alike(like), reading
+        return replace(self, between=between)
 
 
 def read_piece(reader: RecordReader, text: bytes, origin: Origin, limits: ScanLimits, number: int) -> Piece:

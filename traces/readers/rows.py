@@ -18,7 +18,7 @@ import numpy.typing as npt
 from assay.checker.array_code.array_function import ArrayFunction
 from assay.traces.events import LogRecord, Place
 from assay.traces.readers.match import NOBODY, Match, alone
-from assay.traces.readers.moulds import NO_WRITER, Mould, Moulds, moulds_of
+from assay.traces.readers.moulds import NO_WRITER, LikeMoulds, Mould, Moulds, moulds_of
 from assay.traces.readers.narrow import Narrow
 from assay.traces.readers.repetition import Repeated
 from assay.traces.readers.stock import FACTOR, MIX, ZERO
@@ -176,6 +176,19 @@ class Rows(Sequence[Match]):
         moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(self._objects)), own.moulds)
         self._more.append(own._replace(sources=own.sources + np.int32(len(self._sources)), moulds=moulds))
         self._sources, self._objects = [*self._sources, *rows.sources], [*self._objects, *rows._objects]
+
+    def extend_in_place(self, rows: Rows) -> None:
+        """The same of records of one text, piece after piece: what comes of one file with the same moulds stays one source."""
+        self._end_single()
+        own = rows.columns
+        numbers = [self._source(source.file, source.moulds) for source in rows.sources]
+        shifts = [self._sources[at].add(source.digits) for at, source in zip(numbers, rows.sources, strict=True)]
+        places, begins = np.array([*numbers, 0], np.int32), np.array([*shifts, 0], np.int64)
+        moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(self._objects)), own.moulds)
+        self._more.append(
+            own._replace(sources=places[own.sources], moulds=moulds, begins=own.begins + begins[own.sources])
+        )
+        self._objects = [*self._objects, *rows._objects]
 
     def pack(self, file: str, stretch: Stretch, kept: Numbers, moulds: Moulds, numbers: Numbers) -> None:
         """More records, those of a stretch that are kept; ``numbers`` are those of their moulds, all of which pack."""
@@ -428,6 +441,17 @@ class Rows(Sequence[Match]):
         )
         found._sources = [Source(file, source.moulds, source.digits) for source in self._sources]
         found._objects = list(map(moved, self._objects))
+        return found
+
+    def alike(self, like: LikeMoulds) -> Rows:
+        """The same records, with moulds that many texts have in common."""
+        columns = self.columns
+        moulds, packed = columns.moulds.copy(), columns.moulds >= 0
+        for number, source in enumerate(self._sources):
+            own = packed & (columns.sources == number)
+            moulds[own] = like.numbers(source.moulds)[columns.moulds[own]]
+        found = self._with(columns._replace(moulds=moulds))
+        found._sources = [Source(source.file, like.moulds, source.digits) for source in self._sources]
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Mapping, Sequence
 from errno import EACCES
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from benchmarks.synthetic import generate
 from tests.unit.spark.local_answer import LOADED, said, said_locally
 
+from assay.spark.logs import following as following_module
 from assay.spark.logs.asking import STANDARD, Asked, Question
 from assay.spark.logs.following import HERE, Following
 from assay.spark.logs.kept import Kept, Stored
@@ -24,6 +26,7 @@ from assay.spark.logs.wanted import Wanted
 from assay.traces.events import Event
 from assay.traces.join import Joiner, SliceAnswer
 from assay.traces.read import read_logs
+from assay.traces.readers.moulds import LikeMoulds
 from assay.traces.readers.pieces import read_piece
 from assay.traces.samples import unpack_sample
 from assay.traces.sources import Listed
@@ -40,6 +43,7 @@ class Growing:
             for path in sorted(source.rglob("*.log"))
         }
         self._batch = 0
+        self._moulds = LikeMoulds()
 
     def grow(self, upto: str, behind: str = "") -> None:
         """Write and read on: of each file the lines that are left up to a stamp, but of files of that name."""
@@ -71,7 +75,7 @@ class Growing:
         with path.open("ab") as stream:
             stream.write(content)
         origin = Listed(str(path), str(path), named=False, size=0).origin()
-        piece = read_piece(reader_of(STANDARD), content, origin, STANDARD.scan, begin)
+        piece = read_piece(reader_of(STANDARD), content, origin, STANDARD.scan, begin).alike(self._moulds)
         self.pieces.setdefault(str(path), []).append(Stored(self._batch, begin, len(content), str(path), piece))
 
 
@@ -102,19 +106,23 @@ def test_each_answer_is_that_of_the_lines_so_far(tmp_path: Path) -> None:
     assert found.validation.verdict.value == "consistent"
 
 
-def test_slices_go_on_where_they_were_whatever_comes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("processes", [1, 2])
+def test_slices_go_on_where_they_were_whatever_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int
+) -> None:
     """Processes start anew in each part; then a file is a part behind, one is rotated, and what was in memory is lost."""
+    monkeypatch.setattr(following_module, "WORTH_IT", 0)
     generate(tmp_path / "source", 60_000, brokers=3, partitions=4, violations=0, seed=5)
     growing, went_on = Growing(tmp_path / "source", tmp_path / "logs"), list[int]()
     directory, kept = Directory(str(growing.logs)), Kept(tmp_path / "pieces", STANDARD)
-    following = Following(Question(Wanted(LOADED), measure=False), by_tasks)
+    following = Following(Question(Wanted(LOADED), measure=False), by_tasks, processes=processes)
     late, rotated = "broker-2/state-change.log", "broker-3/state-change.log"
     for number, stamp in enumerate(growing.stamps(7)):
         growing.grow(stamp, behind=late if number == 3 else "")
         if number == 4:
             growing.rotate(rotated)
         if number == 5:
-            following = Following(Question(Wanted(LOADED), measure=False), by_tasks)
+            following = Following(Question(Wanted(LOADED), measure=False), by_tasks, processes=processes)
         answer = following.answer(directory.texts(growing.pieces, kept, STANDARD))
         assert said(answer) == said_locally(growing.logs), number
         went_on.append(following.went_on)
@@ -186,6 +194,33 @@ def test_lines_behind_a_gap_are_read_again_or_counted(tmp_path: Path) -> None:
     of_topic = Topic("host:9092", "logs", {}).texts({cut: known[cut]}, kept, STANDARD).reading(STANDARD)
     assert [each.text for each in of_topic.notices if each.kind == "lines left out"] == [notice.text]
     assert of_topic.bytes == known[cut][0].size
+
+
+def test_logs_in_which_no_slice_is_named_yet_are_answered(tmp_path: Path) -> None:
+    generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
+    growing = Growing(tmp_path / "source", tmp_path / "logs")
+    following = Following(Question(Wanted(LOADED), measure=False), by_tasks)
+    directory, kept = Directory(str(growing.logs)), Kept(tmp_path / "pieces", STANDARD)
+    growing.grow(growing.stamps(100)[0])
+    answer = following.answer(directory.texts(growing.pieces, kept, STANDARD))
+    assert (answer.validation.slices, following.answered) == ((), 0)
+    assert said(answer) == said_locally(growing.logs)
+
+
+def test_what_a_copy_that_ended_leaves_is_done_by_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
+    monkeypatch.setattr(following_module, "WORTH_IT", 0)
+    monkeypatch.setattr(Following, "_carried", lambda *_: os._exit(1))
+    growing, following = (
+        Growing(tmp_path / "source", tmp_path / "logs"),
+        Following(Question(Wanted(LOADED), measure=False), by_tasks, processes=2),
+    )
+    directory, kept = Directory(str(growing.logs)), Kept(tmp_path / "pieces", STANDARD)
+    for stamp in growing.stamps(2):
+        growing.grow(stamp)
+        answer = following.answer(directory.texts(growing.pieces, kept, STANDARD))
+        assert said(answer) == said_locally(growing.logs)
+    assert following.answered == 4
 
 
 @pytest.mark.slow

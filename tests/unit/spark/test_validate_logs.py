@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from benchmarks.synthetic import generate
 from py4j.protocol import Py4JError
@@ -18,18 +19,34 @@ from pyspark.errors import PySparkException
 from assay.cli.settings import load
 from assay.grammar.diagnostics import SpecError
 from assay.report.validation_object import validation_object
-from assay.spark.logs.asking import ASKED, LEAST, MOST, Question, ask, bundles_of, rows_of_slices
+from assay.spark.logs import asking
+from assay.spark.logs.asking import (
+    ASKED,
+    LEAST,
+    MOST,
+    STANDARD,
+    Question,
+    answer_slices,
+    ask,
+    bundles_of,
+    rows_of_shared,
+    rows_of_slices,
+    shared_of,
+    shelf_of,
+    slice_answer,
+)
 from assay.spark.logs.failures import as_diagnostic
 from assay.spark.logs.inputs import Inputs, LogFile, list_inputs
 from assay.spark.logs.reading import WHOLE, catalogue_of, dealt, lines_between, ranges
 from assay.spark.logs.validation import Bundle, ClusterAnswer, How, by_task, validating
 from assay.spark.logs.wanted import wanted_by_lines
 from assay.traces.choice import validated_by_choice
+from assay.traces.join import Joiner
 from assay.traces.overview import overview
 from assay.traces.read import read_logs
 from assay.traces.samples import sample, unpack_sample
 from assay.traces.sources import Listed
-from assay.traces.wire import from_bytes
+from assay.traces.wire import from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -277,6 +294,32 @@ def test_slices_are_bundled_by_size_and_a_giant_is_alone() -> None:
     assert bundles_of(sizes, 1) == [list(sizes)]
     assert bundles_of({"a": 3 * MOST, "b": MOST - 1, "c": 2}, 1) == [["a"], ["b"], ["c"]]
     assert bundles_of({}, 3) == []
+
+
+def test_what_slices_share_is_sent_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "BYTES_IN_ROW", 10_000)
+    asked, _ = ask(Question(wanted_by_lines()), read_logs([unpack_sample("elections", tmp_path)]))
+    parts = {row["number"]: row["content"] for row in rows_of_shared(asked)}
+    assert len(parts) > 2
+    assert max(map(len, parts.values())) == 10_000
+    found = shared_of(dict(reversed(parts.items())))
+    assert (found.shared.execution, found.slices) == (asked.shared.execution, asked.slices)
+
+
+def test_executions_travel_packed(tmp_path: Path) -> None:
+    """They are unpacked with what the bytes have in common that all who read them have."""
+    asked, slices = ask(Question(wanted_by_lines()), read_logs([unpack_sample("elections", tmp_path)]))
+    task = to_bytes((asked.shared.joint, asked.basis))
+    assert asked.shared.joint is not None
+    for row in rows_of_slices([list(slices)], slices):
+        rows = pa.RecordBatch.from_pylist([{**row, "cluster": ""}])
+        for keep in (False, True):
+            shelf = shelf_of(task)
+            for batch in answer_slices({"": task}, keep, STANDARD, iter([rows])):
+                (answer,) = batch.to_pylist()
+                found = slice_answer(answer["content"], answer["execution"], shelf)
+                expected = Joiner(asked.shared.joint).of_slice(answer["name"], slices[answer["name"]]).result.execution
+                assert found.result.execution == (expected if keep else None)
 
 
 def test_slices_sent_in_bundles_are_what_they_were(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from assay.grammar.load import bundled_specs, load_spec
-from assay.traces.event_table import EventTable, Names, fields_read
+from assay.traces.counting import Names
+from assay.traces.event_table import EventTable, fields_read
 from assay.traces.events import Event
 from assay.traces.log_events import traits_of
 from assay.traces.plan import trace_plan

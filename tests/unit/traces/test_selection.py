@@ -45,7 +45,7 @@ def test_examples_state_all_that_is_stated(parts: SlicedEvents) -> None:
             for each in events  # type: ignore[attr-defined]
         }
 
-    assert stated(parts.examples) == stated(parts.all)
+    assert stated(parts.each("itself", lambda event: event)) == stated(parts.all)
 
 
 def test_positions_are_put_in_the_order_of_their_numbers() -> None:

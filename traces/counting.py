@@ -1,0 +1,230 @@
+"""What events state, as numbers: the same number for what is stated alike (NOTE(statements)).
+
+NOTE(kept numbers): Logs that grow are asked again and again, and most of their lines were there before. So what was numbered once keeps its number, and
+what follows from a statement is worked out once for all answers, not once for each. A number says what is stated, never where: of a line that is
+gone nothing is left but a number that no event has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.traces.events import Event
+from assay.traces.log_events import LogEvents, Packed
+from assay.traces.readers.interning import Interning
+from assay.traces.readers.moulds import Mould, Moulds
+from assay.traces.readers.repetition import masked
+from assay.traces.readers.stretch import Numbers
+from assay.traces.shapes.form import Form
+from assay.traces.statement import IN_PLACE, OF_THE_FILE, StatementKeys
+
+T = TypeVar("T")
+
+Counted = tuple[npt.NDArray[np.signedinteger[Any]], Numbers]
+"""The numbers of what events state, and what each of these numbers is known by."""
+
+LOOSE = -1
+"""In place of a number: the event has to be looked at by itself."""
+
+_ABSENT = object()
+_GIVEN = 1 << 32
+
+Names = Mapping[str, frozenset[str]]
+"""The fields that are asked for, by the kind of event."""
+
+
+class Everywhere(Mapping[str, frozenset[str]]):
+    """Fields that are asked for of every kind of event, beside those that are asked for of some."""
+
+    def __init__(self, every: frozenset[str], names: Names = MappingProxyType({})) -> None:
+        self.every, self.names = every, names
+
+    def __getitem__(self, kind: str) -> frozenset[str]:
+        return self.names.get(kind, frozenset()) | self.every
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class Memory:
+    """What was numbered and worked out, from one answer about logs to the next; one that is new where there is but one answer."""
+
+    def __init__(self) -> None:
+        self._counting: dict[Hashable, Counting] = {}
+
+    def counting(self, names: Names) -> Counting:
+        """The numbers of what events state in these fields."""
+        key = _key(names)
+        found = self._counting.get(key)
+        if found is None:
+            found = self._counting[key] = Counting(names)
+        return found
+
+    def __reduce__(self) -> tuple[type[Memory], tuple[()]]:
+        """It does not travel: another process has other numbers."""
+        return Memory, ()
+
+
+def _key(names: Names) -> Hashable:
+    if isinstance(names, Everywhere):
+        return names.every, _key(names.names)
+    return frozenset(names.items())
+
+
+class _Forms:
+    """What is asked of the messages of each form of each mould: which of their digits, and what they state beside these."""
+
+    def __init__(self, names: Names, moulds: Moulds) -> None:
+        self._names, self._moulds = names, moulds
+        self._first: list[int] = [0]
+        self._chosen: list[int] = []
+        self._alike: list[int] = []
+        self._groups: list[int] = []
+
+    def extend(self, alike: dict[Hashable, int], groups: dict[Hashable, int]) -> None:
+        """Take in the moulds that are new."""
+        self.first_form, self.forms = self._moulds.forms
+        if len(self._alike) == len(self.forms):
+            return
+        for mould, form in self.forms[len(self._alike) :]:
+            self._add(mould, form, alike, groups)
+        self.first, self.chosen = np.array(self._first, np.int64), np.array(self._chosen, np.int64)
+        self.alike, self.groups = np.array(self._alike, np.int64), np.array(self._groups, np.int64)
+
+    def _add(self, mould: Mould, form: Form, alike: dict[Hashable, int], groups: dict[Hashable, int]) -> None:
+        names = self._names.get(form.shape.kind, frozenset())
+        own = sorted(name for name in names & form.fields.keys() if name not in IN_PLACE)
+        spans = [(name, *form.parts[name][1:]) for name in own if name in form.parts]
+        same = tuple((name, repr(form.fields[name])) for name in own if name not in form.parts)
+        texts = tuple((name, masked(mould.skeleton[begin:end])) for name, begin, end in spans)
+        self._chosen += (
+            at for at, place in enumerate(mould.digits) if any(begin <= place < end for _, begin, end in spans)
+        )
+        self._first.append(len(self._chosen))
+        self._alike.append(alike.setdefault((form.shape.name, same, texts), len(alike)))
+        added = tuple(sorted(name for name in names if name not in form.fields or name in IN_PLACE))
+        stated = frozenset(form.fields.keys() & {"broker", "session", "owner_session"})
+        group = added, not names.isdisjoint(OF_THE_FILE), stated
+        self._groups.append(groups.setdefault(group, len(groups)))
+
+
+class Counting:
+    """Numbers what events state in some fields (NOTE(kept numbers)), and remembers what was worked out of it."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._interning = Interning()
+        self._forms: dict[int, _Forms] = {}
+        self._alike: dict[Hashable, int] = {}
+        self._groups: dict[Hashable, int] = {}
+        self._given: dict[Hashable, int] = {}
+        self._keys = StatementKeys(names)
+        self._loose: dict[Hashable, int] = {}
+        self._told: dict[Hashable, dict[int, Any]] = {}
+
+    def count(self, parts: Sequence[Sequence[Event]]) -> Counted:
+        """The numbers of what the events of some logs state, one log after the other, without those that no event has; and what each of them is known by from
+        one time to the next, ``LOOSE`` if it is known by nothing."""
+        before, self._forms = self._forms, {}
+        found = [np.full(len(part), LOOSE, np.int64) for part in parts]
+        for part, own in zip(parts, found, strict=True):
+            if isinstance(part, LogEvents):
+                for packed in part.packed():
+                    if id(packed.moulds) in before:
+                        self._forms[id(packed.moulds)] = before[id(packed.moulds)]
+                    own[packed.at] = self._numbers(packed, part)
+        fresh = len(self._interning)
+        for part, own in zip(parts, found, strict=True):
+            fresh = self._count_loose(own, part, fresh)
+        return self._dense(np.concatenate([np.empty(0, np.int64), *found]))
+
+    def _numbers(self, packed: Packed, part: LogEvents) -> Numbers:
+        """The numbers of events of packed records; of those that name a session, nothing is said."""
+        forms = self._forms.get(id(packed.moulds))
+        if forms is None:
+            forms = self._forms[id(packed.moulds)] = _Forms(self._names, packed.moulds)
+        forms.extend(self._alike, self._groups)
+        codes = forms.first_form[packed.numbers] + packed.forms
+        given = self._givens(forms, codes, packed.sessions, part)
+        known = given >= 0
+        found = np.full(len(codes), LOOSE, np.int64)
+        owners = forms.alike[codes[known]] * _GIVEN + given[known]
+        found[known] = self._interning.numbers(
+            codes[known], packed.begins[known], owners, forms.first, forms.chosen, packed.digits
+        )
+        return found
+
+    def _givens(self, forms: _Forms, codes: Numbers, sessions: Numbers, part: LogEvents) -> Numbers:
+        """The number of what is added to each event, of the fields that are asked for."""
+        keys = forms.groups[codes] * len(part.sessions.names) + sessions
+        places = np.full(len(self._groups) * len(part.sessions.names), len(codes), np.int64)
+        places[keys[::-1]] = np.arange(len(codes) - 1, -1, -1)
+        distinct = np.flatnonzero(places < len(codes))
+        first = places[distinct]
+        kinds: list[Any] = list(self._groups)
+        found = np.empty(len(distinct), np.int64)
+        for at, (key, example) in enumerate(zip(distinct.tolist(), first.tolist(), strict=True)):
+            group, session = divmod(key, len(part.sessions.names))
+            names, of_the_file, _ = kinds[group]
+            _, form = forms.forms[int(codes[example])]
+            found[at] = self._given_number(part, form, part.sessions.names[session], names, of_the_file=of_the_file)
+        places[distinct] = found
+        given: Numbers = places[keys]
+        return given
+
+    def _given_number(
+        self, part: LogEvents, form: Form, session: str | None, names: Sequence[str], *, of_the_file: bool
+    ) -> int:
+        more = part.author.added(form, session)
+        if more is None:
+            return LOOSE
+        given = tuple(more.get(name, _ABSENT) for name in names)
+        key = given, part.author.run if of_the_file and _ABSENT in given else None
+        return self._given.setdefault(key, len(self._given))
+
+    def _count_loose(self, numbers: Numbers, part: Sequence[Event], fresh: int) -> int:
+        """Give numbers to the events that have none, one by one: below ``LOOSE`` those that other events may have too, from ``fresh`` on the others."""
+        loose = np.flatnonzero(numbers == LOOSE)
+        events = part.at(loose) if isinstance(part, LogEvents) else (part[at] for at in loose.tolist())
+        for at, event in zip(loose.tolist(), events, strict=True):
+            key = self._keys.of(event)
+            if key is None:
+                numbers[at], fresh = fresh, fresh + 1
+            else:
+                numbers[at] = LOOSE - 1 - self._loose.setdefault(key, len(self._loose))
+        return fresh
+
+    def _dense(self, numbers: Numbers) -> Counted:
+        """The numbers without gaps, and what each stands for: what was interned, in the order in which it was, and then the others."""
+        interned, end = len(self._interning), max(len(self._interning), int(numbers.max(initial=-1)) + 1)
+        numbers = np.where(numbers < LOOSE, end + LOOSE - 1 - numbers, numbers)
+        used = np.flatnonzero(np.bincount(numbers, minlength=1))
+        places = np.zeros(int(used[-1]) + 1 if len(used) else 0, np.int32)
+        places[used] = np.arange(len(used), dtype=np.int32)
+        known = np.where(used < interned, used, np.where(used < end, LOOSE, LOOSE - 1 - (used - end)))
+        return places[numbers], known
+
+    def each(
+        self,
+        what: Hashable,
+        known: Sequence[int],
+        examples: Callable[[list[int]], Iterable[Event]],
+        make: Callable[[Event], T],
+    ) -> list[T]:
+        """What is made of each of some statements, once and for all; ``examples`` are events that state those of some positions among them.
+
+        It depends on what events state in the fields that are asked for, and on nothing else of them.
+        """
+        told: dict[int, T] = self._told.setdefault(what, {})
+        fresh = [at for at, key in enumerate(known) if key == LOOSE or key not in told]
+        made = dict(zip(fresh, map(make, examples(fresh)), strict=True))
+        told |= {known[at]: each for at, each in made.items() if known[at] != LOOSE}
+        return [made[at] if key == LOOSE else told[key] for at, key in enumerate(known)]
