@@ -24,6 +24,8 @@ from .kinds import blames_the_rule, coherent_mutants
 from .order import is_accepted, misordered, needed_shift
 from .protocol import REPLICATION, protocol_run
 from .recorded import KRAFT_RUNS, RUNS, retrial
+from .shared_witnesses import exercised_by_all, shared_witness
+from .witnesses import witness
 
 Line = dict[str, Any]
 SEED = 1
@@ -210,34 +212,53 @@ def _bare(run: str, asked: Asked) -> Iterator[Line]:
 def ablation(asked: Asked) -> Iterator[Line]:
     """Each guard that logs exercise: a log that is rejected with it and accepted without it."""
     found: dict[Outcome, dict[Rule, str]] = {outcome: {} for outcome in Outcome}
-    own: set[Rule] = set()
+    states, forbidding = Counter[Rule](), Counter[Rule]()
     for run in asked.of(RUNS):
         known = frozenset(found[Outcome.ACCEPTED])
         for line in asked.piece(f"{run}-{asked.count}", _ablated, run, asked, known):
             action, _, label = line["guard"].partition(" ")
-            own |= {(action, label)} if "outcome" not in line else set()
+            if "states" in line:
+                states[action, label] += line["states"]
+                forbidding[action, label] += line["alone"]
             if "outcome" in line:
                 found[Outcome(line["outcome"])].setdefault((action, label), line["witness"])
+    own = states.keys()
     alone = {rule: text for rule, text in found[Outcome.ACCEPTED].items() if rule in own}
     beside = {rule for rule in found[Outcome.BY_INVARIANT] if rule in own - alone.keys()}
+    implied = {rule for rule in own - alone.keys() - beside if not forbidding[rule]}
+    left = own - alone.keys() - beside - implied
     yield from ({"guard": " ".join(rule), "witness": witness} for rule, witness in sorted(alone.items()))
     yield {"guards_that_an_invariant_stands_beside": sorted(map(" ".join, beside))}
-    yield {"not_decided": sorted(" ".join(rule) for rule in found[Outcome.UNDECIDED].keys() - alone.keys() - beside)}
-    yield {"guards_without_such_a_log": sorted(" ".join(rule) for rule in own - alone.keys() - beside)}
+    yield {"guards_that_forbade_nothing_alone": {" ".join(rule): states[rule] for rule in sorted(implied)}}
+    yield {"guards_without_such_a_log": {" ".join(rule): forbidding[rule] for rule in sorted(left)}}
     yield _row("guards with a log that they alone reject", _share(len(alone), len(own)), "each that logs exercise")
     yield _row("guards with a log that they and an invariant reject", _share(len(beside), len(own)), "beside")
+    nothing = f"{len(implied):,} of {len(own):,}"
+    yield _row("guards that forbade nothing alone in any state of a partition, for others forbid it", nothing, "beside")
 
 
 def _ablated(run: str, asked: Asked, known: frozenset[Rule]) -> Iterator[Line]:
-    """The guards that a run exercises, and of those that false histories of it are blamed on, what is said without each."""
-    yield from ({"guard": " ".join(rule)} for rule in sorted(exercised((run,))))
+    """The guards that a run exercises, with a log that one alone rejects: one that ends with what it forbids, or else a false history."""
     done = set(known)
+    shared = exercised_by_all(run)
+    for rule in sorted(shared | exercised((run,))):
+        line: Line = {"guard": " ".join(rule), "states": 0, "alone": 0}
+        if rule not in done:
+            search = shared_witness(run, rule) if rule in shared else witness(run, rule)
+            line |= {"states": search.states, "alone": search.alone}
+            if search.text:
+                line |= {"outcome": search.outcome.value, "witness": search.text}
+                done |= {rule} if search.outcome is Outcome.ACCEPTED else set()
+        yield line
     for mutant in _false_histories(run, asked):
-        witness = f"{run} {mutant.partition} version {mutant.version}: {mutant.kind}, {mutant.text}"
         for rule in sorted(needed_guards(mutant, done)):
             outcome = outcome_without(mutant, frozenset({rule}))
             done |= {rule} if outcome is Outcome.ACCEPTED else set()
-            yield {"guard": " ".join(rule), "outcome": outcome.value, "witness": witness}
+            yield {"guard": " ".join(rule), "outcome": outcome.value, "witness": _text(mutant)}
+
+
+def _text(mutant: Coherent) -> str:
+    return f"{mutant.run} {mutant.partition} version {mutant.version}: {mutant.kind}, {mutant.text}"
 
 
 def wrong(asked: Asked) -> Iterator[Line]:
