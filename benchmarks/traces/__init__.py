@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from .order import is_accepted, misordered, needed_shift
 from .protocol import REPLICATION, protocol_run
 from .recorded import KRAFT_RUNS, RUNS, retrial
 from .shared_witnesses import exercised_by_all, shared_witness
-from .witnesses import witness
+from .witnesses import Found, witness
 
 Line = dict[str, Any]
 SEED = 1
@@ -212,44 +212,61 @@ def _bare(run: str, asked: Asked) -> Iterator[Line]:
 def ablation(asked: Asked) -> Iterator[Line]:
     """Each guard that logs exercise: a log that is rejected with it and accepted without it."""
     found: dict[Outcome, dict[Rule, str]] = {outcome: {} for outcome in Outcome}
-    states, forbidding = Counter[Rule](), Counter[Rule]()
+    exercised: dict[str, dict[Rule, tuple[int, int]]] = {OF_PARTITIONS: {}, OF_ALL: {}}
     for run in asked.of(RUNS):
         known = frozenset(found[Outcome.ACCEPTED])
         for line in asked.piece(f"{run}-{asked.count}", _ablated, run, asked, known):
             action, _, label = line["guard"].partition(" ")
             if "states" in line:
-                states[action, label] += line["states"]
-                forbidding[action, label] += line["alone"]
+                own = exercised[line["of"]]
+                states, alone = own.get((action, label), (0, 0))
+                own[action, label] = states + line["states"], alone + line["alone"]
             if "outcome" in line:
                 found[Outcome(line["outcome"])].setdefault((action, label), line["witness"])
-    own = states.keys()
-    alone = {rule: text for rule, text in found[Outcome.ACCEPTED].items() if rule in own}
-    beside = {rule for rule in found[Outcome.BY_INVARIANT] if rule in own - alone.keys()}
-    implied = {rule for rule in own - alone.keys() - beside if not forbidding[rule]}
-    left = own - alone.keys() - beside - implied
+    for whose, rules in exercised.items():
+        yield from _ablation_of(whose, rules, found)
+
+
+OF_PARTITIONS, OF_ALL = "of partitions", "of what partitions share"
+
+
+def _ablation_of(
+    whose: str, rules: Mapping[Rule, tuple[int, int]], found: Mapping[Outcome, Mapping[Rule, str]]
+) -> Iterator[Line]:
+    """What was found for some guards; with each in how many states it was tried, and in how many it alone forbade something."""
+    alone = {rule: text for rule, text in found[Outcome.ACCEPTED].items() if rule in rules}
+    beside = found[Outcome.BY_INVARIANT].keys() & rules.keys() - alone.keys()
+    held = found[Outcome.NOT_ACCEPTED].keys() & rules.keys() - alone.keys() - beside
+    left = rules.keys() - alone.keys() - beside - held
+    implied = {rule for rule in left if not rules[rule][1]}
     yield from ({"guard": " ".join(rule), "witness": witness} for rule, witness in sorted(alone.items()))
-    yield {"guards_that_an_invariant_stands_beside": sorted(map(" ".join, beside))}
-    yield {"guards_that_forbade_nothing_alone": {" ".join(rule): states[rule] for rule in sorted(implied)}}
-    yield {"guards_without_such_a_log": {" ".join(rule): forbidding[rule] for rule in sorted(left)}}
-    yield _row("guards with a log that they alone reject", _share(len(alone), len(own)), "each that logs exercise")
-    yield _row("guards with a log that they and an invariant reject", _share(len(beside), len(own)), "beside")
-    nothing = f"{len(implied):,} of {len(own):,}"
-    yield _row("guards that forbade nothing alone in any state of a partition, for others forbid it", nothing, "beside")
+    yield {f"guards {whose} that an invariant stands beside": sorted(map(" ".join, beside))}
+    yield {f"guards {whose} that hidden steps stand beside": sorted(map(" ".join, held))}
+    yield {f"guards {whose} that forbade nothing alone": {" ".join(rule): rules[rule][0] for rule in sorted(implied)}}
+    yield {f"guards {whose} without such a log": {" ".join(rule): rules[rule] for rule in sorted(left - implied)}}
+    yield _row(f"guards {whose} with a log that they alone reject", _share(len(alone), len(rules)), "each exercised")
+    for what, some in (
+        ("with a log that they and an invariant reject", beside),
+        ("with a log that is inconclusive with them, and consistent without", held),
+        ("that forbade nothing alone, in any state of the runs: others forbid it", implied),
+    ):
+        yield _row(f"guards {whose} {what}", f"{len(some):,} of {len(rules):,}", "beside")
 
 
 def _ablated(run: str, asked: Asked, known: frozenset[Rule]) -> Iterator[Line]:
     """The guards that a run exercises, with a log that one alone rejects: one that ends with what it forbids, or else a false history."""
     done = set(known)
-    shared = exercised_by_all(run)
-    for rule in sorted(shared | exercised((run,))):
-        line: Line = {"guard": " ".join(rule), "states": 0, "alone": 0}
-        if rule not in done:
-            search = shared_witness(run, rule) if rule in shared else witness(run, rule)
-            line |= {"states": search.states, "alone": search.alone}
-            if search.text:
-                line |= {"outcome": search.outcome.value, "witness": search.text}
-                done |= {rule} if search.outcome is Outcome.ACCEPTED else set()
-        yield line
+    for whose, rules, search in (
+        (OF_PARTITIONS, exercised((run,)), witness),
+        (OF_ALL, exercised_by_all(run), shared_witness),
+    ):
+        for rule in sorted(rules):
+            found = Found() if rule in done else search(run, rule)
+            line: Line = {"guard": " ".join(rule), "of": whose, "states": found.states, "alone": found.alone}
+            if found.text:
+                line |= {"outcome": found.outcome.value, "witness": found.text}
+                done |= {rule} if found.outcome is Outcome.ACCEPTED else set()
+            yield line
     for mutant in _false_histories(run, asked):
         for rule in sorted(needed_guards(mutant, done)):
             outcome = outcome_without(mutant, frozenset({rule}))

@@ -107,8 +107,8 @@ def _judged(run: str, rule: Rule, path: Path, step: Step) -> Iterator[Outcome]:
     time = max((event.record.time or 0 for event in kept), default=0) + 1
     for event in _teller(run, rule).events(step, time):
         outcome = _accepted(run, rule, [*kept, event])
-        if outcome is not Outcome.REJECTED and _is_rejected(run, kept, event):
-            yield outcome
+        told = outcome is not Outcome.REJECTED and _is_rejected(run, kept, event)
+        yield outcome if told else Outcome.REJECTED
 
 
 def _kept(run: str, path: Path) -> list[Event]:
