@@ -1,6 +1,7 @@
 """`python -m benchmarks traces [PART…] [COUNT] [runs=RUN,…] [keep=FOLDER]`: how good verdicts about logs are, measured on the recorded runs.
 
-Parts are ``healthy``, ``kraft``, ``protocol``, ``fields``, ``kraft_fields``, ``coherent``, ``control``, ``ablation``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
+Parts are ``healthy``, ``kraft``, ``protocol``, ``fields``, ``kraft_fields``, ``coherent``, ``control``, ``ablation``,
+``shared_ablation``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
 one field (1,000 if none is given); there are three tenths as many coherent ones, and as many changes of whole lines. One line of JSON for each
 measurement, then one for each row of the table, with the target. All of it takes hours on a busy machine; with ``keep`` the lines of each piece of a part are written to the folder
 when the piece is done, and a piece whose lines are there is not measured again. So the same command goes on where it was ended, and prints the whole table in the end.
@@ -13,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -210,24 +212,32 @@ def _bare(run: str, asked: Asked) -> Iterator[Line]:
 
 
 def ablation(asked: Asked) -> Iterator[Line]:
-    """Each guard that logs exercise: a log that is rejected with it and accepted without it."""
+    """Each guard of a partition's actions that logs exercise: a log that is rejected with it and accepted without it."""
+    yield from _ablation(asked, _ablated, "of partitions")
+
+
+def shared_ablation(asked: Asked) -> Iterator[Line]:
+    """The same of what all partitions share: sessions, registrations, who is controller."""
+    yield from _ablation(asked, _ablated_of_all, "of what partitions share")
+
+
+Ablated = Callable[[str, Asked, frozenset[Rule]], Iterator[Line]]
+"""What is said of the guards that a run exercises, but for those with a log already."""
+
+
+def _ablation(asked: Asked, measure: Ablated, whose: str) -> Iterator[Line]:
     found: dict[Outcome, dict[Rule, str]] = {outcome: {} for outcome in Outcome}
-    exercised: dict[str, dict[Rule, tuple[int, int]]] = {OF_PARTITIONS: {}, OF_ALL: {}}
+    rules: dict[Rule, tuple[int, int]] = {}
     for run in asked.of(RUNS):
         known = frozenset(found[Outcome.ACCEPTED])
-        for line in asked.piece(f"{run}-{asked.count}", _ablated, run, asked, known):
-            action, _, label = line["guard"].partition(" ")
+        for line in asked.piece(f"{run}-{asked.count}", measure, run, asked, known):
+            rule = _rule(line)
             if "states" in line:
-                own = exercised[line["of"]]
-                states, alone = own.get((action, label), (0, 0))
-                own[action, label] = states + line["states"], alone + line["alone"]
+                states, alone = rules.get(rule, (0, 0))
+                rules[rule] = states + line["states"], alone + line["alone"]
             if "outcome" in line:
-                found[Outcome(line["outcome"])].setdefault((action, label), line["witness"])
-    for whose, rules in exercised.items():
-        yield from _ablation_of(whose, rules, found)
-
-
-OF_PARTITIONS, OF_ALL = "of partitions", "of what partitions share"
+                found[Outcome(line["outcome"])].setdefault(rule, line["witness"])
+    yield from _ablation_of(whose, rules, found)
 
 
 def _ablation_of(
@@ -254,24 +264,33 @@ def _ablation_of(
 
 
 def _ablated(run: str, asked: Asked, known: frozenset[Rule]) -> Iterator[Line]:
-    """The guards that a run exercises, with a log that one alone rejects: one that ends with what it forbids, or else a false history."""
+    """A log for each guard: one that ends with what it forbids, or else a false history."""
     done = set(known)
-    for whose, rules, search in (
-        (OF_PARTITIONS, exercised((run,)), witness),
-        (OF_ALL, exercised_by_all(run), shared_witness),
-    ):
-        for rule in sorted(rules):
-            found = Found() if rule in done else search(run, rule)
-            line: Line = {"guard": " ".join(rule), "of": whose, "states": found.states, "alone": found.alone}
-            if found.text:
-                line |= {"outcome": found.outcome.value, "witness": found.text}
-                done |= {rule} if found.outcome is Outcome.ACCEPTED else set()
-            yield line
+    for line in _witnessed(sorted(exercised((run,))), known, partial(witness, run)):
+        done |= {_rule(line)} if line.get("outcome") == Outcome.ACCEPTED.value else set()
+        yield line
     for mutant in _false_histories(run, asked):
         for rule in sorted(needed_guards(mutant, done)):
             outcome = outcome_without(mutant, frozenset({rule}))
             done |= {rule} if outcome is Outcome.ACCEPTED else set()
             yield {"guard": " ".join(rule), "outcome": outcome.value, "witness": _text(mutant)}
+
+
+def _ablated_of_all(run: str, _: Asked, known: frozenset[Rule]) -> Iterator[Line]:
+    return _witnessed(sorted(exercised_by_all(run)), known, partial(shared_witness, run))
+
+
+def _witnessed(rules: Iterable[Rule], known: frozenset[Rule], search: Callable[[Rule], Found]) -> Iterator[Line]:
+    """What a search finds for guards, but for those that have a log already."""
+    for rule in rules:
+        found = Found() if rule in known else search(rule)
+        line: Line = {"guard": " ".join(rule), "states": found.states, "alone": found.alone}
+        yield line | ({"outcome": found.outcome.value, "witness": found.text} if found.text else {})
+
+
+def _rule(line: Line) -> Rule:
+    action, _, label = line["guard"].partition(" ")
+    return action, label
 
 
 def _text(mutant: Coherent) -> str:
@@ -327,6 +346,7 @@ PARTS: dict[str, Callable[[Asked], Iterator[Line]]] = {
     "coherent": coherent,
     "control": control,
     "ablation": ablation,
+    "shared_ablation": shared_ablation,
     "wrong": wrong,
     "lines": whole_lines,
     "skew": skew,

@@ -45,7 +45,7 @@ def shared_witness(run: str, rule: Rule) -> Found:
         found = replace(found, states=found.states + 1, alone=found.alone + bool(steps))
         for step in steps[:STEPS]:
             for last in _told_by(rule[0], step, free):
-                found = found.with_log(_text(run, path, step), _judged(run, rule, path, last))
+                found = found.with_log(f"{run} after {path.read} lines, {step}", _judged(run, rule, path, last))
                 if found.is_final:
                     return found
     return found
@@ -140,8 +140,3 @@ def _is_rejected(run: str, kept: list[Event], event: Event) -> bool:
     change: dict[int, tuple[Event, ...]] = {id(each): () for each in asked.parts.all if id(each) not in begin}
     change[id(kept[-1])] = (kept[-1], event)
     return asked.judge(change).rejected
-
-
-def _text(run: str, path: Path, step: Step) -> str:
-    said = ", ".join(f"{name} {value}" for name, value in step.taken.arguments)
-    return f"{run} after {path.read} lines: {step.taken.action}: {said}"

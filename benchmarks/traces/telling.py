@@ -31,6 +31,10 @@ class Step:
     taken: Taken
     before: int
 
+    def __str__(self) -> str:
+        said = ", ".join(f"{name} {encode(value)}" for name, value in self.taken.arguments)
+        return f"{self.taken.action}: {said}"
+
 
 class Teller:
     """Tells of steps by the lines of a log: ``lines`` are what a clause sees in them, of which the first of each rule is taken for a model."""

@@ -182,9 +182,8 @@ def _logs(run: str, rule: Rule, point: Point, step: Step) -> Iterator[Coherent]:
             id(each): (each,) if id(each) in kept else () for each in retrial(run).parts.slices[point.partition]
         }
         change[id(last)] = (*change[id(last)], event)
-        said = ", ".join(f"{name} {value}" for name, value in step.taken.arguments)
         whole = {key: new for key, new in change.items() if [id(each) for each in new] != [key]}
-        yield Coherent(run, KIND, point.partition, _version(point), f"{rule[0]}: {said}", (rule[1],), whole)
+        yield Coherent(run, KIND, point.partition, _version(point), str(step), (rule[1],), whole)
 
 
 def _is_explained(run: str, point: Point, event: Event) -> bool:
