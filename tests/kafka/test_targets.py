@@ -42,6 +42,16 @@ def test_a_line_that_can_never_come_is_blamed_although_others_can_come_before_it
     assert [violation.place for violation in judgement.violations] == [site.place]
 
 
+@pytest.mark.slow
+def test_a_line_that_nothing_was_compared_with_before_is_blamed_from_the_last_cut_on() -> None:
+    """Lines around it say the same, so that it was left out; searched from the beginning, a line of ZooKeeper's log of 15 seconds before was blamed."""
+    place = "duplicate-broker/broker-1/state-change.log:286"
+    site = next(s for s in field_sites("A2") if str(s.place).endswith(place) and s.field == "broker")
+    change = edited(reading("A2").catalogue, site.events, site.event, "broker", 2)
+    assert change is not None
+    assert [violation.place for violation in retrial("A2").judge(change, explained=True).violations] == [site.place]
+
+
 @pytest.mark.parametrize(
     ("run", "place", "field", "new"),
     [
