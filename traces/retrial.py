@@ -62,12 +62,13 @@ class Retrial:
         for item in search.frontier.order.items:
             self._items.setdefault(id(item.observation.event), []).append(item)
         self._owner = {id(event): name for name, events in parts.slices.items() for event in events}
+        self._shared = {id(event): event for event in parts.shared}
 
     def judge(self, change: Change, *, explained: bool = False) -> Judgement:
         """The answer about the log with a change; where ``explained``, with the blame for what is shared."""
         if beyond := self._beyond(change):
             return Judgement(TraceVerdict.INCONSISTENT, tuple(map(violation_of, beyond)))
-        shared = {key: new for key, new in change.items() if key not in self._owner}
+        shared = {key: new for key, new in change.items() if key in self._shared and not self._says_the_same(key, new)}
         touched = dict.fromkeys(name for key in change if (name := self._owner.get(key)) is not None)
         joiner = self.joiner
         broken: tuple[BrokenProperty, ...] = ()
@@ -85,6 +86,19 @@ class Retrial:
         names = list(touched) if joiner is self.joiner else list(self.parts.slices)
         found = self._of_slices(joiner, names, change)
         return replace(found, properties=(*broken, *found.properties))
+
+    def _says_the_same(self, key: int, new: Sequence[Event]) -> bool:
+        """Whether the clause sees in what stands for a shared event what it sees in the event: a line that names a partition is read by itself for what is shared."""
+        old = self._shared[key]
+        if len(new) != 1 or (old.run, old.sequence, old.record.time) != (
+            new[0].run,
+            new[0].sequence,
+            new[0].record.time,
+        ):
+            return False
+        before, now = self._bound([old]), self._bound(new)
+        seen = [[(id(each.rule), each.values) for each in bound.observations] for bound in (before, now)]
+        return seen[0] == seen[1] and not now.misfits
 
     def _beyond(self, change: Change) -> list[Misfit]:
         """The values of changed events that nothing in the log as it is has: of brokers that it never names, of numbers that it never reached."""

@@ -1,6 +1,7 @@
 """`python -m benchmarks traces [PART…] [COUNT] [runs=RUN,…] [keep=FOLDER]`: how good verdicts about logs are, measured on the recorded runs.
 
-Parts are ``healthy``, ``kraft``, ``protocol``, ``fields``, ``kraft_fields``, ``coherent``, ``control``, ``ablation``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
+Parts are ``healthy``, ``kraft``, ``protocol``, ``fields``, ``kraft_fields``, ``coherent``, ``control``, ``ablation``,
+``shared_ablation``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
 one field (1,000 if none is given); there are three tenths as many coherent ones, and as many changes of whole lines. One line of JSON for each
 measurement, then one for each row of the table, with the target. All of it takes hours on a busy machine; with ``keep`` the lines of each piece of a part are written to the folder
 when the piece is done, and a piece whose lines are there is not measured again. So the same command goes on where it was ended, and prints the whole table in the end.
@@ -11,8 +12,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from .kinds import blames_the_rule, coherent_mutants
 from .order import is_accepted, misordered, needed_shift
 from .protocol import REPLICATION, protocol_run
 from .recorded import KRAFT_RUNS, RUNS, retrial
+from .shared_witnesses import exercised_by_all, shared_witness
+from .witnesses import Found, witness
 
 Line = dict[str, Any]
 SEED = 1
@@ -208,36 +212,89 @@ def _bare(run: str, asked: Asked) -> Iterator[Line]:
 
 
 def ablation(asked: Asked) -> Iterator[Line]:
-    """Each guard that logs exercise: a log that is rejected with it and accepted without it."""
+    """Each guard of a partition's actions that logs exercise: a log that is rejected with it and accepted without it."""
+    yield from _ablation(asked, _ablated, "of partitions")
+
+
+def shared_ablation(asked: Asked) -> Iterator[Line]:
+    """The same of what all partitions share: sessions, registrations, who is controller."""
+    yield from _ablation(asked, _ablated_of_all, "of what partitions share")
+
+
+Ablated = Callable[[str, Asked, frozenset[Rule]], Iterator[Line]]
+"""What is said of the guards that a run exercises, but for those with a log already."""
+
+
+def _ablation(asked: Asked, measure: Ablated, whose: str) -> Iterator[Line]:
     found: dict[Outcome, dict[Rule, str]] = {outcome: {} for outcome in Outcome}
-    own: set[Rule] = set()
+    rules: dict[Rule, tuple[int, int]] = {}
     for run in asked.of(RUNS):
         known = frozenset(found[Outcome.ACCEPTED])
-        for line in asked.piece(f"{run}-{asked.count}", _ablated, run, asked, known):
-            action, _, label = line["guard"].partition(" ")
-            own |= {(action, label)} if "outcome" not in line else set()
+        for line in asked.piece(f"{run}-{asked.count}", measure, run, asked, known):
+            rule = _rule(line)
+            if "states" in line:
+                states, alone = rules.get(rule, (0, 0))
+                rules[rule] = states + line["states"], alone + line["alone"]
             if "outcome" in line:
-                found[Outcome(line["outcome"])].setdefault((action, label), line["witness"])
-    alone = {rule: text for rule, text in found[Outcome.ACCEPTED].items() if rule in own}
-    beside = {rule for rule in found[Outcome.BY_INVARIANT] if rule in own - alone.keys()}
+                found[Outcome(line["outcome"])].setdefault(rule, line["witness"])
+    yield from _ablation_of(whose, rules, found)
+
+
+def _ablation_of(
+    whose: str, rules: Mapping[Rule, tuple[int, int]], found: Mapping[Outcome, Mapping[Rule, str]]
+) -> Iterator[Line]:
+    """What was found for some guards; with each in how many states it was tried, and in how many it alone forbade something."""
+    alone = {rule: text for rule, text in found[Outcome.ACCEPTED].items() if rule in rules}
+    beside = found[Outcome.BY_INVARIANT].keys() & rules.keys() - alone.keys()
+    held = found[Outcome.NOT_ACCEPTED].keys() & rules.keys() - alone.keys() - beside
+    left = rules.keys() - alone.keys() - beside - held
+    implied = {rule for rule in left if not rules[rule][1]}
     yield from ({"guard": " ".join(rule), "witness": witness} for rule, witness in sorted(alone.items()))
-    yield {"guards_that_an_invariant_stands_beside": sorted(map(" ".join, beside))}
-    yield {"not_decided": sorted(" ".join(rule) for rule in found[Outcome.UNDECIDED].keys() - alone.keys() - beside)}
-    yield {"guards_without_such_a_log": sorted(" ".join(rule) for rule in own - alone.keys() - beside)}
-    yield _row("guards with a log that they alone reject", _share(len(alone), len(own)), "each that logs exercise")
-    yield _row("guards with a log that they and an invariant reject", _share(len(beside), len(own)), "beside")
+    yield {f"guards {whose} that an invariant stands beside": sorted(map(" ".join, beside))}
+    yield {f"guards {whose} that hidden steps stand beside": sorted(map(" ".join, held))}
+    yield {f"guards {whose} that forbade nothing alone": {" ".join(rule): rules[rule][0] for rule in sorted(implied)}}
+    yield {f"guards {whose} without such a log": {" ".join(rule): rules[rule] for rule in sorted(left - implied)}}
+    yield _row(f"guards {whose} with a log that they alone reject", _share(len(alone), len(rules)), "each exercised")
+    for what, some in (
+        ("with a log that they and an invariant reject", beside),
+        ("with a log that is inconclusive with them, and consistent without", held),
+        ("that forbade nothing alone, in any state of the runs: others forbid it", implied),
+    ):
+        yield _row(f"guards {whose} {what}", f"{len(some):,} of {len(rules):,}", "beside")
 
 
 def _ablated(run: str, asked: Asked, known: frozenset[Rule]) -> Iterator[Line]:
-    """The guards that a run exercises, and of those that false histories of it are blamed on, what is said without each."""
-    yield from ({"guard": " ".join(rule)} for rule in sorted(exercised((run,))))
+    """A log for each guard: one that ends with what it forbids, or else a false history."""
     done = set(known)
+    for line in _witnessed(sorted(exercised((run,))), known, partial(witness, run)):
+        done |= {_rule(line)} if line.get("outcome") == Outcome.ACCEPTED.value else set()
+        yield line
     for mutant in _false_histories(run, asked):
-        witness = f"{run} {mutant.partition} version {mutant.version}: {mutant.kind}, {mutant.text}"
         for rule in sorted(needed_guards(mutant, done)):
             outcome = outcome_without(mutant, frozenset({rule}))
             done |= {rule} if outcome is Outcome.ACCEPTED else set()
-            yield {"guard": " ".join(rule), "outcome": outcome.value, "witness": witness}
+            yield {"guard": " ".join(rule), "outcome": outcome.value, "witness": _text(mutant)}
+
+
+def _ablated_of_all(run: str, _: Asked, known: frozenset[Rule]) -> Iterator[Line]:
+    return _witnessed(sorted(exercised_by_all(run)), known, partial(shared_witness, run))
+
+
+def _witnessed(rules: Iterable[Rule], known: frozenset[Rule], search: Callable[[Rule], Found]) -> Iterator[Line]:
+    """What a search finds for guards, but for those that have a log already."""
+    for rule in rules:
+        found = Found() if rule in known else search(rule)
+        line: Line = {"guard": " ".join(rule), "states": found.states, "alone": found.alone}
+        yield line | ({"outcome": found.outcome.value, "witness": found.text} if found.text else {})
+
+
+def _rule(line: Line) -> Rule:
+    action, _, label = line["guard"].partition(" ")
+    return action, label
+
+
+def _text(mutant: Coherent) -> str:
+    return f"{mutant.run} {mutant.partition} version {mutant.version}: {mutant.kind}, {mutant.text}"
 
 
 def wrong(asked: Asked) -> Iterator[Line]:
@@ -289,6 +346,7 @@ PARTS: dict[str, Callable[[Asked], Iterator[Line]]] = {
     "coherent": coherent,
     "control": control,
     "ablation": ablation,
+    "shared_ablation": shared_ablation,
     "wrong": wrong,
     "lines": whole_lines,
     "skew": skew,

@@ -49,11 +49,16 @@ WRONG = {
 
 
 class Outcome(Enum):
-    """What a spec without some of its rules says of a mutant: undecided is what would take more than ``NODES`` states to say."""
+    """What a spec without some of its rules says of a mutant: undecided is what would take more than ``NODES`` states to say.
+
+    A mutant that is accepted may not have been rejected by the whole spec, which called it inconclusive: it would be explained if steps that left
+    no line had come at other times.
+    """
 
     REJECTED = "rejected"
     BY_INVARIANT = "rejected by an invariant alone"
     ACCEPTED = "accepted"
+    NOT_ACCEPTED = "accepted, and inconclusive by the whole spec"
     UNDECIDED = f"not decided within {NODES:,} states"
 
 
@@ -81,7 +86,7 @@ class _Counted(History):
             raise _OutOfNodesError
 
 
-class _Asked(Joiner):
+class Unexplained(Joiner):
     """Slices asked for a verdict alone, within a budget: what is wrong with one is not explained."""
 
     def __init__(self, joint: Joint) -> None:
@@ -110,26 +115,33 @@ def outcome_without(mutant: Coherent, dropped: frozenset[Rule]) -> Outcome:
     """What is said of the mutant's partition by a spec that lacks these guards."""
     events = retrial(mutant.run).parts.slices[mutant.partition]
     changed = [new for event in events for new in mutant.change.get(id(event), (event,))]
-    return _joiner(mutant.run, dropped).outcome(mutant.partition, changed)
+    return joiner_without(mutant.run, dropped).outcome(mutant.partition, changed)
 
 
 @cache
-def _joiner(run: str, dropped: frozenset[Rule]) -> _Asked:
+def joiner_without(run: str, dropped: frozenset[Rule]) -> Unexplained:
+    """Who answers about a run's partitions by a spec that lacks these guards."""
     joiner = retrial(run).joiner
     if joiner is None:
         raise ValueError(f"{run} has no slices")
-    return _Asked(replace(joiner.joint, split=_without(joiner.joint.split, dropped)))
+    return Unexplained(replace(joiner.joint, split=_without(joiner.joint.split, dropped)))
 
 
 def _without(split: Split, dropped: frozenset[Rule]) -> Split:
+    return replace(split, kernel=without_guards(split.kernel, split.actions, dropped))
+
+
+def without_guards(kernel: k.Kernel, actions: Collection[str], dropped: frozenset[Rule]) -> k.Kernel:
+    """The kernel without some guards, or all, of these actions."""
+
     def kept(action: k.Action) -> k.Action:
         body = tuple(each for each in action.body if not (isinstance(each, k.Guard) and _is_dropped(action.name, each)))
-        return replace(action, body=body) if action.name in split.actions else action
+        return replace(action, body=body) if action.name in actions else action
 
     def _is_dropped(action: str, guard: k.Guard) -> bool:
         return guard.kind == "when" and (dropped == EVERY or (action, guard.label) in dropped)
 
-    return replace(split, kernel=replace(split.kernel, actions=tuple(map(kept, split.kernel.actions))))
+    return replace(kernel, actions=tuple(map(kept, kernel.actions)))
 
 
 def needed_guards(mutant: Coherent, but: Collection[Rule]) -> frozenset[Rule]:

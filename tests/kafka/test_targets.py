@@ -17,6 +17,8 @@ from benchmarks.traces.kinds import KINDS, blames_the_rule, coherent_mutants
 from benchmarks.traces.order import is_accepted, misordered
 from benchmarks.traces.protocol import REPLICATION, protocol_run
 from benchmarks.traces.recorded import RUNS, events_of, of_version, reading, retrial, spec
+from benchmarks.traces.shared_witnesses import exercised_by_all, shared_witness
+from benchmarks.traces.witnesses import witness
 
 from assay.traces.retrial import Judgement
 from assay.traces.validate import validate
@@ -40,6 +42,16 @@ def test_a_line_that_can_never_come_is_blamed_although_others_can_come_before_it
     assert [violation.place for violation in judgement.violations] == [site.place]
 
 
+@pytest.mark.slow
+def test_a_line_that_nothing_was_compared_with_before_is_blamed_from_the_last_cut_on() -> None:
+    """Lines around it say the same, so that it was left out; searched from the beginning, a line of ZooKeeper's log of 15 seconds before was blamed."""
+    place = "duplicate-broker/broker-1/state-change.log:286"
+    site = next(s for s in field_sites("A2") if str(s.place).endswith(place) and s.field == "broker")
+    change = edited(reading("A2").catalogue, site.events, site.event, "broker", 2)
+    assert change is not None
+    assert [violation.place for violation in retrial("A2").judge(change, explained=True).violations] == [site.place]
+
+
 @pytest.mark.parametrize(
     ("run", "place", "field", "new"),
     [
@@ -51,11 +63,12 @@ def test_a_line_that_can_never_come_is_blamed_although_others_can_come_before_it
         ("A0", "A0/broker-3/controller.log:106", "version", 999),
         ("A1", "elections/broker-1/server.log:1448", "controller", 1),
         ("A1", "elections/broker-2/controller.log:105", "leader", 3),
+        ("A1", "elections/broker-1/server.log:763", "leader", 1),
     ],
 )
 def test_a_wrong_value_that_one_line_alone_states_is_rejected(run: str, place: str, field: str, new: int) -> None:
     """Who writes the ISR, resigns, fetches, and sees the brokers change; what a removal is written under, and of whom; a number that nothing reached; a
-    controller of before; who is preferred."""
+    controller of before; who is preferred; of whom a follower fetches."""
     site = next(s for s in field_sites(run) if str(s.place).endswith(place) and s.field == field)
     change = edited(reading(run).catalogue, site.events, site.event, field, new)
     assert change is not None
@@ -107,6 +120,32 @@ def test_without_guards_less_is_rejected_and_what_takes_too_long_is_a_class_of_i
     assert outcome_without(mutants[0], frozenset()) is Outcome.REJECTED
     monkeypatch.setattr(sys.modules[Outcome.__module__], "NODES", 10)
     assert outcome_without(mutants[0], EVERY) is Outcome.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("action", "label", "outcome"),
+    [
+        ("change_isr", "other", Outcome.ACCEPTED),
+        ("hand_over", "leader_leaves", Outcome.ACCEPTED),
+        ("prefer", "preferred", Outcome.ACCEPTED),
+        ("leadership.assign", "distinct", Outcome.ACCEPTED),
+        ("elect_leader", "in_sync", Outcome.BY_INVARIANT),
+        ("raise_epoch", "not_fenced", Outcome.NOT_ACCEPTED),
+        ("elect_leader", "created", Outcome.REJECTED),
+    ],
+)
+def test_a_log_that_ends_with_what_one_guard_forbids_is_accepted_without_it(
+    action: str, label: str, outcome: Outcome
+) -> None:
+    found = witness("A1", (action, label))
+    assert found.outcome is outcome
+    assert (found.alone > 0) is (outcome is not Outcome.REJECTED)
+
+
+def test_an_order_of_a_controller_that_sent_none_is_a_log_for_the_guard_that_forbids_it() -> None:
+    rule = "controller.obey", "sent"
+    assert rule in exercised_by_all("A0")
+    assert shared_witness("A0", rule).outcome is Outcome.ACCEPTED
 
 
 @pytest.mark.slow

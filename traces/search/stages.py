@@ -32,6 +32,11 @@ class Cut:
     cursors: Cursors
     paths: tuple[Path, ...]
 
+    def at(self, cursors: Cursors) -> Cut:
+        """The same cut, where streams are counted otherwise."""
+        paths = (replace(path, node=replace(path.node, cursors=cursors)) for path in self.paths)
+        return Cut(cursors, tuple(paths))
+
 
 def cuts(order: Order) -> list[Cursors]:
     """The places of an order at which all items before certainly precede all items after, by what is read of each stream; the beginning and the end are left out."""
@@ -56,16 +61,23 @@ class Stages:
         self._known = [Cut(start, tuple(search.begin(start)))]
 
     def before_change(self, order: Order) -> Cut:
-        """The last cut before which another order has the same items."""
-        mine = self._search.frontier.order
-        if [stream.name for stream in order.streams] != [stream.name for stream in mine.streams]:
-            return self._known[0]
-        pairs = [(old.items, new.items) for old, new in zip(mine.streams, order.streams, strict=True)]
-        same = tuple(_common(old, new) for old, new in pairs)
+        """The last cut before which another order has the same items. The other may lack streams of this one, and have others beside them."""
+        mine = self._search.frontier.order.streams
+        begins = {id(stream.items[0].observation.event): at for at, stream in enumerate(mine) if stream.items}
+        places = [
+            begins.get(id(stream.items[0].observation.event)) if stream.items else None for stream in order.streams
+        ]
+        pairs = list(zip(places, order.streams, strict=True))
+        same = [0 if at is None else _common(mine[at].items, stream.items) for at, stream in pairs]
         for cursors in [each for each in cuts(order) if all(map(int.__le__, each, same))][::-1]:
-            if (found := self._at(cursors)) is not None:
-                return found
-        return self._known[0]
+            own = [0] * len(mine)
+            for at, cursor in zip(places, cursors, strict=True):
+                if at is not None:
+                    own[at] = cursor
+            if (found := self._at(tuple(own))) is not None:
+                return found.at(cursors)
+        start = (0,) * len(order.streams)
+        return Cut(start, tuple(self._search.begin(start)))
 
     def _at(self, cursors: Cursors) -> Cut | None:
         """The cut at a place; None if this order has none there, or not all nodes of it are known."""
@@ -104,8 +116,10 @@ def _common(old: Sequence[Item], new: Sequence[Item]) -> int:
 
 
 def _alike(one: Item, other: Item) -> bool:
-    times = (one.earliest, one.latest) == (other.earliest, other.latest)
-    return one.observation is other.observation and times
+    mine, its = one.observation, other.observation
+    if (one.earliest, one.latest) != (other.earliest, other.latest):
+        return False
+    return mine is its or (mine.event is its.event and mine.rule is its.rule and mine.values == its.values)
 
 
 def _hidden(nodes: Mapping[int, Path]) -> dict[int, int]:

@@ -8,9 +8,11 @@ from dataclasses import replace
 import pytest
 
 from assay.grammar.load import Loaded
+from assay.traces.binding import bind
 from assay.traces.conduct import Options
 from assay.traces.events import Event
 from assay.traces.mutants import sites
+from assay.traces.restatement import compared_order
 from assay.traces.retrial import Change, Retrial
 from assay.traces.search.stages import Stages, cuts
 from assay.traces.validate import check, validate
@@ -66,6 +68,30 @@ def test_a_change_is_looked_at_from_the_last_cut_before_it(
     assert sum(stages.before_change(order).cursors) == 7
 
 
+def test_a_log_without_some_lines_or_a_whole_file_is_looked_at_from_the_same_cuts(
+    election: Callable[..., Loaded], log: tuple[Event, ...]
+) -> None:
+    search = check(election(window=WINDOW), log).search
+    for left, begun in ((log[:9], 7), (log[:5], 4), ((*log[:4], *log[5:8]), 4), (log[:1], 0), (log[1:2], 0), ((), 0)):
+        order = compared_order(search.model, bind(search.model.plan, left, search.model.applies).observations)
+        cut = Stages(search).before_change(order)
+        assert (sum(cut.cursors), len(cut.cursors)) == (begun, len(order.streams))
+        assert {path.node.cursors for path in cut.paths} == {cut.cursors}
+
+
+def test_a_line_that_says_the_same_as_before_is_not_searched_for(
+    election: Callable[..., Loaded], log: tuple[Event, ...]
+) -> None:
+    asked = check(election(window=WINDOW), log).retrial(Options())
+    assert asked is not None
+    visited = asked.search.model.visited
+    same = {id(event): (replace(event, fields={**event.fields, "read_by_no_rule": 1}),) for event in asked.parts.all}
+    assert asked.judge(same).verdict is TraceVerdict.CONSISTENT
+    assert asked.search.model.visited == visited
+    later = {key: (replace(e, record=replace(e.record, time=99_000)),) for key, (e,) in list(same.items())[:1]}
+    assert asked.judge(later).rejected
+
+
 @pytest.mark.parametrize(("limit", "unseen"), [(0, False), (1, True)])
 def test_the_answer_from_a_cut_is_that_of_the_whole_log(
     election: Callable[..., Loaded], log: tuple[Event, ...], limit: int, unseen: bool
@@ -75,7 +101,8 @@ def test_the_answer_from_a_cut_is_that_of_the_whole_log(
     asked = check(election(limit, WINDOW), events).retrial(Options())
     assert asked is not None
     verdicts = set()
-    for change in (*mutants(asked), *({id(event): ()} for event in events)):
+    whole_files = [{id(event): () for event in events if event.run.node == node} for node in ("n1", "n2")]
+    for change in (*mutants(asked), *({id(event): ()} for event in events), *whole_files):
         whole = [new for event in events for new in change.get(id(event), (event,))]
         judgement, expected = asked.judge(change), validate(election(limit, WINDOW), whole)
         verdicts.add(judgement.verdict)

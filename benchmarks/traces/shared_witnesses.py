@@ -1,0 +1,142 @@
+"""The same as ``witnesses`` for guards of what all partitions share: sessions, registrations, who is controller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+from assay.checker.evaluate.traverse import variables_of
+from assay.traces.binding import Binder
+from assay.traces.conduct import Accepted, conclude
+from assay.traces.coverage import guard_labels
+from assay.traces.events import Event
+from assay.traces.replay import Properties, execution
+from assay.traces.restatement import compared_order
+from assay.traces.search.explore import Limits, Search
+from assay.traces.search.frontier import Frontier
+from assay.traces.search.model import ANY, Model
+from assay.traces.search.path import Path
+
+from .control import NODES, Outcome, Rule, without_guards
+from .recorded import retrial
+from .telling import Step, Teller
+from .witnesses import STEPS, Found, steps_alone
+
+NEAR = 1_000.0
+"""How far from the order of time a log that ends with a step is explained without a guard: it has its execution, that of the healthy log."""
+
+
+def exercised_by_all(run: str) -> frozenset[Rule]:
+    """The guards of the shared actions that a run took."""
+    kernel = retrial(run).search.model.kernel
+    moves = (path.move for path in _paths(run) if path.move is not None)
+    taken = {step.action for move in moves for step in (*move.hidden, *move.taken)}
+    return frozenset((action, label) for action in taken for label in guard_labels(kernel.action(action)))
+
+
+def shared_witness(run: str, rule: Rule) -> Found:
+    """A log of a run that a guard rejects, and which is accepted without it; or one that then breaks an invariant alone, or none."""
+    whole, free = retrial(run).search.model, _model(run, rule)
+    found = Found()
+    for path in _distinct(run, rule[0]):
+        state = whole.states[path.node.state]
+        steps = steps_alone(rule[0], state, free, whole)
+        found = replace(found, states=found.states + 1, alone=found.alone + bool(steps))
+        for step in steps[:STEPS]:
+            for last in _told_by(rule[0], step, free):
+                found = found.with_log(f"{run} after {path.read} lines, {step}", _judged(run, rule, path, last))
+                if found.is_final:
+                    return found
+    return found
+
+
+@cache
+def _paths(run: str) -> list[Path]:
+    """The healthy execution of what is shared, from its beginning on."""
+    asked = retrial(run)
+    search = asked.search
+    answer = conclude(search, search.begin(search.frontier.start), asked.options)
+    assert isinstance(answer, Accepted)
+    return list(answer.path.backwards())[::-1]
+
+
+def _distinct(run: str, action: str) -> Iterator[Path]:
+    """The beginnings of the healthy execution, of those that an action sees alike the first."""
+    model = retrial(run).search.model
+    read = {name for statement in model.kernel.action(action).body for name in variables_of(statement)}
+    kept = [at for at, variable in enumerate(model.kernel.variables) if variable.name in read]
+    seen: set[tuple[object, ...]] = set()
+    for path in _paths(run):
+        key = tuple(model.states[path.node.state][at] for at in kept)
+        if key not in seen:
+            seen.add(key)
+            yield path
+
+
+@cache
+def _model(run: str, rule: Rule) -> Model:
+    model = retrial(run).search.model
+    every = frozenset(action.name for action in model.kernel.actions)
+    return Model(without_guards(model.kernel, every, frozenset({rule})), model.plan)
+
+
+@cache
+def _teller(run: str, rule: Rule) -> Teller:
+    seen = [item.observation for item in retrial(run).search.frontier.order.items]
+    return Teller(_model(run, rule), [each for each in seen if not each.event.is_supposed])
+
+
+def _told_by(action: str, step: Step, free: Model) -> Iterator[Step]:
+    """The step itself where lines tell of it, or one that becomes possible by it: a hidden step is known by what follows."""
+    if action not in free.plan.hidden:
+        yield step
+        return
+    named = {call.action for rule in free.plan.rules for calls in rule.steps for call in calls}
+    for name in sorted(named):
+        anything = (ANY,) * len(free.meanings.actions[name].names)
+        if free.is_listable(name, anything):
+            for taken in free.call(name, anything, step.taken.state):
+                if taken.state != step.taken.state and not free.again(taken, step.before):
+                    yield Step(taken, step.taken.state)
+
+
+def _judged(run: str, rule: Rule, path: Path, step: Step) -> Iterator[Outcome]:
+    """What is said without the guard of logs that end with a step, of those that the whole spec rejects."""
+    kept = _kept(run, path)
+    time = max((event.record.time or 0 for event in kept), default=0) + 1
+    for event in _teller(run, rule).events(step, time):
+        outcome = _accepted(run, rule, [*kept, event])
+        told = outcome is not Outcome.REJECTED and _is_rejected(run, kept, event)
+        yield outcome if told else Outcome.REJECTED
+
+
+def _kept(run: str, path: Path) -> list[Event]:
+    """The events of which all was read on a path."""
+    order = retrial(run).search.frontier.order
+    unread = {id(item.observation.event) for item in order.items if path.node.cursors[item.stream] <= item.position}
+    read = {id(item.observation.event) for item in order.items} - unread
+    return [event for event in retrial(run).parts.shared if id(event) in read]
+
+
+def _accepted(run: str, rule: Rule, events: list[Event]) -> Outcome:
+    model = _model(run, rule)
+    observations = Binder(model.plan, model.applies).bind(events).observations
+    search = Search(model, Frontier(compared_order(model, observations)))
+    limits = Limits(model.plan.hidden_limit, NODES, window=NEAR)
+    path = search.run(search.begin(search.frontier.start), limits).path
+    if path is None:
+        return Outcome.REJECTED
+    broken = Properties(model, model.kernel.properties).broken(execution(model, path))
+    return Outcome.BY_INVARIANT if broken else Outcome.ACCEPTED
+
+
+def _is_rejected(run: str, kept: list[Event], event: Event) -> bool:
+    """Whether the whole spec rejects a log that begins as the run does and ends with an event."""
+    asked = retrial(run)
+    if not kept:
+        return False
+    begin = {id(each) for each in kept}
+    change: dict[int, tuple[Event, ...]] = {id(each): () for each in asked.parts.all if id(each) not in begin}
+    change[id(kept[-1])] = (kept[-1], event)
+    return asked.judge(change).rejected

@@ -1,0 +1,233 @@
+"""For a guard a log that it alone rejects: a partition's recorded lines up to some moment, and then a step that nothing else forbids, told as such steps are.
+
+The steps of the spec without the guard are looked for in all states that the partition was in, with all that was shared from then on: a partition may have
+gone on at any later moment as well. Of those that the whole spec does not allow, one is told in the lines of its action, in a log that ends with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from math import inf
+from random import Random
+
+from assay.checker.verdict import State
+from assay.traces.binding import bind
+from assay.traces.events import Event
+from assay.traces.history import Deed, History, Trail, Write, number_of
+from assay.traces.join import WIDTHS, slice_item
+from assay.traces.search.model import ANY, Model
+from assay.traces.slice_check import SliceCheck
+from assay.traces.slice_findings import Asked
+from assay.traces.validation import TraceVerdict
+
+from .coherent import Coherent
+from .control import Outcome, Rule, joiner_without, outcome_without
+from .recorded import retrial
+from .telling import Step, Teller
+
+KIND = "a step that a guard alone forbids"
+STEPS = 10
+"""How many steps of one state are told."""
+
+RANKS = Outcome.REJECTED, Outcome.NOT_ACCEPTED, Outcome.BY_INVARIANT, Outcome.ACCEPTED
+"""What can be said of a log without a guard that it rejects, the best last."""
+
+TRIED = 40
+"""How many logs of a run are judged for one guard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A way of a partition in the healthy execution, up to an entry, and a later position of what is shared."""
+
+    partition: str
+    trail: Trail
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found for a guard in a run: how many states were looked at and in how many it alone forbade a step, how many logs were judged, and the best of them."""
+
+    states: int = 0
+    alone: int = 0
+    tried: int = 0
+    outcome: Outcome = Outcome.REJECTED
+    text: str = ""
+
+    def with_log(self, text: str, outcomes: Iterable[Outcome]) -> Found:
+        """With what is said of more logs without the guard, up to the first that is accepted."""
+        found = self
+        for outcome in outcomes:
+            found = replace(found, tried=found.tried + 1)
+            if RANKS.index(outcome) > RANKS.index(found.outcome):
+                found = replace(found, outcome=outcome, text=text)
+            if found.is_final:
+                break
+        return found
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing better is to be looked for."""
+        return self.outcome is Outcome.ACCEPTED or self.tried >= TRIED
+
+
+def witness(run: str, rule: Rule) -> Found:
+    """A log of a run that a guard rejects, and which is accepted without it; or one that then breaks an invariant alone, or none."""
+    action, label = rule
+    free, whole = _model(run, action, label), _model(run, action, None)
+    found = Found()
+    for point in _shuffled(points(run, action), f"{run} {rule}"):
+        steps = steps_alone(action, _state(run, point), free, whole)
+        found = replace(found, states=found.states + 1, alone=found.alone + bool(steps))
+        for step in steps[:STEPS]:
+            for mutant in _logs(run, rule, point, step):
+                found = found.with_log(f"{run} {mutant.partition}, {mutant.text}", [_outcome(mutant, rule)])
+                if found.is_final:
+                    return found
+    return found
+
+
+def _shuffled(found: Iterable[Point], seed: str) -> list[Point]:
+    """The points in no order: those that are side by side differ least."""
+    every = list(found)
+    return Random(seed).sample(every, len(every))
+
+
+def steps_alone(action: str, state: State, free: Model, whole: Model) -> list[Step]:
+    """The steps of an action that a model allows in a state, and the whole one does not."""
+    before, same = free.number(state), whole.number(state)
+    found: list[Step] = []
+    for taken in free.call(action, (ANY,) * len(free.meanings.actions[action].names), before):
+        allowed = whole.call(action, tuple(value for _, value in taken.arguments), same)
+        if all(whole.states[each.state] != free.states[taken.state] for each in allowed):
+            found.append(Step(taken, before))
+    return found
+
+
+def _outcome(mutant: Coherent, rule: Rule) -> Outcome:
+    """What is said of a log without a guard; rejected, too, where the whole spec does not reject it."""
+    if outcome_without(mutant, frozenset()) is not Outcome.REJECTED:
+        return Outcome.REJECTED
+    outcome = outcome_without(mutant, frozenset({rule}))
+    if outcome not in (Outcome.ACCEPTED, Outcome.BY_INVARIANT):
+        return Outcome.REJECTED
+    judgement = retrial(mutant.run).judge(mutant.change)
+    if judgement.violations:
+        return outcome
+    held = outcome is Outcome.ACCEPTED and judgement.verdict is TraceVerdict.INCONCLUSIVE
+    return Outcome.NOT_ACCEPTED if held else Outcome.REJECTED
+
+
+def points(run: str, action: str) -> Iterator[Point]:
+    """The points at which an action may see another state of its partition, or of what is shared, than at those before."""
+    joiner = joiner_without(run, frozenset())
+    names = [rule for rule in joiner.model.plan.rules if any(c.action == action for s in rule.steps for c in s)]
+    view = joiner.views.of(names, numbered=False)
+    for partition, (_, trails) in ways(run).items():
+        seen: set[tuple[object, int]] = set()
+        for trail in trails:
+            for position in range(trail.position, len(view.classes)):
+                if (trail.own, view.classes[position]) not in seen:
+                    seen.add((trail.own, view.classes[position]))
+                    yield Point(partition, trail, position)
+
+
+@cache
+def ways(run: str) -> dict[str, tuple[History, list[Trail]]]:
+    """The healthy execution of each partition of a run, entry by entry."""
+    asked = retrial(run)
+    found: dict[str, tuple[History, list[Trail]]] = {}
+    for name, events in asked.parts.slices.items():
+        assert asked.joiner is not None
+        joiner, lines = asked.joiner, asked.joiner.lines(events)
+        history = History(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[-1])
+        quick = Asked(started=lines.started, partial=False, one_is_enough=True, explained=False)
+        findings = SliceCheck(history, joiner.blamer, lines.few, quick).run()
+        if not findings.is_open:
+            found[name] = history, list(findings.trail.backwards())[::-1]
+    return found
+
+
+def _state(run: str, point: Point) -> State:
+    """The state of the model at a point."""
+    history, _ = ways(run)[point.partition]
+    state = list(history.chain.states[point.position])
+    for at, value in zip(history.split.own, point.trail.own, strict=True):
+        state[at] = value
+    return tuple(state)
+
+
+@cache
+def _model(run: str, action: str, label: str | None) -> Model:
+    """The spec of a run's partitions without a guard, or as it is."""
+    joiner = joiner_without(run, frozenset() if label is None else frozenset({(action, label)}))
+    return Model(joiner.joint.split.kernel, joiner.model.plan)
+
+
+def _logs(run: str, rule: Rule, point: Point, step: Step) -> Iterator[Coherent]:
+    """The partition's log up to a point, with lines that tell of a step."""
+    history, trails = ways(run)[point.partition]
+    kept, last = _lines_up_to(trails, point)
+    if last is None:
+        return
+    begun = history.chain.earliest[point.position]
+    time = max(int(begun) if begun > -inf else 0, last.record.time or 0) + 1
+    for event in _teller(run, rule).events(step, time):
+        if _is_explained(run, point, event):
+            continue
+        change: dict[int, tuple[Event, ...]] = {
+            id(each): (each,) if id(each) in kept else () for each in retrial(run).parts.slices[point.partition]
+        }
+        change[id(last)] = (*change[id(last)], event)
+        whole = {key: new for key, new in change.items() if [id(each) for each in new] != [key]}
+        yield Coherent(run, KIND, point.partition, _version(point), str(step), (rule[1],), whole)
+
+
+def _is_explained(run: str, point: Point, event: Event) -> bool:
+    """Whether the whole spec explains a line as what comes next, by whatever action."""
+    history, _ = ways(run)[point.partition]
+    joiner = joiner_without(run, frozenset())
+    seen = [slice_item(number, each) for number, each in enumerate(joiner.binder.bind([event]).observations)]
+    numbers = {number for item in seen if (number := number_of(joiner.model, item)) is not None}
+    if numbers:
+        own = min(numbers)
+        entry: Deed | Write = Write(own, tuple(item for item in seen if number_of(joiner.model, item) == own))
+    else:
+        entry = Deed(next(item for item in seen if item.observation.pinned))
+    return bool(history.advance((point.trail,), entry))
+
+
+def _version(point: Point) -> int:
+    """The number of the write that comes next."""
+    numbers = (trail.entry.number for trail in point.trail.backwards() if isinstance(trail.entry, Write))
+    return max(numbers, default=-1) + 1
+
+
+def _lines_up_to(trails: list[Trail], point: Point) -> tuple[set[int], Event | None]:
+    """The events that are told of by a way up to a point, by identity, and the last of them; what waits for something later is none, unless it states a write."""
+    own = next(at for at, trail in enumerate(trails) if trail is point.trail)
+    written = {id(event) for trail in trails[: own + 1] if isinstance(trail.entry, Write) for event in _events(trail)}
+    later = {id(event) for trail in trails[own + 1 :] for event in _events(trail)} - written
+    kept = [event for trail in trails[: own + 1] for event in _events(trail) if id(event) not in later]
+    last = max(kept, key=lambda event: event.record.time or 0, default=None)
+    return {id(event) for event in kept}, last
+
+
+def _events(trail: Trail) -> list[Event]:
+    match trail.entry:
+        case Write(_, lines):
+            return [line.observation.event for line in lines]
+        case Deed(line):
+            return [line.observation.event]
+        case None:
+            return []
+
+
+@cache
+def _teller(run: str, rule: Rule) -> Teller:
+    model = _model(run, *rule)
+    events = [event for own in retrial(run).parts.slices.values() for event in own]
+    return Teller(model, bind(model.plan, events, model.applies).observations)
