@@ -129,7 +129,7 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
     actor, term, spoken = known["actor"], known["term"], frozenset(known["spoken"])
     told = _Told(reading, frozenset({actor, term}))
     saying: dict[tuple[Field, Field], list[int]] = defaultdict(list)
-    for number, acted in enumerate(told.each("acted", _acting_in(actor, term))):
+    for number, acted in enumerate(told.each("acted", _acting_in(actor, term, spoken))):
         if acted is not None:
             saying[acted].append(number)
     acting = {
