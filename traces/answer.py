@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial as bound
+from math import inf
 from textwrap import shorten
 from time import perf_counter
 from typing import NamedTuple
@@ -171,7 +172,8 @@ def _known(options: Options, reading: LogReading, missing: Sequence[Notice]) -> 
     lost = (*missing, *not_read(reading.notices))
     partial = any(notice.kind == UNREAD_BROKER for notice in lost) if options.supposes else bool(lost)
     begun = partial and all(notice.kind == BEFORE for notice in lost)
-    return replace(options, versions=protocol_versions(reading), partial=partial, begun=begun)
+    late = float(max(beginnings(reading), default=-inf)) if partial else -inf
+    return replace(options, versions=protocol_versions(reading), partial=partial, begun=begun, late=late)
 
 
 def _supposed(loaded: Loaded, reading: LogReading, clause: str | None, scope: Scope) -> list[Event]:

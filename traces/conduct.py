@@ -18,7 +18,8 @@ class Options:
     ``skew`` (milliseconds) goes before the clause's own. Where ``strict``, what the clause reports as known behaviour is not allowed for;
     otherwise what it reports of one of ``versions``, or all of it if none is known. Where the logs are ``partial``, a number that no line states
     is that of a write which the missing lines may tell of, and no hidden step is supposed in its place; and a search may visit a part of the nodes only,
-    ``OF_PARTIAL``. Where they lack their beginnings alone, ``begun``, a slice is taken for one of whole logs first.
+    ``OF_PARTIAL``. Where they lack their beginnings alone, ``begun``, a slice is taken for one of whole logs first. The last of their files begins at ``late``
+    (milliseconds): before that a line may have no explanation because of what the others would have told.
     Where the clause ``supposes``, no log is partial: what is missing is what its hidden steps stand for.
     ``jobs`` is by how many processes slices are answered; 0 as many as there are cores. With ``whole`` all slices are also searched together. Where a
     cap ends a search a ``solver`` goes on.
@@ -33,6 +34,7 @@ class Options:
     versions: tuple[str, ...] = ()
     partial: bool = False
     begun: bool = False
+    late: float = -inf
     supposes: bool = False
     jobs: int = 1
     whole: bool = False

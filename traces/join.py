@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import inf
 
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
@@ -47,7 +48,8 @@ STATES_KEPT = 10_000
 class Joint:
     """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
     is shared as slices see it, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with.
-    Where the kernel lacks guards, those of ``outside`` hold wherever nothing is guessed. Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before."""
+    Where the kernel lacks guards, those of ``outside`` hold wherever nothing is guessed. Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before;
+    the last of its files begins at ``late``."""
 
     split: Split
     plan: k.TracePlan
@@ -56,6 +58,7 @@ class Joint:
     writer: Writer
     partial: bool = False
     begun: bool = False
+    late: float = -inf
     outside: Split | None = None
 
     def tells_beginning(self, events: Selection) -> bool:
@@ -65,7 +68,8 @@ class Joint:
 
     def asks_as(self, other: Joint) -> bool:
         """Whether another joint of the same kernel, on whatever execution, asks the same of slices."""
-        return (self.plan, self.partial, self.begun) == (other.plan, other.partial, other.begun)
+        asked, others = ((each.plan, each.partial, each.begun, each.late) for each in (self, other))
+        return asked == others
 
     def of_parts(self) -> Joint:
         """The same where any lines may be missing."""
@@ -80,9 +84,8 @@ class Joint:
 def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer, options: Options) -> Joint:
     """The joint of an accepted path of what is shared."""
     seen = chain(shared, path, plan, split.seen(plan))
-    return Joint(
-        split, plan, seen, _assumed(split, plan, path), writer, options.partial and not options.begun, options.begun
-    )
+    partial = options.partial and not options.begun
+    return Joint(split, plan, seen, _assumed(split, plan, path), writer, partial, options.begun, options.late)
 
 
 def _assumed(split: Split, plan: k.TracePlan, path: Path) -> dict[str, frozenset[str]]:
@@ -164,6 +167,8 @@ class Joiner:
             return result
         if self.joint.begun:
             return self._of_parts.answer(name, lines)
+        if all((each.event.record.time or 0) < self.joint.late for each in result.violations):
+            return self._of_lost_lines(result, lines)
         order = _untold_order(result.violations, lines.observations)
         if order is not None:
             return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=order, violations=(), properties=())
@@ -179,6 +184,14 @@ class Joiner:
         place = result.violations[0].place
         reason = f"{place} fits only if {names}, of which no line tells, came at another time than assumed"
         return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
+
+    def _of_lost_lines(self, result: SliceResult, lines: Lines) -> SliceResult:
+        """The answer about a slice with mismatches where not all files have begun: only lines that contradict each other are any."""
+        sure = self._contradictions(result.violations, lines)
+        if sure:
+            return replace(result, violations=sure)
+        reason = f"{result.violations[0].place} has no explanation, and was written before all files begin"
+        return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, violations=(), properties=())
 
     def _contradictions(self, violations: Iterable[Violation], lines: Lines) -> tuple[Violation, ...]:
         """The mismatches of writes whose lines contradict each other: these are mismatches whenever hidden steps came."""

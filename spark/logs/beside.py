@@ -11,6 +11,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -59,13 +60,14 @@ def _begun(work: Callable[[], bytes]) -> tuple[BaseProcess, Connection] | None:
 
 def _do(work: Callable[[], bytes], sender: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sender.send_bytes(work())
+    with suppress(Exception):  # what goes wrong here goes wrong again where the work is done instead, and is told there
+        sender.send_bytes(work())
 
 
 def _found(receiver: Connection, until: float) -> bytes | None:
     try:
         return receiver.recv_bytes() if receiver.poll(max(0.0, until - monotonic())) else None
-    except EOFError:
+    except (EOFError, OSError):  # it ended, perhaps within what it sent
         return None
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from assay.grammar.diagnostics import SpecError
 from assay.grammar.load import load_text
+from assay.traces.conduct import Options
 from assay.traces.validate import validate
 from assay.traces.validation import TraceVerdict, Validation
 
@@ -336,3 +337,20 @@ def test_a_hidden_step_excuses_nothing_where_no_execution_has_it(
     answered = validate(load_text(text.replace("open: bool = true", "open: bool = false")), events)
     assert answered.hidden == {"lock": 1}
     assert [result.verdict for result in answered.slices] == [verdict]
+
+
+@pytest.mark.parametrize(("late", "verdict"), [(15, TraceVerdict.INCONSISTENT), (25, TraceVerdict.INCONCLUSIVE)])
+def test_what_was_written_before_all_files_begin_may_lack_what_the_others_would_tell(
+    late: float, verdict: TraceVerdict, line: Line, shelf: Line
+) -> None:
+    events = [
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 20, "Put", items=1, version=1),
+        line("n0", 1, 20_090, "Unlocked"),
+    ]
+    clause = "order: file; commit before line within 5 ms; skew 0 ms"
+    text = SHELVES.replace("GUARD", "bound room: t.items < Max").replace("order: file; skew 0 ms", clause)
+    found = validate(load_text(text), events, options=Options(partial=True, late=late))
+    assert found.verdict is verdict
+    if verdict is TraceVerdict.INCONCLUSIVE:
+        assert str(found.reason).endswith("has no explanation, and was written before all files begin")
