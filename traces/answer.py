@@ -84,8 +84,9 @@ def validated(
     asked = basis_of(shared, reading, beside)
     meter = None if asked is None else Meter(asked)
     found = answer_slices(shared, slices, options.jobs, None if meter is None else meter.measured)
-    known = _known(options, reading, beside.missing)
-    whole = answer_whole(loaded, shared, slices, found, clause, known) if options.whole else None
+    whole = None
+    if options.whole:
+        whole = answer_whole(loaded, shared, slices, found, clause, _known(options, reading, beside.missing))
     return answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
 
 
@@ -156,7 +157,7 @@ def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _As
         again = ask(kept)
         stuck = again.shared.stuck
         if stuck is None and again.shared.checked:
-            notice = left_out(reading, kept, time)
+            notice = left_out(reading, kept, time, [each.event for each in found.shared.violations])
             return again._replace(shared=replace(again.shared, late=True), notices=[notice, *again.notices])
     return found
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import islice
 
 import numpy as np
 
 from assay.traces.attribution import Stream
 from assay.traces.event_table import EventTable
-from assay.traces.events import Notice
+from assay.traces.events import Event, Notice
 from assay.traces.gaps import lost_starts
 from assay.traces.read import LogReading
 from assay.traces.readers.rows import NEVER
@@ -54,12 +55,12 @@ def _since(stream: Stream, time: int) -> Stream:
     return replace(stream, events=table.only(np.arange(first, len(table)))[0]) if first else stream
 
 
-def left_out(whole: LogReading, kept: LogReading, time: int) -> Notice:
-    """How much is not checked because it was written before a time."""
+def left_out(whole: LogReading, kept: LogReading, time: int, unexplained: Sequence[Event]) -> Notice:
+    """How much is not checked because it was written before a time; at the first line without an explanation, if one is known."""
     count = len(whole.events) - len(kept.events)
     shown = datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
     text = (
         f"{count:,} events before {shown} were left out: until then the beginnings of files are missing, and not every line "
         "has an explanation without them"
     )
-    return Notice("left out", next(iter(whole.events)).record.place, text)
+    return Notice("left out", next(iter((*unexplained, *islice(whole.events, 1)))).record.place, text)

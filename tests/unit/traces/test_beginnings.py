@@ -42,6 +42,9 @@ def test_what_was_written_before_a_time_is_left_out_and_counted(cut: LogReading)
     kept = since(cut, time)
     assert 0 < len(kept.events) < len(cut.events)
     assert int(kept.events.times.min()) >= time
-    notice = left_out(cut, kept, time)
+    unexplained = next(iter(kept.events))
+    assert left_out(cut, kept, time, [unexplained]).place == unexplained.record.place
+    notice = left_out(cut, kept, time, [])
+    assert notice.place == next(iter(cut.events)).record.place
     assert notice.text.startswith(f"{len(cut.events) - len(kept.events):,} events before 20")
     assert since(cut, 0).events.times.tolist() == cut.events.times.tolist()
