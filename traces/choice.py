@@ -13,6 +13,7 @@ from assay.grammar.load import Loaded
 from assay.traces.answer import Scope, validated
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Notice
+from assay.traces.gaps import EXPLAINED
 from assay.traces.read import LogReading
 from assay.traces.validation import TraceVerdict, Validation
 
@@ -84,7 +85,8 @@ def chosen(validation: Validation, choice: Choice, events: int) -> Validation:
     open_ = validation.verdict is TraceVerdict.INCONCLUSIVE and not validation.violations
     if choice.assumed is None or not (open_ or validation.verdict is TraceVerdict.CONSISTENT):
         return replace(validation, notices=notices)
-    reason = "; ".join(filter(None, (choice.assumed, validation.reason)))
+    own = validation.reason or ""  # which logs are missing, if that is all it says, is what is assumed
+    reason = "; ".join(filter(None, (choice.assumed, "" if own.startswith(EXPLAINED) else own)))
     return replace(validation, notices=notices, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
 
 

@@ -26,6 +26,8 @@ T = TypeVar("T")
 KIND = "missing logs"
 BEFORE = "missing beginning"
 UNREAD_BROKER = "missing broker"
+EXPLAINED = "every line has an explanation, and logs are missing"
+"""Why an answer is open where nothing is wrong."""
 # One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
 WITNESSES = 2
 _AT_ONCE = 16
@@ -69,7 +71,7 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     unread = not_read(validation.notices)
     if missing and validation.verdict is TraceVerdict.CONSISTENT:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
-        reason = f"every line has an explanation, and logs are missing: {missing[0].text}{more}"
+        reason = f"{EXPLAINED}: {missing[0].text}{more}"
         return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
     if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT:
         return answer
