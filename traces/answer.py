@@ -24,6 +24,7 @@ from assay.traces.events import Event, Notice
 from assay.traces.gaps import BEFORE, UNREAD_BROKER, gaps, not_read, with_gaps
 from assay.traces.impact import Basis, Meter, basis, with_impact
 from assay.traces.join import SliceAnswer
+from assay.traces.memory import give_back
 from assay.traces.overview import configured, protocol_versions
 from assay.traces.plan import trace_plan
 from assay.traces.read import LogReading, UnmappedLines
@@ -81,6 +82,8 @@ def validated(
     """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated."""
     begun = perf_counter()
     shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
+    reading.memory.forget()
+    give_back(len(reading.events))
     asked = basis_of(shared, reading, beside)
     meter = None if asked is None else Meter(asked)
     found = answer_slices(shared, slices, options.jobs, None if meter is None else meter.measured)

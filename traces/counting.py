@@ -68,6 +68,10 @@ class Memory:
             found = self._counting[key] = Counting(names)
         return found
 
+    def forget(self) -> None:
+        """Let go of it all, where there is no other answer."""
+        self._counting.clear()
+
     def __reduce__(self) -> tuple[type[Memory], tuple[()]]:
         """It does not travel: another process has other numbers."""
         return Memory, ()
