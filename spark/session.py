@@ -69,7 +69,13 @@ LOCALLY = {
 
 def local_settings(master: str) -> dict[str, str]:
     """Settings with which a session begins."""
-    return LOCALLY if master.startswith("local") else {}
+    return {**LOCALLY, "spark.driver.memory": f"{_heap()}m"} if master.startswith("local") else {}
+
+
+def _heap() -> int:
+    """The most megabytes that Java may take here: a gigabyte, which is Spark's own, is too little for what comes of some gigabytes of logs."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    return min(max(memory // 6, 1_024), 4_096)
 
 
 @contextmanager
