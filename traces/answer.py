@@ -32,6 +32,7 @@ from assay.traces.selection import Selection
 from assay.traces.supposed import supposed_events, told
 from assay.traces.supposed_quorum import events_of_members, unread_members
 from assay.traces.supposing import Said
+from assay.traces.twins import twins
 from assay.traces.validate import (
     SharedAnswer,
     answer_slices,
@@ -63,11 +64,12 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What there is to say of a log beside the answer: notices, lines that no shape describes, and what is missing."""
+    """What there is to say of a log beside the answer: notices, lines that no shape describes, what is missing, and processes of one id."""
 
     notices: tuple[Notice, ...]
     unmapped: tuple[UnmappedLines, ...]
     missing: tuple[Notice, ...]
+    twins: tuple[Remark, ...]
 
 
 def validated(
@@ -115,7 +117,11 @@ def ask_shared(
     known = _known(options, reading, missing)
     ask = bound(_ask, loaded, options=known, clause=clause, scope=scope, supported=supported)
     found = _from_later(reading, ask) if known.partial and supported else ask(reading)
-    return found.shared, found.slices, Beside((*reading.notices, *found.notices), reading.unmapped, missing)
+    return (
+        found.shared,
+        found.slices,
+        Beside((*reading.notices, *found.notices), reading.unmapped, missing, tuple(twins(reading))),
+    )
 
 
 class _Asked(NamedTuple):
@@ -198,7 +204,7 @@ def answer(
 ) -> Validation:
     """The answer about the log, of those about its parts, and about all slices together."""
     concluded = conclusion(shared, slices, seconds, whole)
-    found = replace(concluded, notices=beside.notices, remarks=tuple(_remarks(shared)))
+    found = replace(concluded, notices=beside.notices, remarks=(*beside.twins, *_remarks(shared)))
     found = with_gaps(_with_unread(found, beside.unmapped), list(beside.missing))
     found = window.since(found, scope.since) if scope.since is not None else found
     found = window.without_known(found, scope.known) if scope.known is not None else found

@@ -5,7 +5,7 @@
   const span = Math.max(1, data.end - data.begin), count = ev.kind.length;
   const byId = (id) => document.getElementById(id);
   const canvas = byId("canvas"), pen = canvas.getContext("2d");
-  const LABEL = 230, NAME = 132, AXIS = 24, MARKS = 16, BAND = 15, GAP = 8;
+  const LABEL = 290, NAME = 150, AXIS = 24, MARKS = 16, BAND = 15, GAP = 8;
   let from = 0, to = span, chosen = null;
 
   // ------------------------------------------------------------------ where things are
