@@ -14,7 +14,7 @@ import numpy as np
 from assay.grammar.kernel import TracePlan, TraceRule
 from assay.grammar.values import Value
 from assay.traces.decode import OutOfRangeError, UnfitError, decode
-from assay.traces.events import Event, Field, Place
+from assay.traces.events import Event, Field, Place, ProcessRun
 from assay.traces.selection import Selection
 from assay.traces.shapes.form import LineFields
 from assay.traces.statement import StatementKeys, named_by
@@ -111,9 +111,13 @@ NO_CONDITION = "no rule's fields and condition fit"
 
 
 def fields_of(event: Event) -> dict[str, Field]:
-    """The event's fields, and those that every event has: the node's name and the process run's."""
+    """The event's fields, and those that every event has: the node's name, the process run's, and that of the run before it if there was one."""
     fields = event.fields.read() if isinstance(event.fields, LineFields) else event.fields
-    return {"node": event.run.node, "run": str(event.run), **fields}
+    run = event.run
+    given = {"node": run.node, "run": str(run), **fields}
+    if run.number > 1 and given["node"] is not None:
+        given.setdefault("previous_run", str(ProcessRun(run.node, run.number - 1)))
+    return given
 
 
 def observe(event: Event, rule: TraceRule, condition: Condition) -> Observation | Misfit | None:

@@ -14,7 +14,7 @@ from assay.grammar.kernel import TraceRule
 from assay.traces.events import Event
 from assay.traces.shapes.form import Form, LineFields
 
-OF_THE_FILE = frozenset({"node", "run"})
+OF_THE_FILE = frozenset({"node", "run", "previous_run"})
 """The fields that every event has: they come from where a line stands, not from what it says."""
 
 EVERY_SLICE = "slice"
