@@ -90,7 +90,8 @@ def _reading(size: str) -> Iterator[Line]:
 def _warm(spark: SparkSession, inputs: Inputs, question: Question, job: bytes) -> None:
     """Two files read, so that what processes load once, and the code that they make, is not measured: slices are one task, that each process has in turn."""
     few = inputs.files[:2]
-    for finish in (_counted, *[partial(_slices, job)] * CORES):
+    finishes: list[Callable[[DataFrame], int | None]] = [_counted, *[partial(_slices, job)] * CORES]
+    for finish in finishes:
         finish(read_files(spark, few, question.read, PART))
 
 

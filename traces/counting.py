@@ -25,6 +25,7 @@ from assay.traces.shapes.form import Form
 from assay.traces.statement import IN_PLACE, OF_THE_FILE, StatementKeys
 
 T = TypeVar("T")
+H = TypeVar("H", bound=Hashable)
 
 Counted = tuple[npt.NDArray[np.signedinteger[Any]], Numbers]
 """The numbers of what events state, and what each of these numbers is known by."""
@@ -149,6 +150,31 @@ def _together(parts: Iterable[tuple[Sequence[Event], Numbers]]) -> Iterator[list
     yield from waiting.values()
 
 
+class _Distinct:
+    """What was made of statements that were interned, each thing once, and which of these was made of each."""
+
+    def __init__(self) -> None:
+        self._things: dict[Any, int] = {}
+        self._numbers = np.empty(0, np.int32)
+
+    def numbers(self, count: int) -> npt.NDArray[np.int32]:
+        """For each of so many statements the number of what was made of it, or ``LOOSE``."""
+        if len(self._numbers) < count:
+            more = np.full(max(count, 2 * len(self._numbers)) - len(self._numbers), LOOSE, np.int32)
+            self._numbers = np.concatenate((self._numbers, more))
+        return self._numbers
+
+    def add(self, known: Numbers, things: Iterable[Any]) -> None:
+        """What was made of some statements that are new."""
+        self._numbers[known] = [self._things.setdefault(each, len(self._things)) for each in things]
+
+    def of(self, known: Numbers) -> set[Any]:
+        """What was made of some statements."""
+        stated = np.zeros(len(self._things), np.bool_)
+        stated[self._numbers[known]] = True
+        return {thing for thing, number in self._things.items() if stated[number]}
+
+
 class Counting:
     """Numbers what events state in some fields (NOTE(kept numbers)), and remembers what was worked out of it."""
 
@@ -162,6 +188,7 @@ class Counting:
         self._keys = StatementKeys(names)
         self._loose: dict[Hashable, int] = {}
         self._told: dict[Hashable, dict[int, Any]] = {}
+        self._distinct: dict[Hashable, _Distinct] = {}
 
     def count(self, parts: Sequence[Sequence[Event]]) -> Counted:
         """The numbers of what the events of some logs state, one log after the other, without those that no event has; and what each of them is known by from
@@ -259,6 +286,25 @@ class Counting:
         places[used] = np.arange(len(used), dtype=np.int32)
         known = np.where(used < interned, used, np.where(used < end, LOOSE, LOOSE - 1 - (used - end)))
         return places[numbers], known
+
+    def distinct(
+        self,
+        what: Hashable,
+        known: Numbers,
+        examples: Callable[[Numbers], Iterable[Event]],
+        make: Callable[[Event], H],
+    ) -> set[H]:
+        """All that is made of some statements, each thing once; otherwise as :meth:`each`. What was made before is not gone through again."""
+        told = self._distinct.get(what)
+        if told is None:
+            told = self._distinct[what] = _Distinct()
+        plain = np.flatnonzero(known >= 0)
+        fresh = plain[told.numbers(len(self._interning))[known[plain]] < 0]
+        told.add(known[fresh], map(make, examples(fresh)))
+        others = np.flatnonzero(known < 0)
+        return told.of(known[plain]).union(
+            self.each(what, known[others].tolist(), lambda which: examples(others[which]), make)
+        )
 
     def each(
         self,
