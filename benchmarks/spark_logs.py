@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.grammar.load import Loaded, bundled_specs, load_spec
 from assay.report.validation_object import validation_object
-from assay.spark.logs.asking import Clusters, Question, texts_of
+from assay.spark.logs.asking import Clusters, Question, clusters_of, texts_of
 from assay.spark.logs.inputs import Inputs, list_inputs
 from assay.spark.logs.reading import NO_FILE, read_files, settings
 from assay.spark.logs.validation import AS_USUAL, ClusterAnswer, asked, shared_answers, slice_answers, validating
@@ -39,7 +39,7 @@ from assay.traces.plan import trace_plan
 from assay.traces.read import no_collection, read_logs
 from assay.traces.samples import sample, unpack_sample
 from assay.traces.slices import sliced
-from assay.traces.wire import from_bytes, to_bytes
+from assay.traces.wire import to_bytes
 from benchmarks.effort import processor_seconds
 from benchmarks.spark_live import live
 from benchmarks.spark_state import state
@@ -88,9 +88,10 @@ def _reading(size: str) -> Iterator[Line]:
 
 
 def _warm(spark: SparkSession, inputs: Inputs, question: Question, job: bytes) -> None:
-    """Two files read, so that what processes load once, and the code that they make, is not measured."""
+    """Two files read, so that what processes load once, and the code that they make, is not measured: slices are one task, that each process has in turn."""
     few = inputs.files[:2]
-    for finish in (_counted, partial(_slices, job)):
+    finishes: list[Callable[[DataFrame], int | None]] = [_counted, *[partial(_slices, job)] * CORES]
+    for finish in finishes:
         finish(read_files(spark, few, question.read, PART))
 
 
@@ -121,7 +122,7 @@ def _sliced(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     """The slices of a cluster, of what was read of its files, with how many events each has."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
-    cluster: Clusters = from_bytes(job)
+    cluster = clusters_of(job)
     rows = chain([{"file": NO_FILE}], (row for batch in batches for row in batch.to_pylist()))
     with no_collection():
         reading = texts_of(cluster, "", rows).reading(cluster.question.read)

@@ -6,14 +6,12 @@ Spark makes of it.
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
 from typing import Any
 
 from assay.checker.explicit.level_file import Chunk, DamagedError, Parent
@@ -32,6 +30,7 @@ from assay.spark.key_file import unpack as unpack_keys
 from assay.spark.manifest import LevelPart, key_name, rows, unpack
 from assay.spark.program import load
 from assay.spark.storage import Storage, new_name
+from assay.spark.worker import settle
 
 NO_FILES, NO_MEMORY = "E834", "E836"
 MARK = re.compile(r"ASSAY\[(E\d{3})\]: (.*)")
@@ -92,14 +91,6 @@ def _found(found: dict[str, Any]) -> Found:
     return Found(**(found | {"state": tuple(found["state"]), "row": tuple(found["row"])}))
 
 
-@cache
-def settle() -> None:
-    """Let what a worker of Spark has loaded be no matter of garbage collection any more: it looks for garbage after each task, among everything."""
-    if "SPARK_REUSE_WORKER" in os.environ:
-        gc.collect()
-        gc.freeze()
-
-
 @contextmanager
 def told() -> Iterator[None]:
     """Inside, what goes wrong with files and memory becomes a ``TaskProblem``."""
@@ -124,7 +115,7 @@ class Work:
         self.storage = Storage(job.workdir)
         self.manifest = unpack(self.storage.read(name))
         self.compiled: Compiled = load(job.workdir, self.manifest.kernel)
-        settle()
+        settle("kernel")
         self.stretch = stretches(job.parts)[part]
         self.keys = Keys(self.manifest.saved.keys)
         self.tally = new_tally(self.compiled)

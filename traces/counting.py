@@ -7,9 +7,10 @@ gone nothing is left but a number that no event has.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +25,16 @@ from assay.traces.shapes.form import Form
 from assay.traces.statement import IN_PLACE, OF_THE_FILE, StatementKeys
 
 T = TypeVar("T")
+H = TypeVar("H", bound=Hashable)
 
 Counted = tuple[npt.NDArray[np.signedinteger[Any]], Numbers]
 """The numbers of what events state, and what each of these numbers is known by."""
 
 LOOSE = -1
 """In place of a number: the event has to be looked at by itself."""
+
+AT_ONCE = 1 << 16
+"""So many events are numbered together, or a few more: each takes some bytes while it is."""
 
 _ABSENT = object()
 _GIVEN = 1 << 32
@@ -120,6 +125,56 @@ class _Forms:
         self._groups.append(groups.setdefault(group, len(groups)))
 
 
+class _Some(NamedTuple):
+    """Events of one log whose records are packed in one source, the log, and where the numbers of what all its events state belong."""
+
+    packed: Packed
+    part: LogEvents
+    numbers: Numbers
+
+
+def _together(parts: Iterable[tuple[Sequence[Event], Numbers]]) -> Iterator[list[_Some]]:
+    """The packed events of logs, of each source many together: a cluster has a hundred logs of a hundred runs, most of them short."""
+    waiting: dict[tuple[int, int], list[_Some]] = {}
+    sizes: Counter[tuple[int, int]] = Counter()
+    for part, numbers in parts:
+        if not isinstance(part, LogEvents):
+            continue
+        for packed in part.packed():
+            key = id(packed.moulds), id(packed.digits)
+            waiting.setdefault(key, []).append(_Some(packed, part, numbers))
+            sizes[key] += len(packed.at)
+            if sizes[key] >= AT_ONCE:
+                yield waiting.pop(key)
+                del sizes[key]
+    yield from waiting.values()
+
+
+class _Distinct:
+    """What was made of statements that were interned, each thing once, and which of these was made of each."""
+
+    def __init__(self) -> None:
+        self._things: dict[Any, int] = {}
+        self._numbers = np.empty(0, np.int32)
+
+    def numbers(self, count: int) -> npt.NDArray[np.int32]:
+        """For each of so many statements the number of what was made of it, or ``LOOSE``."""
+        if len(self._numbers) < count:
+            more = np.full(max(count, 2 * len(self._numbers)) - len(self._numbers), LOOSE, np.int32)
+            self._numbers = np.concatenate((self._numbers, more))
+        return self._numbers
+
+    def add(self, known: Numbers, things: Iterable[Any]) -> None:
+        """What was made of some statements that are new."""
+        self._numbers[known] = [self._things.setdefault(each, len(self._things)) for each in things]
+
+    def of(self, known: Numbers) -> set[Any]:
+        """What was made of some statements."""
+        stated = np.zeros(len(self._things), np.bool_)
+        stated[self._numbers[known]] = True
+        return {thing for thing, number in self._things.items() if stated[number]}
+
+
 class Counting:
     """Numbers what events state in some fields (NOTE(kept numbers)), and remembers what was worked out of it."""
 
@@ -133,59 +188,75 @@ class Counting:
         self._keys = StatementKeys(names)
         self._loose: dict[Hashable, int] = {}
         self._told: dict[Hashable, dict[int, Any]] = {}
+        self._distinct: dict[Hashable, _Distinct] = {}
 
     def count(self, parts: Sequence[Sequence[Event]]) -> Counted:
         """The numbers of what the events of some logs state, one log after the other, without those that no event has; and what each of them is known by from
         one time to the next, ``LOOSE`` if it is known by nothing."""
         before, self._forms = self._forms, {}
         found = [np.full(len(part), LOOSE, np.int64) for part in parts]
-        for part, own in zip(parts, found, strict=True):
-            if isinstance(part, LogEvents):
-                for packed in part.packed():
-                    if id(packed.moulds) in before:
-                        self._forms[id(packed.moulds)] = before[id(packed.moulds)]
-                    own[packed.at] = self._numbers(packed, part)
+        for some in _together(zip(parts, found, strict=True)):
+            moulds = some[0].packed.moulds
+            if id(moulds) in before:
+                self._forms[id(moulds)] = before[id(moulds)]
+            numbers, begin = self._numbers(moulds, some), 0
+            for each in some:
+                end = begin + len(each.packed.at)
+                each.numbers[each.packed.at] = numbers[begin:end]
+                begin = end
         fresh = len(self._interning)
         for part, own in zip(parts, found, strict=True):
             fresh = self._count_loose(own, part, fresh)
         return self._dense(np.concatenate([np.empty(0, np.int64), *found]))
 
-    def _numbers(self, packed: Packed, part: LogEvents) -> Numbers:
-        """The numbers of events of packed records; of those that name a session, nothing is said."""
-        forms = self._forms.get(id(packed.moulds))
+    def _numbers(self, moulds: Moulds, some: Sequence[_Some]) -> Numbers:
+        """The numbers of events of packed records, all of one source; of those that name a session, nothing is said."""
+        forms = self._forms.get(id(moulds))
         if forms is None:
-            forms = self._forms[id(packed.moulds)] = _Forms(self._names, packed.moulds)
+            forms = self._forms[id(moulds)] = _Forms(self._names, moulds)
         forms.extend(self._alike, self._groups)
-        codes = forms.first_form[packed.numbers] + packed.forms
-        given = self._givens(forms, codes, packed.sessions, part)
+        codes, begins = (
+            np.concatenate(each) for each in zip(*((s.packed.codes, s.packed.begins) for s in some), strict=True)
+        )
+        given = self._givens(forms, codes, some)
         known = given >= 0
         found = np.full(len(codes), LOOSE, np.int64)
         owners = forms.alike[codes[known]] * _GIVEN + given[known]
         found[known] = self._interning.numbers(
-            codes[known], packed.begins[known], owners, forms.first, forms.chosen, packed.digits
+            codes[known], begins[known], owners, forms.first, forms.chosen, some[0].packed.digits
         )
         return found
 
-    def _givens(self, forms: _Forms, codes: Numbers, sessions: Numbers, part: LogEvents) -> Numbers:
-        """The number of what is added to each event, of the fields that are asked for."""
-        keys = forms.groups[codes] * len(part.sessions.names) + sessions
-        places = np.full(len(self._groups) * len(part.sessions.names), len(codes), np.int64)
+    def _givens(self, forms: _Forms, codes: Numbers, some: Sequence[_Some]) -> Numbers:
+        """The number of what is added to each event, of the fields that are asked for: the same for those of one log that are of one group and of one session."""
+        sizes = [len(each.packed.at) for each in some]
+        sessions = np.array([len(each.part.sessions.names) for each in some])
+        begins = np.cumsum(sessions * len(self._groups)) - sessions * len(self._groups)
+        keys = np.concatenate([each.packed.sessions.astype(np.int64) for each in some])
+        keys += forms.groups[codes] * np.repeat(sessions, sizes) + np.repeat(begins, sizes)
+        places = np.full(int((sessions * len(self._groups)).sum()), len(codes), np.int64)
         places[keys[::-1]] = np.arange(len(codes) - 1, -1, -1)
         distinct = np.flatnonzero(places < len(codes))
-        first = places[distinct]
+        which = np.searchsorted(begins, distinct, side="right") - 1
+        groups, names = np.divmod(distinct - begins[which], sessions[which])
         kinds: list[Any] = list(self._groups)
-        found = np.empty(len(distinct), np.int64)
-        for at, (key, example) in enumerate(zip(distinct.tolist(), first.tolist(), strict=True)):
-            group, session = divmod(key, len(part.sessions.names))
-            names, of_the_file, _ = kinds[group]
-            _, form = forms.forms[int(codes[example])]
-            found[at] = self._given_number(part, form, part.sessions.names[session], names, of_the_file=of_the_file)
-        places[distinct] = found
+        rows = zip(*(each.tolist() for each in (which, groups, names, codes[places[distinct]])), strict=True)
+        places[distinct] = [
+            self._given_number(
+                some[at].part, forms.forms[code][1], some[at].part.sessions.names[session], *kinds[group][:2]
+            )
+            for at, group, session, code in rows
+        ]
         given: Numbers = places[keys]
         return given
 
     def _given_number(
-        self, part: LogEvents, form: Form, session: str | None, names: Sequence[str], *, of_the_file: bool
+        self,
+        part: LogEvents,
+        form: Form,
+        session: str | None,
+        names: Sequence[str],
+        of_the_file: bool,
     ) -> int:
         more = part.author.added(form, session)
         if more is None:
@@ -215,6 +286,25 @@ class Counting:
         places[used] = np.arange(len(used), dtype=np.int32)
         known = np.where(used < interned, used, np.where(used < end, LOOSE, LOOSE - 1 - (used - end)))
         return places[numbers], known
+
+    def distinct(
+        self,
+        what: Hashable,
+        known: Numbers,
+        examples: Callable[[Numbers], Iterable[Event]],
+        make: Callable[[Event], H],
+    ) -> set[H]:
+        """All that is made of some statements, each thing once; otherwise as :meth:`each`. What was made before is not gone through again."""
+        told = self._distinct.get(what)
+        if told is None:
+            told = self._distinct[what] = _Distinct()
+        plain = np.flatnonzero(known >= 0)
+        fresh = plain[told.numbers(len(self._interning))[known[plain]] < 0]
+        told.add(known[fresh], map(make, examples(fresh)))
+        others = np.flatnonzero(known < 0)
+        return told.of(known[plain]).union(
+            self.each(what, known[others].tolist(), lambda which: examples(others[which]), make)
+        )
 
     def each(
         self,

@@ -151,7 +151,10 @@ class EventTable(Events):
 
     def traits(self) -> Counter[Traits]:
         """The traits of the events, and how many have them."""
-        return sum(map(traits, self.parts), Counter())
+        found: Counter[Traits] = Counter()
+        for part in self.parts:
+            found.update(traits(part))
+        return found
 
     def where(self, ask: Callable[[Traits], bool]) -> Numbers:
         """The positions of the events of such lines."""

@@ -81,12 +81,11 @@ def _traits_of_form(mould: Mould, form: Form) -> Traits:
 
 
 class Packed(NamedTuple):
-    """Events of packed records of one source: where each is among all, its mould and which form of it, where its digits begin, and the session's number."""
+    """Events of packed records of one source: where each is among all, the number of its form among those of all moulds, where its digits begin, and the session's number."""
 
     at: Numbers
     moulds: Moulds
-    numbers: Numbers
-    forms: Numbers
+    codes: Numbers
     begins: Numbers
     sessions: Numbers
     digits: npt.NDArray[np.uint8]
@@ -210,8 +209,8 @@ class LogEvents(Events):
         """The positions of the events of such forms, and of all that are of none."""
         loose = np.ones(len(self), np.bool_)
         for packed in self.packed():
-            first, forms = packed.moulds.forms
-            codes, which = np.unique(first[packed.numbers] + packed.forms, return_inverse=True)
+            _, forms = packed.moulds.forms
+            codes, which = np.unique(packed.codes, return_inverse=True)
             loose[packed.at] = np.array([ask(forms[code][1]) for code in codes.tolist()], np.bool_)[which]
         return np.flatnonzero(loose)
 
@@ -243,10 +242,12 @@ class LogEvents(Events):
         known: dict[Traits, int] = {}
         found = np.full(len(self), _UNTOLD, np.int32)
         for packed in self.packed():
-            first, forms = packed.moulds.forms
-            codes, which = np.unique(first[packed.numbers] + packed.forms, return_inverse=True)
-            numbers = [known.setdefault(_traits_of_form(*forms[code]), len(known)) for code in codes.tolist()]
-            found[packed.at] = np.array(numbers, np.int32)[which]
+            every, of_form = packed.moulds.told_by_form(_traits_of_form)
+            which = of_form[packed.codes]
+            stated = np.flatnonzero(np.bincount(which))
+            numbers = np.zeros(len(every), np.int32)
+            numbers[stated] = [known.setdefault(every[each], len(known)) for each in stated.tolist()]
+            found[packed.at] = numbers[which]
         loose = np.flatnonzero(found == _UNTOLD)
         found[loose] = [known.setdefault(traits_of(event), len(known)) for event in self.at(loose)]
         return list(known), found.astype(np.min_scalar_type(len(known)))
@@ -266,13 +267,16 @@ class LogEvents(Events):
 
     def packed(self) -> Iterator[Packed]:
         """The events of packed records, in no order; those of records that state one thing several times are not among them."""
-        rows, columns = self.rows, self._rows.columns
+        rows = self.rows
         forms = self._forms_at(np.arange(len(rows)), rows)
-        for number, source in enumerate(self._rows.sources):
-            fitting = (columns.sources == number) & (columns.moulds >= 0) & ~self._doubtful
-            at = np.flatnonzero(fitting[rows])
-            own = rows[at]
-            moulds = columns.moulds[own].astype(np.int64)
-            yield Packed(
-                at, source.moulds, moulds, forms[at], columns.begins[own], self.sessions.numbers[own], source.digits
-            )
+        moulds, begins = (self._rows.column(name) for name in ("moulds", "begins"))
+        for source, records in self._rows.by_source(~self._doubtful):
+            at = own = records
+            if not self._plain:
+                fitting = np.zeros(len(moulds), np.bool_)
+                fitting[records] = True
+                at = np.flatnonzero(fitting[rows])
+                own = rows[at]
+            first, _ = source.moulds.forms
+            codes = first[moulds[own]] + forms[at]
+            yield Packed(at, source.moulds, codes, begins[own], self.sessions.numbers[own], source.digits)

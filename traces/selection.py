@@ -19,7 +19,7 @@ from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.form import LineFields
 from assay.traces.statement import EVERY_SLICE
 
-T = TypeVar("T")
+H = TypeVar("H", bound=Hashable)
 
 _NONE = -1
 
@@ -180,13 +180,17 @@ class Selection(Events):
         """When each of the events was written at the latest, in milliseconds since the epoch; 1 where that is not known."""
         return self.table.ends(self.positions)
 
-    def each(self, statements: Statements, positions: Positions, what: Hashable, make: Callable[[Event], T]) -> list[T]:
-        """What is made of all that some events of the table state, as this selection sees them (``EventTable.each``)."""
+    def distinct(
+        self, statements: Statements, positions: Positions, what: Hashable, make: Callable[[Event], H]
+    ) -> set[H]:
+        """All that is made of what some events of the table state, as this selection sees them, each thing once (``Counting.distinct``)."""
         first = np.full(len(statements.known), _NONE, np.int32)
         first[statements.numbers[positions[::-1]]] = positions[::-1]
         stated = np.flatnonzero(first != _NONE)
-        known = statements.known[stated].tolist()
-        return statements.counting.each(what, known, lambda which: self._made(first[stated[which]]), make)
+        examples = first[stated]
+        return statements.counting.distinct(
+            what, statements.known[stated], lambda which: self._made(examples[which]), make
+        )
 
     def stated(self) -> dict[int, Stated]:
         """What the events state, by its number, in the order of the first events that do."""

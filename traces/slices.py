@@ -15,7 +15,7 @@ from assay.traces.events import Event
 from assay.traces.lives import lives
 from assay.traces.selection import Mark, Selection
 
-T = TypeVar("T")
+H = TypeVar("H", bound=Hashable)
 
 Name = tuple[str, ...]
 
@@ -38,14 +38,15 @@ class SlicedEvents:
     def __len__(self) -> int:
         return len(self.shared) + sum(map(len, self.slices.values()))
 
-    def each(self, what: Hashable, make: Callable[[Event], T]) -> Iterator[T]:
-        """What is made of all that events state, of no slice and as slices see it, whatever slices they are; what is worked out is kept (NOTE(kept numbers))."""
+    def distinct(self, what: Hashable, make: Callable[[Event], H]) -> set[H]:
+        """All that is made of what events state, of no slice and as slices see it, each thing once; what is worked out is kept (NOTE(kept numbers))."""
         statements = self.shared.table.statements(self.names)
-        yield from self.shared.each(statements, self.shared.positions, (what, "shared"), make)
+        found = self.shared.distinct(statements, self.shared.positions, (what, "shared"), make)
         if self.slices:
             one, *others = self.slices.values()
             positions = np.concatenate([one.positions, *(each.positions for each in others)])
-            yield from one.each(statements, positions, (what, "of slices"), make)
+            found |= one.distinct(statements, positions, (what, "of slices"), make)
+        return found
 
 
 def unsliced(events: Sequence[Event], names: Names) -> SlicedEvents:

@@ -199,7 +199,9 @@ def check(
     names = fields_read(trace_plan(loaded.kernel, clause))
     parts = unsliced(events, names) if slicing is None else sliced(slicing, events, names)
     needing = Needing(trace_plan(loaded.kernel, clause))
-    kernel, plan = kernel_for(loaded, parts.each((needing.plan.name, needing.plan.rules), needing), len(parts), clause)
+    kernel, plan = kernel_for(
+        loaded, parts.distinct((needing.plan.name, needing.plan.rules), needing), len(parts), clause
+    )
     if options.skew is not None:
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
     plan = strict(plan) if options.strict else of_versions(plan, options.versions)

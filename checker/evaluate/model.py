@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from assay.checker.evaluate.action import ActionMeaning, Arguments
@@ -10,10 +10,34 @@ from assay.checker.evaluate.expression import scope_of
 from assay.checker.evaluate.initial import InitMeaning
 from assay.checker.evaluate.outcome import Outcome
 from assay.checker.evaluate.remembering import remembering
-from assay.checker.evaluate.scope import Meaning
+from assay.checker.evaluate.scope import Meaning, Scope
 from assay.checker.evaluate.update import Updater
 from assay.grammar.kernel import Expr, Kernel
 from assay.grammar.values import Value
+
+
+class Actions(Mapping[str, ActionMeaning]):
+    """The actions of a kernel by name, each made ready when it is asked for: of a kernel for a log, its slices and what they share take a few each."""
+
+    __slots__ = ("_bounded", "_made", "_nodes", "_scope", "_updater")
+
+    def __init__(self, kernel: Kernel, scope: Scope, updater: Updater, *, bounded: bool) -> None:
+        self._nodes = {action.name: action for action in kernel.actions}
+        self._scope, self._updater, self._bounded = scope, updater, bounded
+        self._made: dict[str, ActionMeaning] = {}
+
+    def __getitem__(self, name: str) -> ActionMeaning:
+        found = self._made.get(name)
+        if found is None:
+            node = self._nodes[name]
+            found = self._made[name] = ActionMeaning(node, self._scope, self._updater, bounded=self._bounded)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
 
 
 class Model:
@@ -22,7 +46,7 @@ class Model:
     ``strict`` names sorts as in ``Scope``. With ``remember``, values are remembered (NOTE(remembering)).
     """
 
-    __slots__ = ("actions", "init", "kernel", "scope", "steps")
+    __slots__ = ("_steps", "actions", "init", "kernel", "scope")
 
     def __init__(
         self, kernel: Kernel, *, bounded: bool = True, strict: frozenset[str] = frozenset(), remember: bool = False
@@ -33,8 +57,15 @@ class Model:
         if remember:
             self.scope = replace(self.scope, translate=remembering)
         self.init = InitMeaning(kernel.init, self.scope, updater)
-        self.actions = {a.name: ActionMeaning(a, self.scope, updater, bounded=bounded) for a in kernel.actions}
-        self.steps = [self.actions[name] for name in kernel.next]
+        self.actions = Actions(kernel, self.scope, updater, bounded=bounded)
+        self._steps: list[ActionMeaning] | None = None
+
+    @property
+    def steps(self) -> list[ActionMeaning]:
+        """The actions that a step can be, in the order of the model."""
+        if self._steps is None:
+            self._steps = [self.actions[name] for name in self.kernel.next]
+        return self._steps
 
     def meaning(self, expr: Expr) -> Meaning:
         """The function that evaluates an expression in a frame."""

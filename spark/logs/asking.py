@@ -15,6 +15,7 @@ from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
 from assay.spark.logs.inputs import NOT_READ, SHOWN, LogFile
 from assay.spark.logs.reading import WHOLE, FileRead, catalogue_of, read_file, reader_of
 from assay.spark.logs.wanted import Wanted
+from assay.spark.worker import settle
 from assay.traces.answer import Beside, Scope, ask_shared, basis_of
 from assay.traces.choice import Choice
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
@@ -106,9 +107,17 @@ class Clusters:
         return next((file.cluster for file in reversed(self.files.values())), "")
 
 
+@lru_cache(maxsize=2)
+def clusters_of(data: bytes) -> Clusters:
+    """What the tasks for clusters have to know, of its bytes; made once in each process, for it has the specs."""
+    found: Clusters = from_bytes(data)
+    settle("clusters")
+    return found
+
+
 def ask_clusters(clusters: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The rows of each cluster, of what was read of its files, sorted by cluster, file and part."""
-    job: Clusters = from_bytes(clusters)
+    job = clusters_of(clusters)
     rows = (row for batch in batches for row in batch.to_pylist())
     for name, own in groupby(rows, key=lambda row: row["cluster"]):
         yield from batches_of(ASKED, (dict(row, cluster=name) for row in _ask(job, name, own)))

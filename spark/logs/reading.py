@@ -22,6 +22,7 @@ import numpy as np
 
 from assay.spark.fit import slots
 from assay.spark.logs.inputs import URI, LogFile, file_key, key_of_metadata
+from assay.spark.worker import settle
 from assay.traces.events import Notice
 from assay.traces.read import ReadOptions, TextReading, no_collection, read_text, record_reader
 from assay.traces.readers.pieces import read_piece
@@ -86,7 +87,9 @@ def catalogue_of(options: ReadOptions) -> Catalogue:
 @lru_cache(maxsize=2)
 def reader_of(options: ReadOptions) -> RecordReader:
     """A reader, made once in each process."""
-    return record_reader(catalogue_of(options), options)
+    reader = record_reader(catalogue_of(options), options)
+    settle("reader")
+    return reader
 
 
 def _divisible(file: LogFile, part_bytes: int) -> bool:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
 from struct import Struct
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ from assay.traces.readers.stretch import Numbers
 from assay.traces.shapes.convert import CONVERSIONS
 from assay.traces.shapes.form import Form
 from assay.traces.shapes.recognise import Likeness
+
+H = TypeVar("H", bound=Hashable)
 
 _DIGITS = re.compile(rb"\d+")
 _WHOLE_NUMBERS = CONVERSIONS["int"], CONVERSIONS["int?"]
@@ -119,6 +121,7 @@ class Moulds:
         self._places, self._repetition = Places(), Repetition()
         self._first_forms, self._forms = np.zeros(1, np.int64), list[tuple[Mould, Form]]()
         self._told: dict[Callable[[Mould], Any], npt.NDArray[Any]] = {}
+        self._of_forms: dict[Callable[[Mould, Form], Any], tuple[dict[Any, int], Numbers]] = {}
 
     def __len__(self) -> int:
         return len(self.moulds)
@@ -143,6 +146,16 @@ class Moulds:
         if found is None or len(found) < len(self.moulds):
             self._told[ask] = np.array([ask(mould) for mould in self.moulds])
         return self._told[ask]
+
+    def told_by_form(self, ask: Callable[[Mould, Form], H]) -> tuple[list[H], Numbers]:
+        """What a function says of forms, each thing once, and for each of all forms which of these it is."""
+        known, found = self._of_forms.get(ask) or ({}, np.empty(0, np.int64))
+        _, forms = self.forms
+        if len(found) < len(forms):
+            fresh = [known.setdefault(ask(*each), len(known)) for each in forms[len(found) :]]
+            found = np.concatenate((found, np.array(fresh, np.int64)))
+            self._of_forms[ask] = known, found
+        return list(known), found
 
     @property
     def repetition(self) -> Repetition:

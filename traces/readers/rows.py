@@ -32,6 +32,9 @@ _WORD = (1 << 64) - 1
 AT_ONCE = 1 << 14
 """So many records are taken out of the columns at a time, or come into them."""
 
+WORTH_IT = 1 << 8
+"""From so many records on fewer bytes are worth the time: a node has thousands of short logs, if it starts so often."""
+
 _EMPTY = Columns(*(np.empty(0, kind) for kind in ("i4", "i4", "i8", "i8", "i4", "i8", "i4")))
 
 
@@ -149,10 +152,18 @@ class Rows(Sequence[Match]):
         return self._columns
 
     def settle(self) -> None:
-        """Keep the columns in fewer bytes: there will hardly be more records."""
-        if self._narrow is None or self._more or self._single:
+        """Keep the columns in fewer bytes: there will hardly be more records. Of few records they are few anyway."""
+        if len(self) >= WORTH_IT and (self._narrow is None or self._more or self._single):
             self._narrow = tuple(Narrow(column) for column in self.columns)
             self._columns = _EMPTY
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """One of the columns, of which the others may be in fewer bytes."""
+        settled = self._settled()
+        found: npt.NDArray[Any] = (
+            getattr(self.columns, name) if settled is None else settled[Columns._fields.index(name)].all()
+        )
+        return found
 
     def _settled(self) -> tuple[Narrow, ...] | None:
         return None if self._more or self._single else self._narrow
@@ -205,8 +216,7 @@ class Rows(Sequence[Match]):
     @property
     def times(self) -> Numbers:
         """The times of the records; ``NEVER`` where they state none."""
-        settled = self._settled()
-        return self.columns.times if settled is None else settled[Columns._fields.index("times")].all()
+        return self.column("times")
 
     @property
     def known_times(self) -> Numbers:
@@ -218,19 +228,18 @@ class Rows(Sequence[Match]):
     @property
     def writers(self) -> set[int]:
         """The ids of the brokers of which records say that they wrote them."""
-        columns = self.columns
-        found = set(np.unique(columns.writers[columns.moulds >= 0]).tolist()) - {NO_WRITER}
+        found = set(np.unique(self.column("writers")[self.packed]).tolist()) - {NO_WRITER}
         return found.union(*(match.writers for match in self._kept_objects()))
 
     def writer_counts(self) -> Counter[int]:
         """How many records say of each broker that it wrote them."""
-        columns = self.columns
-        found = Counter(columns.writers[(columns.moulds >= 0) & (columns.writers != NO_WRITER)].tolist())
+        writers = self.column("writers")
+        found = Counter(writers[self.packed & (writers != NO_WRITER)].tolist())
         found.update(writer for match in self._kept_objects() for writer in match.writers)
         return found
 
     def _kept_objects(self) -> Iterator[Match]:
-        moulds = self.columns.moulds
+        moulds = self.column("moulds")
         return (self._objects[~number] for number in moulds[moulds < 0].tolist())
 
     def telling(self) -> list[int]:
@@ -240,29 +249,38 @@ class Rows(Sequence[Match]):
 
     def told(self, of_match: Callable[[Match], Any], of_mould: Callable[[Mould], Any], kind: Any) -> npt.NDArray[Any]:
         """What one function says of each record that is kept as it is, and another of the mould of each other."""
-        columns = self.columns
-        found = np.zeros(len(columns.times), kind)
-        for number, source in enumerate(self._sources):
-            own = (columns.sources == number) & (columns.moulds >= 0)
-            found[own] = source.moulds.told(of_mould)[columns.moulds[own]]
-        for at in np.flatnonzero(columns.moulds < 0).tolist():
-            found[at] = of_match(self._objects[~int(columns.moulds[at])])
+        moulds = self.column("moulds")
+        found = np.zeros(len(moulds), kind)
+        for source, own in self.by_source():
+            found[own] = source.moulds.told(of_mould)[moulds[own]]
+        for at in np.flatnonzero(moulds < 0).tolist():
+            found[at] = of_match(self._objects[~int(moulds[at])])
         return found
+
+    def by_source(self, which: npt.NDArray[np.bool_] | None = None) -> Iterator[tuple[Source, Numbers]]:
+        """Each source that packed records come from, with the positions of these; of those that are asked for, if any are."""
+        packed = self.packed if which is None else self.packed & which
+        own = np.flatnonzero(packed)
+        if not len(own):
+            return
+        sources = self.column("sources")[own]
+        if (sources == sources[0]).all():  # as nearly always: a log is of one file, or of one after another
+            yield self._sources[int(sources[0])], own
+            return
+        for number in np.unique(sources).tolist():
+            yield self._sources[number], own[sources == number]
 
     @property
     def packed(self) -> npt.NDArray[np.bool_]:
         """Which records are packed."""
-        settled = self._settled()
-        moulds = self.columns.moulds if settled is None else settled[Columns._fields.index("moulds")].all()
-        packed: npt.NDArray[np.bool_] = moulds >= 0
+        packed: npt.NDArray[np.bool_] = self.column("moulds") >= 0
         return packed
 
     def marks(self) -> npt.NDArray[np.uint64]:
         """A hash of the logger and the message of each packed record; 0 of the others."""
         columns = self.columns
         found = np.zeros(len(columns.times), np.uint64)
-        for number, source in enumerate(self._sources):
-            own = np.flatnonzero((columns.sources == number) & (columns.moulds >= 0))
+        for source, own in self.by_source():
             marks = np.empty(len(own), np.uint64)
             moulds, begins = columns.moulds[own].astype(np.int64), columns.begins[own]
             mark(moulds, begins, source.moulds.places.first, source.digits, source.moulds.told(_skeleton_mark), marks)
@@ -283,24 +301,21 @@ class Rows(Sequence[Match]):
 
     def _files(self) -> list[tuple[int, str]]:
         """Where among the packed records another file begins, and which."""
-        sources = self.columns.sources[self.packed]
+        sources = self.column("sources")[self.packed]
         begins = [0, *(np.flatnonzero(np.diff(sources)) + 1).tolist()] if len(sources) else []
         found = [(at, self._sources[int(sources[at])].file) for at in begins]
         return [each for each, last in zip(found, [None, *found], strict=False) if last is None or each[1] != last[1]]
 
     def repeated(self) -> Repeated:
         """What records state twice; of those that are kept as they are, all that may."""
-        columns = self.columns
         doubtful = self.told(_match_repeats, _mould_repeats, np.bool_)
         records, forms = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for number, source in enumerate(self._sources):
-            own = np.flatnonzero(doubtful & (columns.sources == number) & (columns.moulds >= 0))
-            if len(own):
-                moulds = columns.moulds[own].astype(np.int64)
-                found = source.moulds.repetition.of(moulds, columns.begins[own], source.digits)
-                doubtful[own] = found.doubtful
-                records.append(own[found.records])
-                forms.append(found.forms)
+        moulds, begins = (self.column(name) for name in ("moulds", "begins"))
+        for source, own in self.by_source(doubtful):
+            found = source.moulds.repetition.of(moulds[own].astype(np.int64), begins[own], source.digits)
+            doubtful[own] = found.doubtful
+            records.append(own[found.records])
+            forms.append(found.forms)
         return Repeated(doubtful, np.concatenate(records), np.concatenate(forms))
 
     # -------------------------------------------------------------------------------------------------- changing

@@ -13,6 +13,7 @@ from assay.traces.read import LogReading, log_reading
 from assay.traces.readers.moulds import LikeMoulds
 from assay.traces.readers.pieces import join_pieces, read_piece
 from assay.traces.samples import unpack_sample
+from assay.traces.selection import Selection
 from assay.traces.sources import Listed
 from assay.traces.wire import from_bytes, to_bytes
 
@@ -77,6 +78,24 @@ def test_what_follows_from_a_statement_is_worked_out_once(texts: dict[str, bytes
         assert found == expected
         alone += int((statements.known == LOOSE).sum())
     assert len(asked) <= len(read(texts, 1, memory, moulds).events.statements(NAMES).known) + alone
+
+
+def test_each_thing_that_follows_is_told_once_and_of_lines_that_are_there_alone(texts: dict[str, bytes]) -> None:
+    memory, moulds, made = Memory(), LikeMoulds(), list[int]()
+
+    def stated(event: Event) -> tuple[str, str]:
+        made[-1] += 1
+        return event.kind, repr(event.fields.get("version"))
+
+    for part in (0.5, 1, 0.7, 1):
+        made.append(0)
+        table = read(texts, part, memory, moulds).events
+        statements = table.statements(NAMES)
+        every = Selection(table, np.arange(len(table)), statements.numbers)
+        found = every.distinct(statements, every.positions, "stated", stated)
+        assert found == {(event.kind, repr(event.fields.get("version"))) for event in table.at(statements.examples)}
+    assert made[0] > 0 < made[1]
+    assert made[2] <= made[3] < made[0]  # of what is known by nothing alone
 
 
 def test_pieces_share_their_moulds(texts: dict[str, bytes]) -> None:
