@@ -243,3 +243,32 @@ def test_who_wins_needs_the_votes_of_those_whose_logs_are_there(tmp_path: Path) 
     logs["controller-102"] = logs["controller-102"].replace("votedId=101, ", "")
     _, found = answer(tmp_path, logs)
     assert "win" in {each.action for each in found.violations}
+
+
+def elected_again(leader: int, version: str = "2.1.1") -> dict[str, str]:
+    """Broker 2 creates a partition as controller, and elects a leader that leads it already."""
+    own, state = "[Controller id=2 epoch=2]", "(state.change.logger)"
+    changed = f"{own} Changed partition audit-0 from"
+    replicas = f"{leader},{3 - leader}"
+    return {
+        "broker-2": f"""
+            23:38:00,000] INFO Kafka version : {version} (org.apache.kafka.common.utils.AppInfoParser)
+            23:38:01,000] TRACE {own} Changed partition audit-0 state from NonExistentPartition to NewPartition with assigned replicas 2,1 {state}
+            23:38:01,100] TRACE {changed} NewPartition to OnlinePartition with state LeaderAndIsr(leader={leader}, leaderEpoch=0, isr=List({replicas}), zkVersion=0) {state}
+            23:38:03,450] TRACE {changed} OnlinePartition to OnlinePartition with state LeaderAndIsr(leader={leader}, leaderEpoch=1, isr=List({replicas}), zkVersion=1) {state}
+        """
+    }
+
+
+def test_the_preferred_replica_may_be_elected_though_it_leads_before_2_4(tmp_path: Path) -> None:
+    _, found = answer(tmp_path, elected_again(2))
+    assert (found.verdict, found.violations) == (TraceVerdict.INCONCLUSIVE, ())
+    (result,) = found.slices
+    assert result.name == "audit-0"
+    assert [remark.text.partition(":")[0] for remark in result.remarks] == ["Kafka 1.1 to 2.3"]
+
+
+@pytest.mark.parametrize(("leader", "version"), [(2, "2.8.2"), (1, "2.1.1")])
+def test_no_other_leader_is_elected_again_nor_later(leader: int, version: str, tmp_path: Path) -> None:
+    _, found = answer(tmp_path, elected_again(leader, version))
+    assert found.violations != ()
