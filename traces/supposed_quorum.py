@@ -2,6 +2,9 @@
 
 A controller that starts reads the whole metadata log again, and says so line by line. What it says of runs that do not begin in the logs was so before
 them; the last registration of each broker among these is the one that it had.
+
+Where the logs of a voter are missing altogether, its votes and what it commanded while it led are not supposed one by one: that no line tells of them is an
+event of its own, and the spec says what may follow.
 """
 
 from __future__ import annotations
@@ -20,6 +23,9 @@ def events_of_quorum(reading: LogReading) -> Iterator[Event]:
     supposing = _Supposing(reading)
     yield from stream("reigns", list(supposing.reigns()))
     for guess in supposing.voters():
+        yield from stream(guess.text, [guess])
+    yield from stream("rules", list(supposing.rules()))
+    for guess in supposing.unread():
         yield from stream(guess.text, [guess])
     for member in supposing.members:
         yield from stream(f"member {member}", list(supposing.entries(member)))
@@ -57,7 +63,8 @@ class _Supposing:
     def __init__(self, reading: LogReading) -> None:
         self._own = own = data()["quorum"]
         fields = {own["name"], own["number"], own["run"], own["term"], own["winner"]}
-        self._said = all_said(reading, frozenset(fields | {*own["spoken"].values(), *own["acting"].values()}))
+        naming = {field for table in ("spoken", "acting", "names") for field in own[table].values()}
+        self._said = all_said(reading, frozenset(fields | naming))
         self._begin = self._said[0].time if self._said else 0
         self._lost = {run for run, _ in lost_starts(reading)}
         self._read = {member for node in reading.nodes for member in node.brokers}
@@ -101,6 +108,40 @@ class _Supposing:
                 text = f"supposed: {voter} was in {own['term']} {before}"
                 time = said.time if voter in leading else self._begin
                 yield Guess(own["reached"], fields, time, said.event.record.place, text)
+
+    def rules(self) -> Iterator[Guess]:
+        """What the first lines about the rules say is supposed to have held before: rules hardly ever change."""
+        told: dict[str, Said] = {}
+        for said in self._said:
+            if said.event.kind in self._own["rules"]:
+                told.setdefault(said.event.kind, said)
+        for kind, said in told.items():
+            text = f"supposed: {kind} was as it is told later"
+            yield Guess(kind, said.event.fields, self._begin, said.event.record.place, text)
+
+    def unread(self) -> Iterator[Guess]:
+        """The voters of whose moves no line was read, and those of whose commands, though they led: none is told of."""
+        own = self._own
+        led = dict(self._naming(own["spoken"], own["acting"]))
+        named = {**led, **dict(self._naming(own["names"]))}
+        for what, kinds, among in (
+            ("votes", {*own["moves"], *own["held"]}, named),
+            ("commands", {*own["commands"]}, led),
+        ):
+            told = {said.get(own["winner"]) for said in self._said if said.event.kind in kinds}
+            for voter, said in sorted(among.items(), key=lambda each: each[0]):
+                if voter not in told:
+                    text = f"supposed: {what} of {own['winner']} {voter}, of which no line was read"
+                    place = said.event.record.place
+                    yield Guess(own[f"{what}_unread"], {own["winner"]: voter}, self._begin, place, text)
+
+    def _naming(self, *tables: Mapping[str, str]) -> Iterator[tuple[int, Said]]:
+        """Whom lines name as voters, in the fields that these say for their kinds."""
+        for said in self._said:
+            for table in tables:
+                voter = said.get(table.get(said.event.kind, ""))
+                if isinstance(voter, int):
+                    yield voter, said
 
     def _stood(self, voter: Field, term: int, said: Said) -> Guess:
         own = self._own
@@ -169,7 +210,7 @@ class _Supposing:
         begun = {said.get(own["run"]) for said in about if said.event.kind in own["begins"]}
         past = [n for n, said in told.items() if n not in written and said.get(own["run"]) not in begun]
         if member not in self._read:
-            past = [n for n in past if about[0].time < told[n].time - NEAR]
+            past = self._at_first(sorted(past), told, about[0].time, min(written, default=None))
         stated = {n: said for said in reversed(about) if said.event.kind in own["stated"] for n in self._number(said)}
         entered = min((said.time for n, said in told.items() if n not in past), default=None)
         early = [said for said in about if said.event.kind in own["present"]]
@@ -185,6 +226,16 @@ class _Supposing:
             if at > 0 or self._is_active(about, entered):
                 text = f"supposed: {own['name']} {member} was active"
                 yield Guess(own["is_active"], {own["name"]: member}, time, said.event.record.place, text)
+
+    def _at_first(self, numbers: list[int], told: Mapping[int, Said], spoken: int, written: int | None) -> list[int]:
+        """Of the numbers of a member of which nothing was read, those that it had before it is spoken of: who reads the log again tells of them in one go."""
+        found: list[int] = []
+        for n in numbers:
+            goes_on = told[n].time <= told[found[-1]].time + NEAR if found else spoken < told[n].time - NEAR
+            if not goes_on or (written is not None and n > written):
+                break
+            found.append(n)
+        return found
 
     def _number(self, said: Said) -> list[int]:
         number = said.get(self._own["number"])

@@ -157,3 +157,118 @@ def test_what_brokers_and_controllers_of_kraft_say_of_a_leader_that_is_away_is_k
     assert reading.unmapped == ()
     kinds = [event.kind for event in reading.events]
     assert (kinds.count("FetchError"), kinds.count("ControllerRequestRefused")) == (3, 1)
+
+
+ISR = "[Partition orders-0 broker=1] ISR updated from AlterIsr to 1,2 and version updated to [2]"
+SENDER = "[broker-1-to-controller-send-thread]: Recorded new controller, from now on will use broker 3"
+
+
+def test_what_leaders_of_2_7_hear_of_their_isr_is_read(tmp_path: Path) -> None:
+    lines = f"""
+        23:03:20,760] INFO {SENDER} (kafka.server.BrokerToControllerRequestThread)
+        23:03:43,488] INFO {ISR} (kafka.cluster.Partition)
+    """
+    reading, found = answer(tmp_path, {"broker-1": lines})
+    assert reading.kinds == {"NewControllerKnown": 1, "IsrUpdated": 1}
+    known, updated = reading.events
+    assert (known.fields["broker"], known.fields["controller"]) == (1, 3)
+    assert (updated.fields["isr"], updated.fields["version"]) == ((1, 2), 2)
+    assert found.counts.unmapped == 0
+
+
+def test_kraft_before_3_3_has_no_model(tmp_path: Path) -> None:
+    """Brokers do not say there which change of a partition they have heard of."""
+    line = "[Controller 2] Unfenced broker: UnfenceBrokerRecord(id=2, epoch=0)"
+    _, found = answer(
+        tmp_path, {"broker-2": f"23:09:59,008] INFO {line} (org.apache.kafka.controller.ClusterControlManager)"}
+    )
+    assert found.verdict is TraceVerdict.INCONCLUSIVE
+    assert "before Kafka 3.3" in str(found.reason)
+    assert found.violations == ()
+
+
+def purgatory(event: str) -> str:
+    return f"04:30:10,500] INFO [QuorumController id=101] failAll(NotControllerException): failing {event}. (org.apache.kafka.controller.ControllerPurgatory)"
+
+
+def test_what_a_deposed_controller_gives_up_is_routine(tmp_path: Path) -> None:
+    reading, _ = answer(tmp_path, {"controller-101": purgatory("maybeFenceReplicas(1795388391)")})
+    assert reading.kinds == {"Routine": 1}
+
+
+FETCH = "fetchTimeoutMs=2000"
+LIFE = "(kafka.server.BrokerLifecycleManager)"
+
+
+def one_of_three(votes: str) -> dict[str, str]:
+    """Of three nodes that are broker and controller the logs of the first: 2 leads, what it commands is not read, and then 1 does."""
+    replayed = "RegisterBrokerRecord(brokerId=1, incarnationId=rVLPP2fDTiON46Wqb2clBw, brokerEpoch=4, endPoints=[], features=[], rack=null, fenced=true)"
+    two = "voters=[1, 2, 3], highWatermark=Optional.empty, fetchingSnapshot=Optional.empty"
+    return {
+        "broker-1": f"""
+            04:30:08,500] INFO [RaftManager nodeId=1] Completed transition to Voted(epoch=1, votedId=2, voters=[1, 2, 3], electionTimeoutMs=1500) {RAFT}
+            04:30:08,900] INFO [RaftManager nodeId=1] Completed transition to FollowerState({FETCH}, epoch=1, leaderId=2, {two}) {RAFT}
+            04:30:09,848] INFO [Controller 1] Registered new broker: {replayed} (org.apache.kafka.controller.ClusterControlManager)
+            04:30:09,900] INFO [BrokerLifecycleManager id=1] Successfully registered broker 1 with broker epoch 4 {LIFE}
+            04:30:10,400] INFO [BrokerLifecycleManager id=1] The broker has been unfenced. Transitioning from RECOVERY to RUNNING. {LIFE}
+            04:30:18,000] INFO [RaftManager nodeId=1] Completed transition to CandidateState(localId=1, epoch=2, retries=1, electionTimeoutMs=1717) {RAFT}
+            04:30:19,000] INFO [RaftManager nodeId=1] Completed transition to Leader(localId=1, epoch=2, epochStartOffset=9, highWatermark=Optional.empty) {RAFT}
+            04:30:19,100] INFO [Controller 1] Becoming the active controller at epoch 2, committed offset 8, committed epoch 1 (org.apache.kafka.controller.QuorumController)
+            04:30:25,000] INFO [Controller 1] Fencing broker 1 because its session has timed out. (org.apache.kafka.controller.ReplicationControlManager)
+            {votes}
+        """
+    }
+
+
+def test_votes_and_commands_of_voters_without_logs_are_supposed(tmp_path: Path) -> None:
+    later = f"""
+            04:30:28,500] INFO [RaftManager nodeId=1] Completed transition to Voted(epoch=3, votedId=3, voters=[1, 2, 3], electionTimeoutMs=1500) {RAFT}
+    """
+    _, found = answer(tmp_path, one_of_three(later))
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
+    assert "logs are missing" in str(found.reason)
+
+
+def test_a_voter_that_votes_twice_is_found_where_others_have_no_logs(tmp_path: Path) -> None:
+    twice = f"""
+            04:30:28,500] INFO [RaftManager nodeId=1] Completed transition to Voted(epoch=3, votedId=3, voters=[1, 2, 3], electionTimeoutMs=1500) {RAFT}
+            04:30:28,600] INFO [RaftManager nodeId=1] Completed transition to Voted(epoch=3, votedId=2, voters=[1, 2, 3], electionTimeoutMs=1500) {RAFT}
+    """
+    _, found = answer(tmp_path, one_of_three(twice))
+    assert [(each.event.kind, each.event.fields["voted"]) for each in found.violations] == [("QuorumUnattached", 2)]
+
+
+def test_who_wins_needs_the_votes_of_those_whose_logs_are_there(tmp_path: Path) -> None:
+    logs = elected(4, 4)
+    logs["controller-102"] = logs["controller-102"].replace("votedId=101, ", "")
+    _, found = answer(tmp_path, logs)
+    assert "win" in {each.action for each in found.violations}
+
+
+def elected_again(leader: int, version: str = "2.1.1") -> dict[str, str]:
+    """Broker 2 creates a partition as controller, and elects a leader that leads it already."""
+    own, state = "[Controller id=2 epoch=2]", "(state.change.logger)"
+    changed = f"{own} Changed partition audit-0 from"
+    replicas = f"{leader},{3 - leader}"
+    return {
+        "broker-2": f"""
+            23:38:00,000] INFO Kafka version : {version} (org.apache.kafka.common.utils.AppInfoParser)
+            23:38:01,000] TRACE {own} Changed partition audit-0 state from NonExistentPartition to NewPartition with assigned replicas 2,1 {state}
+            23:38:01,100] TRACE {changed} NewPartition to OnlinePartition with state LeaderAndIsr(leader={leader}, leaderEpoch=0, isr=List({replicas}), zkVersion=0) {state}
+            23:38:03,450] TRACE {changed} OnlinePartition to OnlinePartition with state LeaderAndIsr(leader={leader}, leaderEpoch=1, isr=List({replicas}), zkVersion=1) {state}
+        """
+    }
+
+
+def test_the_preferred_replica_may_be_elected_though_it_leads_before_2_4(tmp_path: Path) -> None:
+    _, found = answer(tmp_path, elected_again(2))
+    assert (found.verdict, found.violations) == (TraceVerdict.INCONCLUSIVE, ())
+    (result,) = found.slices
+    assert result.name == "audit-0"
+    assert [remark.text.partition(":")[0] for remark in result.remarks] == ["Kafka 1.1 to 2.3"]
+
+
+@pytest.mark.parametrize(("leader", "version"), [(2, "2.8.2"), (1, "2.1.1")])
+def test_no_other_leader_is_elected_again_nor_later(leader: int, version: str, tmp_path: Path) -> None:
+    _, found = answer(tmp_path, elected_again(leader, version))
+    assert found.violations != ()
