@@ -65,6 +65,7 @@ class ActionMeaning:
         "_prefix",
         "_recalled",
         "_renewed",
+        "_scope",
         "_updater",
         "_updates",
         "decisive",
@@ -80,22 +81,28 @@ class ActionMeaning:
         self._bounded = bounded
         self._parameters = [listing(parameter.domain, scope) for parameter in node.parameters]
         self._prefix = prefix_steps(prefix, scope)
+        self._updates = writer(updates, scope)
+        self._updater = updater
+        self._scope = scope
+        self._recalled: Recalled | None = None
+        self._instances: tuple[Arguments, ...] | None = None
+
+    def _prepare(self) -> Recalled:
+        """Take the body apart for ``results``, which few are asked for."""
         self._early, self._lets, self._late = self._divided()
         self._renewed = [[s.name for own in self._lets[at + 1 :] for s in own] for at in range(len(self.names))]
         self._named = {step.name: step for steps in self._lets for step in steps}
-        self._late = narrowed(self._late, {*self.names, *self._named}, scope)
-        self._collections = self._collections_of(scope)
-        self._early = [by_cost(guards, self._named) for guards in self._early]
+        self._late = narrowed(self._late, {*self.names, *self._named}, self._scope)
+        self._collections = self._collections_of(self._scope)
         self._pinned = [
             by_cost([g for guards in self._early[at + 1 :] for g in guards], self._named)
             for at in range(len(self.names) + 1)
         ]
+        self._early = [by_cost(guards, self._named) for guards in self._early]
         self._first: dict[tuple[int, ...], _First] = {}
-        self._first_reads = self._read_first(scope)
-        self._updates = writer(updates, scope)
-        self._recalled = Recalled(node.body, self.names[0] if self.names else None, scope)
-        self._updater = updater
-        self._instances: tuple[Arguments, ...] | None = None
+        self._first_reads = self._read_first(self._scope)
+        self._recalled = Recalled(self.node.body, self.names[0] if self.names else None, self._scope)
+        return self._recalled
 
     @property
     def instances(self) -> tuple[Arguments, ...]:
@@ -129,14 +136,15 @@ class ActionMeaning:
         action of a process and a broker is not tried for each pair, where its guards allow one process, and what a process knows is computed once.
         What it says of the very first one is kept, too, for other states in which all that is read for that is the very same.
         """
+        recalled = self._recalled or self._prepare()
         if not choices or len(choices[0]) < WORTH_KEEPING:
             given = choices[0][0] if choices and choices[0] else None
             ask = partial(self._results, lazy_frame(state, {}, self._named), choices, ())
-            yield from self._recalled.results(state, given, choices, ask)
+            yield from recalled.results(state, given, choices, ask)
             return
         for value, known in self._after_first(state, choices[0]):
             ask = partial(self._onward, lazy_frame(state, known, self._named), choices, (value,))
-            yield from self._recalled.results(state, value, choices, ask)
+            yield from recalled.results(state, value, choices, ask)
 
     def _after_first(self, state: tuple[Value, ...], values: Sequence[Value]) -> list[tuple[Value, Locals]]:
         """The values of the first parameter with which the body goes on, and what is known of each: its own value and names for others."""
