@@ -66,9 +66,14 @@ class Recalled:
         key = (first, *map(id, held))
         known = self._known.get(key)
         if known is None:
+            found: list[_Outcome] = []
+            for arguments, result in ask():  # who asks may want no more than the first of many
+                found.append(self._packed(arguments, result))
+                yield arguments, result
             if len(self._known) >= KEPT:
                 self._known.clear()
-            known = self._known[key] = _Known(held, [self._packed(*each) for each in ask()])
+            self._known[key] = _Known(held, found)
+            return
         for arguments, picks, written, cut in known.outcomes:
             yield arguments, cut or Successor(picks, self._with(state, written))
 
