@@ -14,6 +14,7 @@ NAMES = (
     "cuts",
     "liveness",
     "native",
+    "pinned",
     "readers",
     "spark",
     "spark_logs",

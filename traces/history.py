@@ -20,15 +20,17 @@ writes in a slice, as before Kafka 2.4, and the ways are beyond counting, though
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
+from typing import NamedTuple
 
 from assay.checker.evaluate.traverse import free_locals, variables_of
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.binding import Observation, changed
-from assay.traces.chain import Chain, thread_of
+from assay.traces.chain import Chain, Thread, thread_of
 from assay.traces.guessed import Outside
 from assay.traces.order import Item
 from assay.traces.search.model import ANY, Model, Taken
@@ -321,10 +323,12 @@ def entries(model: Model, lines: Iterable[Item], late: float) -> list[Entry]:
         else:
             writes.setdefault(number, []).append(line)
     ordered = [Write(n, tuple(sorted(writes[n], key=by_time))) for n in sorted(writes)]
+    told = [_Told.of(model, write, late) for write in ordered]
     slots: list[list[Deed]] = [[] for _ in range(len(ordered) + 1)]
     for line in sorted(deeds, key=by_time):
-        last = next((i for i, write in enumerate(ordered) if _certainly_later(model, line, write, late)), len(ordered))
-        natural = next((i for i, write in enumerate(ordered[:last]) if _follows(write, line)), last)
+        thread = thread_of(line.observation.event, model.plan)
+        last = next((i for i, each in enumerate(told) if each.is_certainly_after(line, thread)), len(ordered))
+        natural = next((i for i, each in enumerate(told[:last]) if each.follows(line)), last)
         slots[natural].append(Deed(line, ordered[last].number if last < len(ordered) else None))
     found: list[Entry] = []
     for i, slot in enumerate(slots):
@@ -347,23 +351,39 @@ def by_time(line: Item) -> tuple[float, int]:
     return line.time, line.index
 
 
-def _follows(write: Write, line: Item) -> bool:
-    """Whether a write is told of after a line: by the times, or of lines of one time by their file."""
-    if write.lines[0].time > line.time:
-        return True
-    event = line.observation.event
-    others = (each for each in announcing(write.lines) if line.time <= each.time <= line.latest)
-    beside = (each for each in others if each.observation.event.sequence == event.sequence)
-    return any(each.index > line.index and each.observation.event.run == event.run for each in beside)
+class _Told(NamedTuple):
+    """When a write was told of: by its first line; when lines must have been written that it came after for certain, where that is known; the lines that were
+    written with it, and when the last of each thread was.
+    """
 
+    first: float
+    after: float
+    beside: Sequence[Item]
+    mates: Mapping[Thread | None, float]
 
-def _certainly_later(model: Model, line: Item, write: Write, late: float) -> bool:
-    """Whether a write happened after what a line reports, by the thread or by the clock."""
-    thread = thread_of(line.observation.event, model.plan)
-    if is_prompt(model, write.lines) and write.lines[0].time - late > line.latest + model.plan.ordering.skew:
-        return True
-    mates = (each for each in announcing(write.lines) if thread_of(each.observation.event, model.plan) == thread)
-    return thread is not None and any(each.time > line.latest for each in mates)
+    @classmethod
+    def of(cls, model: Model, write: Write, late: float) -> _Told:
+        """What the lines of a write tell; it may be as much older than its first line as ``late``."""
+        first, beside = write.lines[0].time, announcing(write.lines)
+        prompt = is_prompt(model, write.lines)
+        mates: dict[Thread | None, float] = {}
+        for mate in beside:
+            thread = thread_of(mate.observation.event, model.plan)
+            mates[thread] = max(mates.get(thread, mate.time), mate.time)
+        return cls(first, first - late - model.plan.ordering.skew if prompt else -inf, beside, mates)
+
+    def is_certainly_after(self, line: Item, thread: Thread | None) -> bool:
+        """Whether the write happened after what a line reports, by the thread or by the clock."""
+        return self.after > line.latest or (thread is not None and self.mates.get(thread, -inf) > line.latest)
+
+    def follows(self, line: Item) -> bool:
+        """Whether the write is told of after a line: by the times, or of lines of one time by their file."""
+        if self.first > line.time:
+            return True
+        event = line.observation.event
+        others = (each for each in self.beside if line.time <= each.time <= line.latest)
+        beside = (each for each in others if each.observation.event.sequence == event.sequence)
+        return any(each.index > line.index and each.observation.event.run == event.run for each in beside)
 
 
 def at_field(rule: k.TraceRule) -> str | None:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from enum import Enum
+from itertools import repeat
 from math import prod
+from operator import ne
 
 from assay.checker.evaluate.domain import domain
 from assay.checker.evaluate.traverse import children, free_locals, variables_of
@@ -41,7 +43,7 @@ class StandingCondition:
         self._reads = _positions(model, condition)
         self._known: dict[tuple[Value, ...], bool] = {}
         self._views = _views(model, condition)
-        self._last: list[list[_Seen]] | None = None
+        self._last: list[_Seen] | None = None
 
     def holds(self, now: int, before: int) -> bool:
         """Whether it holds on the step from one state to another."""
@@ -62,16 +64,24 @@ class StandingCondition:
             held = all(
                 self._model.holds(view.rest, view.bound[at], now, before)
                 for view, old, new in zip(self._views[1:], last[1:], seen[1:], strict=True)
-                for at, (one, other) in enumerate(zip(old, new, strict=True))
-                if one != other
+                for at in _other(old, new)
             )
         if held:
             self._last = seen
         return held
 
 
-_Seen = tuple[Value | Missing, ...]
-"""The values of the expressions of a view, for one element."""
+_Seen = list[list[Value | Missing]]
+"""The values of the expressions of a view, of each for all elements."""
+
+
+def _other(old: _Seen, new: _Seen) -> list[int]:
+    """The elements for which a value is another one."""
+    found: set[int] = set()
+    for mine, its in zip(old, new, strict=True):
+        if mine is not its:
+            found.update(at for at, differs in enumerate(map(ne, mine, its)) if differs)
+    return sorted(found)
 
 
 class _View:
@@ -81,10 +91,9 @@ class _View:
         self.bound, self.rest = bound, rest
         self._columns = [_Column(model, part, bound) for part in parts]
 
-    def of(self, now: int, before: int) -> list[_Seen]:
-        """The view of each element."""
-        columns = [column.values(now, before) for column in self._columns]
-        return list(zip(*columns, strict=True)) if columns else [()] * len(self.bound)
+    def of(self, now: int, before: int) -> _Seen:
+        """The view of all elements."""
+        return [column.values(now, before) for column in self._columns]
 
 
 class _Column:
@@ -112,7 +121,7 @@ class _Column:
         table = self._value(self._bound[0], now, before)
         if not isinstance(table, FrozenMap):
             return [Missing.VALUE] * len(self._keys)
-        return [table.get(key, Missing.VALUE) for key in self._keys]
+        return list(map(table.get, self._keys, repeat(Missing.VALUE)))
 
     def _value(self, bound: dict[str, Value], now: int, before: int) -> Value | Missing:
         try:

@@ -14,6 +14,7 @@ from multiprocessing import get_context
 
 from assay.traces.events import Event
 from assay.traces.join import Joiner, Joint, SliceAnswer
+from assay.traces.memory import unsearched
 from assay.traces.packing import PackedExecution, Shelf
 from assay.traces.wire import from_bytes, to_bytes
 
@@ -66,10 +67,11 @@ def answer_all(
     work = _Work(Joiner(joint), tuple(slices.items()), finish, Shelf.of(joint.chain.states) if many else None)
     count = min(jobs or len(os.sched_getaffinity(0)), len(slices)) if sys.platform == "linux" else 1
     found: dict[int, SliceAnswer] = {}
-    if count > 1 and many:
-        _answer_elsewhere(work, count, found)
-    numbers = range(len(work.slices))
-    return [found[number] if number in found else work.whole(*work.answer(number)) for number in numbers]
+    with unsearched():
+        if count > 1 and many:
+            _answer_elsewhere(work, count, found)
+        numbers = range(len(work.slices))
+        return [found[number] if number in found else work.whole(*work.answer(number)) for number in numbers]
 
 
 def _answer_elsewhere(work: _Work, count: int, found: dict[int, SliceAnswer]) -> None:

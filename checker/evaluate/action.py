@@ -8,14 +8,17 @@ goes before exceeding a capacity, which cuts it under ``capacity of x``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import product
 from math import prod
 from typing import NamedTuple
 
 from assay.checker.evaluate.conform import CapacityExceeded
+from assay.checker.evaluate.lazily import all_hold, by_cost, have_values, lazy_frame, narrowed, needed
 from assay.checker.evaluate.listing import listing
 from assay.checker.evaluate.obstacles import FalseGuard, false_guards, rest_holds
 from assay.checker.evaluate.outcome import Cut, Outcome, Picks, Stuck, Successor
+from assay.checker.evaluate.recalling import Recalled
 from assay.checker.evaluate.scope import Frame, Locals, Meaning, Scope
 from assay.checker.evaluate.steps import GuardStep, LetStep, PickStep, PrefixStep, prefix_steps
 from assay.checker.evaluate.traverse import locals_of, variables_of
@@ -29,7 +32,7 @@ Arguments = tuple[Value, ...]
 WORTH_KEEPING = 2
 """With so many values of its first parameter it is kept which of them an action goes on with."""
 
-FIRST_KEPT = 256
+FIRST_KEPT = 4096
 """For how many states."""
 
 
@@ -55,8 +58,14 @@ class ActionMeaning:
         "_first_reads",
         "_instances",
         "_late",
+        "_lets",
+        "_named",
         "_parameters",
+        "_pinned",
         "_prefix",
+        "_recalled",
+        "_renewed",
+        "_scope",
         "_updater",
         "_updates",
         "decisive",
@@ -72,13 +81,28 @@ class ActionMeaning:
         self._bounded = bounded
         self._parameters = [listing(parameter.domain, scope) for parameter in node.parameters]
         self._prefix = prefix_steps(prefix, scope)
-        self._early, self._late = self._divided()
-        self._collections = self._collections_of(scope)
-        self._first: dict[tuple[int, ...], _First] = {}
-        self._first_reads = self._read_first(scope)
         self._updates = writer(updates, scope)
         self._updater = updater
+        self._scope = scope
+        self._recalled: Recalled | None = None
         self._instances: tuple[Arguments, ...] | None = None
+
+    def _prepare(self) -> Recalled:
+        """Take the body apart for ``results``, which few are asked for."""
+        self._early, self._lets, self._late = self._divided()
+        self._renewed = [[s.name for own in self._lets[at + 1 :] for s in own] for at in range(len(self.names))]
+        self._named = {step.name: step for steps in self._lets for step in steps}
+        self._late = narrowed(self._late, {*self.names, *self._named}, self._scope)
+        self._collections = self._collections_of(self._scope)
+        self._pinned = [
+            by_cost([g for guards in self._early[at + 1 :] for g in guards], self._named)
+            for at in range(len(self.names) + 1)
+        ]
+        self._early = [by_cost(guards, self._named) for guards in self._early]
+        self._first: dict[tuple[int, ...], _First] = {}
+        self._first_reads = self._read_first(self._scope)
+        self._recalled = Recalled(self.node.body, self.names[0] if self.names else None, self._scope)
+        return self._recalled
 
     @property
     def instances(self) -> tuple[Arguments, ...]:
@@ -112,13 +136,15 @@ class ActionMeaning:
         action of a process and a broker is not tried for each pair, where its guards allow one process, and what a process knows is computed once.
         What it says of the very first one is kept, too, for other states in which all that is read for that is the very same.
         """
-        frame = Frame(state)
+        recalled = self._recalled or self._prepare()
         if not choices or len(choices[0]) < WORTH_KEEPING:
-            yield from self._results(frame, choices, ())
+            given = choices[0][0] if choices and choices[0] else None
+            ask = partial(self._results, lazy_frame(state, {}, self._named), choices, ())
+            yield from recalled.results(state, given, choices, ask)
             return
         for value, known in self._after_first(state, choices[0]):
-            frame.locals = known.copy()
-            yield from self._onward(frame, choices, (value,))
+            ask = partial(self._onward, lazy_frame(state, known, self._named), choices, (value,))
+            yield from recalled.results(state, value, choices, ask)
 
     def _after_first(self, state: tuple[Value, ...], values: Sequence[Value]) -> list[tuple[Value, Locals]]:
         """The values of the first parameter with which the body goes on, and what is known of each: its own value and names for others."""
@@ -132,38 +158,53 @@ class ActionMeaning:
         return found.passed
 
     def _list_first(self, state: tuple[Value, ...], values: Sequence[Value]) -> list[tuple[Value, Locals]]:
-        frame = Frame(state)
-        if not self._goes_on(frame, self._early[0]):
+        frame = lazy_frame(state, {}, self._named)
+        if not all_hold(frame, self._early[0]):
             return []
         passed: list[tuple[Value, Locals]] = []
         for value in self._possible(frame, 0, values):
-            frame.locals[self.names[0]] = value
-            if self._goes_on(frame, self._early[1]):
-                passed.append((value, frame.locals.copy()))
+            self._choose(frame, 0, value)
+            if all_hold(frame, self._early[1]) and have_values(frame, self._names_up_to(1)):
+                passed.append((value, dict(frame.locals)))
         return passed
 
     def _read_first(self, scope: Scope) -> list[int]:
         """Where the state has what is read before a second parameter is chosen."""
-        steps = [step for steps in self._early[:2] for step in steps]
-        return [scope.positions[name] for name in sorted({v for step in steps for v in variables_of(step.node)})]
+        steps = [step.node for part in (self._early, self._lets) for steps in part[:2] for step in steps]
+        return [scope.positions[name] for name in sorted({v for step in steps for v in variables_of(step)})]
+
+    def _names_up_to(self, level: int) -> Iterator[str]:
+        """The names for values that depend on so many parameters at most."""
+        return (step.name for steps in self._lets[: level + 1] for step in steps)
+
+    def _choose(self, frame: Frame, at: int, value: Value) -> None:
+        """Set a parameter, and let go of names for values that depend on it."""
+        frame.locals[self.names[at]] = value
+        for name in self._renewed[at]:
+            frame.locals.pop(name, None)
 
     def _results(
         self, frame: Frame, choices: Sequence[Sequence[Value]], chosen: Arguments
     ) -> Iterator[tuple[Arguments, Successor | Cut]]:
-        if self._goes_on(frame, self._early[len(chosen)]):
+        if all_hold(frame, self._early[len(chosen)]):
             yield from self._onward(frame, choices, chosen)
 
     def _onward(
         self, frame: Frame, choices: Sequence[Sequence[Value]], chosen: Arguments
     ) -> Iterator[tuple[Arguments, Successor | Cut]]:
-        """The results with the arguments that were chosen, of which the body says nothing against them."""
-        if len(chosen) == len(choices):
-            found: list[Outcome] = []
-            self._walk(frame, self._late, 0, (), (), found)
-            yield from ((chosen, each) for each in found if not isinstance(each, Stuck))
+        """The results with the arguments that were chosen, of which the guards say nothing against them."""
+        begun = len(chosen)
+        if all(len(values) == 1 for values in choices[begun:]):
+            for at, (value,) in enumerate(choices[begun:], begun):
+                self._choose(frame, at, value)
+                chosen = (*chosen, value)
+            if all_hold(frame, self._pinned[begun]) and have_values(frame, self._named):
+                found: list[Outcome] = []
+                self._walk(frame, self._late, 0, (), (), found)
+                yield from ((chosen, each) for each in found if not isinstance(each, Stuck))
             return
-        for value in self._possible(frame, len(chosen), choices[len(chosen)]):
-            frame.locals[self.names[len(chosen)]] = value
+        for value in self._possible(frame, begun, choices[begun]):
+            self._choose(frame, begun, value)
             yield from self._results(frame, choices, (*chosen, value))
 
     def _possible(self, frame: Frame, at: int, values: Sequence[Value]) -> Sequence[Value]:
@@ -174,38 +215,31 @@ class ActionMeaning:
             return ()
         return [value for value in values if all(value in each for each in wanted)] if wanted else values
 
-    def _goes_on(self, frame: Frame, steps: Sequence[GuardStep | LetStep]) -> bool:
-        """Whether the guards are true, and everything has a value."""
-        try:
-            for step in steps:
-                if isinstance(step, LetStep):
-                    frame.locals[step.name] = step.value(frame)
-                elif not step.holds(frame):
-                    return False
-        except Undefined:
-            return False
-        return True
-
-    def _divided(self) -> tuple[list[list[GuardStep | LetStep]], list[PrefixStep]]:
-        """The prefix without bounds: for each number of parameters, what speaks of those first ones and of the last of them; and what is left.
+    def _divided(self) -> tuple[list[list[GuardStep]], list[list[LetStep]], list[PrefixStep]]:
+        """The prefix without bounds: for each number of parameters, the guards and the names for values that speak of those first ones and of the last of
+        them; and what is left.
 
         A choice, and what speaks of one, is left. The order of the parts is none of the body's, which makes no difference to whether all of
         them have values and are true, and to what these are.
         """
-        early: list[list[GuardStep | LetStep]] = [[] for _ in range(len(self.names) + 1)]
+        early: list[list[GuardStep]] = [[] for _ in range(len(self.names) + 1)]
+        lets: list[list[LetStep]] = [[] for _ in range(len(self.names) + 1)]
         late: list[PrefixStep] = []
         level = {name: number for number, name in enumerate(self.names, 1)}
         for step in self._prefix:
             if isinstance(step, GuardStep) and step.is_bound:
                 continue
-            if isinstance(step, PickStep) or not step.needs <= level.keys():
+            needs = needed(step.node)
+            if isinstance(step, PickStep) or not needs <= level.keys():
                 late.append(step)
                 continue
-            own = max((level[name] for name in step.needs), default=0)
-            early[own].append(step)
+            own = max((level[name] for name in needs), default=0)
             if isinstance(step, LetStep):
                 level[step.name] = own
-        return early, late
+                lets[own].append(step)
+            else:
+                early[own].append(step)
+        return early, lets, late
 
     def _collections_of(self, scope: Scope) -> list[list[Meaning]]:
         """For each parameter, the collections that hold it, by guards of the form ``b in c`` where ``c`` is known before ``b`` is chosen."""
@@ -213,7 +247,7 @@ class ActionMeaning:
         for at, name in enumerate(self.names):
             known = {
                 *self.names[:at],
-                *(s.name for steps in self._early[: at + 1] for s in steps if isinstance(s, LetStep)),
+                *self._names_up_to(at),
             }
             for step in self._early[at + 1]:
                 match step.node:

@@ -24,7 +24,7 @@ SIMPLE = (t.AtomType, t.RangeType, t.BoolType)
 """Types of locals that are compared in no time."""
 
 MOST_LOCALS = 2
-KEPT = 512
+KEPT = 2048
 """So many values of an expression are remembered; then it begins anew."""
 
 

@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.pinned import measure  # noqa: E402  # the benchmarks lie beside the package
 from benchmarks.synthetic import generate, size_of  # noqa: E402  # the benchmarks lie beside the package
 
 from assay.grammar.load import bundled_specs, load_spec  # noqa: E402
@@ -55,6 +56,16 @@ def test_every_injected_violation_is_found_and_nothing_else(tmp_path: Path) -> N
     found = verdicts(tmp_path)
     assert len(broken) == 4
     assert {name for name, verdict in found.items() if verdict is not TraceVerdict.CONSISTENT} == set(broken)
+
+
+def test_what_pinned_events_take_is_measured_of_a_log_that_is_consistent(tmp_path: Path) -> None:
+    generate(tmp_path, 60_000, brokers=4, partitions=4, violations=0, seed=3)
+    line = measure(tmp_path, most=3)
+    assert (line["slices"], line["inconsistent"], line["undecided"]) == (3, 0, 0)
+    assert isinstance(line["events"], int)
+    assert isinstance(line["events_of_slices"], int)
+    assert isinstance(line["events_of_what_slices_share"], int)
+    assert 0 < line["events_of_slices"] < line["events"] - line["events_of_what_slices_share"]
 
 
 def test_sizes_are_bytes_or_have_a_unit() -> None:

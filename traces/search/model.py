@@ -78,15 +78,20 @@ class Model:
         self._consumed: WeakKeyDictionary[Item, dict[int, Consumed]] = WeakKeyDictionary()
         self._stays: WeakKeyDictionary[Item, dict[int, bool]] = WeakKeyDictionary()
         self._choices_known: dict[tuple[str, Wanted], tuple[Sequence[Value], ...]] = {}
+        self._domains: dict[int, tuple[k.Parameter, Sequence[Value]]] = {}
         self._instances: dict[tuple[str, Wanted], list[tuple[Value, ...]]] = {}
         self.initial = tuple(dict.fromkeys(self._initial()))
 
     def forget(self) -> None:
-        """Begin the numbering of states anew: a model that is asked about one slice after another would remember those of all."""
+        """Begin the numbering of states anew: a model that is asked about one slice after another would remember those of all.
+
+        The initial states stay the very same, for what is remembered of them.
+        """
+        initial = [self.states[number] for number in self.initial]
         self.states.clear()
         for known in (self._numbers, self._hidden, self._calls, self._of_like, self._consumed, self._stays):
             known.clear()
-        self.initial = tuple(dict.fromkeys(self._initial()))
+        self.initial = tuple(map(self.number, initial))
 
     def _initial(self) -> Iterable[int]:
         for outcome in self.meanings.init.outcomes():
@@ -225,9 +230,16 @@ class Model:
     def _choices(self, parameter: k.Parameter, wanted: Value | Wildcard) -> Sequence[Value]:
         if not isinstance(wanted, Wildcard) and isinstance(parameter.domain, k.TypeDomain):
             return [wanted] if _fits(wanted, parameter.domain) else []
-        values: Iterable[Value] = self.value(parameter.domain, {})  # type: ignore[assignment]  # a set, by its type
-        ordered = sorter(parameter.binder.type)(values)
+        ordered = self._domain(parameter)
         return ordered if isinstance(wanted, Wildcard) else [value for value in ordered if value == wanted]
+
+    def _domain(self, parameter: k.Parameter) -> Sequence[Value]:
+        """All that a parameter can be: the very same list each time, by which an action knows it again (``ActionMeaning.results``)."""
+        known = self._domains.get(id(parameter))
+        if known is None:
+            values: Iterable[Value] = self.value(parameter.domain, {})  # type: ignore[assignment]  # a set, by its type
+            known = self._domains[id(parameter)] = parameter, sorter(parameter.binder.type)(values)
+        return known[1]
 
     def consume(self, item: Item, state: int) -> Consumed:
         """The ways in which an item can come in a state, without hidden steps."""

@@ -45,11 +45,29 @@ action swap(g: Guest, h: Guest):
     let theirs = inside[h]
     inside := inside with {g -> theirs, h -> mine}
 
+action trade(g: Guest, h: Guest):
+    when inside: inside[g] is some(mine)
+    let holders = {f in Guest if inside[f] == mine}
+    let theirs = inside[h]
+    pick taken in keys[mine]
+    when wanted: taken == h
+    when other: theirs != mine or g in holders and h in holders
+    inside := inside with {h -> mine}
+
+action move_all(g: Guest):
+    when inside: inside[g] is some(mine)
+    let next_room = mine + 1
+    pick r in {mine, next_room}
+    pick again in keys[mine]
+    when there: r == next_room
+    when same: g == again
+    inside[g] := r
+
 action note(g: Guest):
     when inside: inside[g] is some(r)
     full[g] := r
 
-next: give, enter, next_door, swap, note
+next: give, enter, next_door, swap, trade, move_all, note
 """
 
 
