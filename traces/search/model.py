@@ -2,10 +2,6 @@
 
 Bounds are no guards here: they limit a search of all behaviours, and a log is not limited by them. A result that exceeds a capacity is
 no step, and is remembered, because a model that is too small for a log must not be taken for a log that breaks the model.
-
-NOTE(like states): What an action can do depends on the variables that it reads, and changes those that it assigns. So in states that agree in
-all of these it has the same occurrences, and leaves the same values of what it assigns; what else there is in a state stays. A slice comes by a hundred
-positions of what is shared, few of which any of its actions can tell apart.
 """
 
 from __future__ import annotations
@@ -22,7 +18,6 @@ from assay.checker.evaluate.model import Model as Meanings
 from assay.checker.evaluate.order import sorter
 from assay.checker.evaluate.outcome import Cut, Stuck, Successor
 from assay.checker.evaluate.scope import Frame, Meaning
-from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.checker.evaluate.undefined import ENUMERATION_LIMIT, Undefined
 from assay.checker.verdict import State
 from assay.grammar import kernel as k
@@ -73,8 +68,6 @@ class Model:
         self._expressions: dict[int, tuple[k.Expr, Meaning]] = {}
         self._hidden: dict[tuple[int, frozenset[str] | None], tuple[Taken, ...]] = {}
         self._calls: dict[tuple[str, Wanted, int], tuple[Taken, ...]] = {}
-        self._of_like: dict[tuple[object, ...], tuple[Taken, ...]] = {}
-        self._touched: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._consumed: WeakKeyDictionary[Item, dict[int, Consumed]] = WeakKeyDictionary()
         self._stays: WeakKeyDictionary[Item, dict[int, bool]] = WeakKeyDictionary()
         self._choices_known: dict[tuple[str, Wanted], tuple[Sequence[Value], ...]] = {}
@@ -89,7 +82,7 @@ class Model:
         """
         initial = [self.states[number] for number in self.initial]
         self.states.clear()
-        for known in (self._numbers, self._hidden, self._calls, self._of_like, self._consumed, self._stays):
+        for known in (self._numbers, self._hidden, self._calls, self._consumed, self._stays):
             known.clear()
         self.initial = tuple(map(self.number, initial))
 
@@ -158,39 +151,8 @@ class Model:
         key = (action, wanted, state)
         found = self._calls.get(key)
         if found is None:
-            found = self._calls[key] = self._of_call(action, wanted, state)
+            found = self._calls[key] = tuple(self._outcomes(action, wanted, state))
         return found
-
-    def _of_call(self, action: str, wanted: Wanted, state: int) -> tuple[Taken, ...]:
-        """The same, of what is known of states that look alike to the action (NOTE(like states))."""
-        values, (touched, assigned) = self.states[state], self._touched_by(action)
-        like = action, wanted, *(values[at] for at in touched)
-        known = self._of_like.get(like)
-        if known is None:
-            found = self._of_like[like] = tuple(self._outcomes(action, wanted, state))
-            return found
-        return tuple(
-            Taken(action, each.arguments, each.picks, self._with(values, assigned, self.states[each.state]))
-            for each in known
-        )
-
-    def _touched_by(self, action: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The positions of the variables that an action reads or assigns, and of those that it assigns."""
-        found = self._touched.get(action)
-        if found is None:
-            body, positions = self.kernel.action(action).body, self.meanings.scope.positions
-            written = {each.variable for each in assignments(body)}
-            names = written.union(*map(variables_of, body))
-            touched, assigned = (tuple(sorted(positions[name] for name in own)) for own in (names, written))
-            found = self._touched[action] = touched, assigned
-        return found
-
-    def _with(self, values: State, assigned: Iterable[int], after: State) -> int:
-        """The number of a state with the values of another one at some positions."""
-        changed = list(values)
-        for at in assigned:
-            changed[at] = after[at]
-        return self.number(tuple(changed))
 
     def again(self, taken: Taken, state: int) -> tuple[Taken, ...]:
         """The occurrences of an action with the same arguments in another state."""
