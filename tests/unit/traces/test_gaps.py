@@ -169,4 +169,5 @@ def test_logs_that_lack_the_start_of_a_process_alone_are_inconclusive(tmp_path: 
     reading = read_logs([tmp_path])
     _, found = validated_by_choice(reading, None, lambda name: load(name, None, {}))
     assert (found.verdict, found.violations) == (TraceVerdict.INCONCLUSIVE, ())
-    assert str(found.reason).startswith("every line has an explanation, and logs are missing: ")
+    assert "logs are missing" in str(found.reason)
+    assert "the logs of broker-1 begin after its start" in [notice.text for notice in found.notices]
