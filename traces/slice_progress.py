@@ -32,7 +32,7 @@ from assay.traces.slice_check import SliceCheck
 from assay.traces.slice_findings import Asked, Findings, Gap
 from assay.traces.validation import Remark, SliceResult
 
-POINTS = 3
+POINTS = 4
 """How many points are kept: later lines may be of the last write, or a little older than it."""
 
 _VIEWS = 8
@@ -258,7 +258,7 @@ class SliceProgress:
         return SliceAnswer(result, self._counts.tally(), history.visited)
 
     def _check(self, joiner: Joiner, history: History, point: Point) -> tuple[list[Point], Findings, bool] | None:
-        """The points after a point, but for that after the last write, what is found in the end, and whether numbers were skipped."""
+        """The points after a point, what is found in the end, and whether numbers were skipped."""
         assert self.started is not None, "the events were looked at"
         asked = Asked(started=self.started, partial=joiner.joint.partial, one_is_enough=True, explained=False)
         check = SliceCheck(history, joiner.blamer, point.rest, asked)
@@ -277,7 +277,7 @@ class SliceProgress:
             time, until = max(time, *(each.time for each in lines)), max(until, *(each.latest for each in lines))
             if isinstance(entry, Write):
                 points.append(_point(check, entry, (time, until), _behind(todo[at + 1 :]), skips=skips))
-        return points[:-1], check.finish(()), skips
+        return points, check.finish(()), skips
 
 
 def _seen_again(seen: Observation, rule: k.TraceRule, joiner: Joiner, grown: frozenset[str]) -> Observation | None:

@@ -3,15 +3,20 @@
 NOTE(live): Tasks read what is new, and what they read is kept (``kept``); the answer of all lines there are is made of that (``following``). A line that
 comes late is like any other. So that the answer does not waver because one file is behind another, lines later than the watermark
 (the latest time, less the delay) are held back; they count as soon as it passes them.
+
+While an answer is made, mostly by one process, Spark may already read what has come since: where the source has grown meanwhile, a micro-batch ends
+before its answer is there. The next one waits for it, and the last one, behind which there is nothing, ends with its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
@@ -34,7 +39,7 @@ from assay.spark.logs.following import Answers, Events, Following
 from assay.spark.logs.inputs import NOT_ON_SPARK, NOT_READ, URI
 from assay.spark.logs.kept import PIECES, Kept, Stored, before_gap, end_of, left_out
 from assay.spark.logs.reading import TASKS_PER_CORE, FileRead, catalogue_of, read_file, reader_of, settings
-from assay.spark.logs.tail import GrowingLogs, is_compressed_now, packed_paths, paths_by_identity
+from assay.spark.logs.tail import GrowingLogs, has_grown, is_compressed_now, packed_paths, paths_by_identity
 from assay.spark.logs.topic import Topic, is_topic
 from assay.spark.logs.validation import AS_USUAL, ClusterAnswer, slice_answers
 from assay.spark.logs.wanted import Wanted
@@ -83,6 +88,10 @@ class Source(Protocol):
         """All that was read, text by text."""
         ...
 
+    def has_more(self, known: Pieces) -> bool:
+        """Whether it is certain that there is more than was read."""
+        ...
+
 
 @dataclass(slots=True)
 class Directory:
@@ -123,6 +132,10 @@ class Directory:
         for _, file in sorted(read, key=lambda each: Path(each[0]).parts):
             texts.take(file)
         return texts
+
+    def has_more(self, known: Pieces) -> bool:
+        """Whether a file has more whole lines than were read of it."""
+        return has_grown(self.path, {key: end_of(own) for key, own in known.items()})
 
     def _unpacked(self, options: ReadOptions, notices: list[Notice]) -> list[tuple[str, FileRead]]:
         """What compressed files hold; each is unpacked once."""
@@ -165,16 +178,37 @@ class Live:
     told: Told
     _following: Following | None = None
     _verdicts: dict[str | None, Change] = field(default_factory=dict)
+    _job: Lock = field(default_factory=Lock)
+    """Held while a job of the session runs: its settings are the session's."""
+    _thread: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, 1))
+    _answering: Future[None] | None = None
 
     def batch(self, grown: DataFrame, number: int) -> None:
-        """Read what is new, and answer what it changes."""
+        """Read what is new, and answer what it changes; before that answer is there if there is more to read."""
         options, spark = self.question.read, grown.sparkSession
-        with configured(spark, settings(AS_USUAL.part_bytes)):
+        with self._configured(spark):
             self.kept.keep(self.source.pieces(grown, self.kept.pieces(number), options), number)
-            self._following = self._following or Following(self.question, partial(_by_tasks, spark, self.question))
-            found = self._following.answer(self.source.texts(self.kept.pieces(number + 1), self.kept, options))
-        changes = self._changes(found)
-        self.told(found, changes)
+        if self._answering is not None:
+            self._answering.result()
+        known = self.kept.pieces(number + 1)
+        self._following = self._following or Following(self.question, partial(self._by_tasks, spark))
+        texts = self.source.texts(known, self.kept, options)
+        self._answering = self._thread.submit(self._answer, self._following, texts)
+        if not self.source.has_more(known):
+            self._answering.result()
+
+    def _answer(self, following: Following, texts: Texts) -> None:
+        found = following.answer(texts)
+        self.told(found, self._changes(found))
+
+    @contextmanager
+    def _configured(self, spark: SparkSession) -> Iterator[None]:
+        with self._job, configured(spark, settings(AS_USUAL.part_bytes)):
+            yield
+
+    def _by_tasks(self, spark: SparkSession, asked: Asked, slices: Events) -> Answers:
+        with self._configured(spark):
+            return _by_tasks(spark, self.question, asked, slices)
 
     def _changes(self, found: ClusterAnswer) -> list[Change]:
         validation = found.validation

@@ -7,7 +7,7 @@ new one. Spark keeps the offsets in the query's checkpoint, so that a query that
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -142,6 +142,12 @@ class GrowingReader(DataSourceStreamReader):
 def paths_by_identity(place: str, notices: list[Notice]) -> dict[str, str]:
     """The files below a directory that are not compressed, by what they are known by; what cannot be read is noticed."""
     return {_identity(stream): path for path, stream in _plain_files(place, notices)}
+
+
+def has_grown(place: str, ends: Mapping[str, int]) -> bool:
+    """Whether a file below a directory has whole lines behind these ends."""
+    now = GrowingReader(place).latestOffset()
+    return any(each["end"] > ends.get(identity, 0) for identity, each in now.items())
 
 
 def packed_paths(place: str) -> list[str]:

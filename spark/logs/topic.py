@@ -127,6 +127,10 @@ class Topic:
             found.take(read)
         return found
 
+    def has_more(self, known: Mapping[str, Sequence[Stored]]) -> bool:  # noqa: ARG002 - only the connector knows
+        """Not known."""
+        return False
+
 
 def _read(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The pieces of lines that are sorted by text and offset."""
