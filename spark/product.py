@@ -13,6 +13,7 @@ from itertools import chain
 
 import numpy as np
 
+from assay.checker.arrays import distinct
 from assay.checker.explicit.behaviour import BLOCK, SLACK, Looking
 from assay.checker.explicit.cycles import NOWHERE, look_up, remember
 from assay.checker.explicit.kernels import OWNER_SHIFT
@@ -106,7 +107,7 @@ def drawn(graph: Graph, part: int) -> Iterator[Packet]:
         steps["print"], steps["label"] = prints[0][seen.targets], seen.labels
         steps["source"] = np.repeat(np.arange(states, states + len(some)), seen.degrees)
         of = np.searchsorted(firsts, steps["print"] >> OWNER_SHIFT, "right")
-        for owner in np.unique(of).tolist():
+        for owner in distinct(of).tolist():
             yield owner, np.int64(part).tobytes() + steps[of == owner].tobytes()
         kinds.append(seen.kinds)
         states += len(some)

@@ -73,7 +73,7 @@ def _parts(joint: Joint) -> tuple[object, ...]:
     own = {divided.kernel.variables[i].name for i in divided.own}
     asked = [p for p in divided.kernel.properties if any(variables_of(c.condition) & own for c in p.conjuncts)]
     return (
-        _variables(divided, plan),
+        _variables(joint),
         _actions(divided, plan),
         tuple(asked),
         (
@@ -88,8 +88,8 @@ def _parts(joint: Joint) -> tuple[object, ...]:
     )
 
 
-def _variables(divided: Split, plan: k.TracePlan) -> tuple[k.Variable, ...]:
-    return tuple(divided.kernel.variables[i] for i in (*divided.own, *divided.seen(plan)))
+def _variables(joint: Joint) -> tuple[k.Variable, ...]:
+    return tuple(joint.split.kernel.variables[i] for i in (*joint.split.own, *joint.seen))
 
 
 def _actions(divided: Split, plan: k.TracePlan) -> tuple[k.Action, ...]:
@@ -206,7 +206,7 @@ def _is_keyed_by(type_: object, grown: frozenset[str]) -> bool:
 
 def _without(chain: Chain, joint: Joint, added: Added) -> Chain:
     """The chain with elements by their names, without what maps say of new ones."""
-    seen, known = joint.split.seen(joint.plan), dict[int, object]()
+    known = dict[int, object]()
 
     def named(value: object) -> object:
         found = known.get(id(value))
@@ -214,7 +214,7 @@ def _without(chain: Chain, joint: Joint, added: Added) -> Chain:
             found = known[id(value)] = _named(value, added, named)
         return found
 
-    return replace(chain, states=tuple(tuple(named(state[i]) for i in seen) for state in chain.states))
+    return replace(chain, states=tuple(tuple(named(state[i]) for i in joint.seen) for state in chain.states))
 
 
 def _named(value: object, added: Added, named: object) -> object:
@@ -241,13 +241,15 @@ def _idle_before(joiner: Joiner, added: Added) -> float:
     """The time of the first position at which an action might be taken with a new element that no line names; ``inf`` if there is none."""
     chain = joiner.joint.chain
     open_ = [
-        each for action in _actions(joiner.joint.split, joiner.model.plan) for each in _open(joiner, action, added)
+        (*each, _read(joiner, each[0]))
+        for action in _actions(joiner.joint.split, joiner.model.plan)
+        for each in _open(joiner, action, added)
     ]
     idle: dict[object, bool] = {}
     for state, time in zip(chain.states, chain.earliest, strict=True):
         number: int | None = None
-        for guards, binder, atoms in open_:
-            key = id(binder), *(id(state[i]) for i in _read(joiner, guards))
+        for guards, binder, atoms, read in open_:
+            key = id(binder), *(id(state[i]) for i in read)
             if key not in idle:
                 number = joiner.model.number(state) if number is None else number
                 idle[key] = all(_is_refused(joiner, guards, binder.name, atom, number) for atom in atoms)

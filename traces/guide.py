@@ -60,7 +60,7 @@ class Guide:
 
 def guide(joint: Joint, shared: Execution, slices: Iterable[SliceResult]) -> Guide:
     """What the executions of what is shared and of slices say of the whole."""
-    seen = joint.split.seen(joint.plan)
+    seen = joint.seen
     found = Guide()
     begins, last = [0.0], _visible(shared.initial, seen)
     for number, step in enumerate(shared.steps, 1):

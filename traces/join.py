@@ -47,13 +47,14 @@ STATES_KEPT = 10_000
 @dataclass(frozen=True, slots=True)
 class Joint:
     """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
-    is shared as slices see it, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with.
+    is shared as slices see it, the variables of it that they see, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with.
     Where the kernel lacks guards, those of ``outside`` hold wherever nothing is guessed. Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before;
     the last of its files begins at ``late``."""
 
     split: Split
     plan: k.TracePlan
     chain: Chain
+    seen: tuple[int, ...]
     assumed: Mapping[str, frozenset[str]]
     writer: Writer
     partial: bool = False
@@ -83,16 +84,19 @@ class Joint:
 
 def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer, options: Options) -> Joint:
     """The joint of an accepted path of what is shared."""
-    seen = chain(shared, path, plan, split.seen(plan))
+    seen = split.seen(plan)
     partial = options.partial and not options.begun
-    return Joint(split, plan, seen, _assumed(split, plan, path), writer, partial, options.begun, options.late)
+    assumed = _assumed(split, seen, path)
+    return Joint(
+        split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial, options.begun, options.late
+    )
 
 
-def _assumed(split: Split, plan: k.TracePlan, path: Path) -> dict[str, frozenset[str]]:
-    visible = {split.kernel.variables[i].name for i in split.seen(plan)}
+def _assumed(split: Split, variables: Sequence[int], path: Path) -> dict[str, frozenset[str]]:
+    visible = {split.kernel.variables[i].name for i in variables}
     taken = sorted({taken.action for move in path.moves() for taken in move.hidden})
     seen = {name: visible & {each.variable for each in assignments(split.kernel.action(name).body)} for name in taken}
-    return {name: frozenset(variables) for name, variables in seen.items() if variables}
+    return {name: frozenset(written) for name, written in seen.items() if written}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from assay.checker.arrays import distinct
 from assay.grammar.kernel import Slicing
 from assay.traces.events import Event, ProcessRun
 from assay.traces.readers.rows import NEVER
@@ -42,7 +43,7 @@ def _by_beginning(since: str | None, events: Selection, own: int) -> list[Number
     """
     times = events.times
     begins = events.of_kind(since) & (times != NEVER)
-    starts = np.unique(times[begins])
+    starts = distinct(times[begins])
     mine = times[:own]
     first = int(min(mine[mine != NEVER], default=NEVER))
     if len(starts) and NEVER != first < starts[0] - EARLIER:

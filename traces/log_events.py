@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
+from assay.checker.arrays import distinct
 from assay.traces.author import Author
 from assay.traces.events import Event, ProcessRun
 from assay.traces.readers.match import Match
@@ -167,7 +168,7 @@ class LogEvents(Events):
 
     def only(self, positions: Numbers) -> tuple[LogEvents, Numbers]:
         """The events of those records of which some events are, with the positions that they have here, in their order."""
-        rows = np.unique(np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1)
+        rows = distinct(np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1)
         counts = np.diff(self._first)[rows]
         first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
         own = np.repeat(self._first[rows].astype(np.int64) - first[:-1], counts) + np.arange(int(first[-1]))

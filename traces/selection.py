@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from assay.checker.arrays import distinct
 from assay.traces.counting import Names
 from assay.traces.event_table import EventTable, Positions, Statements, in_order
 from assay.traces.events import Event, Field
@@ -212,7 +213,7 @@ def apart(selections: Mapping[str, Selection]) -> dict[str, Selection]:
     if not selections:
         return {}
     first = next(iter(selections.values()))
-    table, kept = first.table.only(np.unique(np.concatenate([each.positions for each in selections.values()])))
+    table, kept = first.table.only(distinct(np.concatenate([each.positions for each in selections.values()])))
     numbers = first._numbers[kept]
     return {
         name: Selection(table, np.searchsorted(kept, each.positions), numbers, each._mark)

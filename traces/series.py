@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.checker.arrays import among, distinct, repeated
 from assay.traces.events import LogRecord, Notice, Place
 from assay.traces.readers.reading import FileReading
 from assay.traces.readers.rows import NEVER, Rows
@@ -158,32 +159,31 @@ def _in_several(readings: Sequence[FileReading]) -> Numbers:
     times = times[times != NEVER]
     signs, loose = [], []
     for reading in readings:
-        own = reading.matches.take(np.isin(reading.matches.times, times))
+        own = reading.matches.take(among(reading.matches.times, times))
         signs.append((own.marks() ^ own.times.astype(np.uint64))[own.packed])
         loose.append(own.times[~own.packed])
     several = _repeated(signs)
     alike = (
         [
-            own.times[own.packed & np.isin(own.marks() ^ own.times.astype(np.uint64), several)]
+            own.times[own.packed & among(own.marks() ^ own.times.astype(np.uint64), several)]
             for own in (reading.matches for reading in readings)
         ]
         if len(several)
         else []
     )
-    return np.unique(np.concatenate([*loose, *alike, np.empty(0, np.int64)]))
+    return distinct(np.concatenate([*loose, *alike, np.empty(0, np.int64)]))
 
 
 def _repeated(values: Sequence[Any]) -> Any:
     """The values that are in more than one of the arrays."""
     if not values:
         return np.empty(0, np.int64)
-    found, counts = np.unique(np.concatenate([np.unique(own) for own in values]), return_counts=True)
-    return found[counts > 1]
+    return repeated(np.concatenate([distinct(own) for own in values]))
 
 
 def _keys(matches: Rows, times: Numbers) -> list[Key]:
     """What the records of some times have in common with copies of them."""
-    own = matches.take(np.isin(matches.times, times)) if len(times) else ()
+    own = matches.take(among(matches.times, times)) if len(times) else ()
     return [_key(match.record, match.record.time) for match in own if match.record.time is not None]
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.checker.arrays import distinct
 from assay.checker.evaluate.mentions import mentions
 from assay.grammar import kernel as k
 from assay.traces.binding import Observation, Tally, Unread, chosen, observe
@@ -192,7 +193,7 @@ class SliceProgress:
         """What earlier events of the slice state too; None if a new one states it at an earlier time."""
         numbers, ends = events.numbers, events.ends
         old = np.delete(numbers, fresh)
-        again = np.unique(numbers[fresh][np.isin(numbers[fresh], old)])
+        again = distinct(numbers[fresh][np.isin(numbers[fresh], old)])
         if len(again) and ends[fresh].min() <= np.delete(ends, fresh).max():
             order = np.lexsort((np.arange(len(numbers)), ends, numbers))
             first = order[np.searchsorted(numbers[order], again)]

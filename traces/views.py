@@ -45,6 +45,7 @@ class Views:
         self._of_rule: dict[int, View] = {}
         self._of_shared: dict[int, bool] = {}
         self._truths: dict[Hashable, bool] = {}
+        self._read: dict[str, frozenset[str]] = {}
 
     def of(self, rules: Iterable[k.TraceRule], *, numbered: bool) -> View:
         """What is seen by an entry that these rules speak of; where ``numbered``, it may be any action that a number can stand for."""
@@ -96,8 +97,14 @@ class Views:
         return View(classes, _changes(classes), hidden)
 
     def _read_by(self, actions: Iterable[str]) -> set[str]:
-        bodies = (self._split.kernel.action(name).body for name in actions)
-        return {name for body in bodies for statement in body for name in variables_of(statement)}
+        return {name for action in actions for name in self._read_by_one(action)}
+
+    def _read_by_one(self, action: str) -> frozenset[str]:
+        found = self._read.get(action)
+        if found is None:
+            body = self._split.kernel.action(action).body
+            found = self._read[action] = frozenset(name for statement in body for name in variables_of(statement))
+        return found
 
     def _hidden(self, read: set[str]) -> tuple[frozenset[str], ...]:
         """The hidden actions that can matter, by how many hidden steps are between them and what reads this."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assay.checker.arrays import distinct
 from assay.checker.explicit.trimming import Rules, Steps, arrivals
 from assay.checker.liveness.graph import Flags, Numbers
 
@@ -86,7 +87,7 @@ class Approaching:
         key = (of.parts[at].astype(np.int64) << NODE_BITS) | of.sources[at]
         heads = np.flatnonzero(np.diff(key, prepend=-1) != 0)
         at, hops = at[heads], hops[heads]
-        for part in np.unique(of.parts[at]).tolist():
+        for part in distinct(of.parts[at]).tolist():
             own = of.parts[at] == part
             mine = at[own]
             yield Hops(part, way, of.sources[mine].astype(np.uint32), hops[own], of.labels[mine].astype(np.uint32))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assay.checker.arrays import distinct
 from assay.checker.liveness.graph import Flags, Numbers
 from assay.checker.liveness.product import Tables
 
@@ -161,7 +162,7 @@ class Trimming:
         order = np.argsort(key, kind="stable")
         begins = np.flatnonzero(np.concatenate([[True], np.diff(key[order]) != 0]))
         joined, heads = np.bitwise_or.reduceat(marks[order], begins, axis=0), order[begins]
-        for part in np.unique(parts[heads]).tolist():
+        for part in distinct(parts[heads]).tolist():
             own = parts[heads] == part
             yield Told(part, way, sources[heads][own].astype(np.uint32), joined[own])
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
+from assay.checker.arrays import distinct
 from assay.traces.events import LogRecord, Place
 from assay.traces.readers.columns import Columns, Source, mark, pack
 from assay.traces.readers.match import NOBODY, Match, alone
@@ -228,7 +229,7 @@ class Rows(Sequence[Match]):
     @property
     def writers(self) -> set[int]:
         """The ids of the brokers of which records say that they wrote them."""
-        found = set(np.unique(self.column("writers")[self.packed]).tolist()) - {NO_WRITER}
+        found = set(distinct(self.column("writers")[self.packed]).tolist()) - {NO_WRITER}
         return found.union(*(match.writers for match in self._kept_objects()))
 
     def writer_counts(self) -> Counter[int]:
@@ -267,7 +268,7 @@ class Rows(Sequence[Match]):
         if (sources == sources[0]).all():  # as nearly always: a log is of one file, or of one after another
             yield self._sources[int(sources[0])], own
             return
-        for number in np.unique(sources).tolist():
+        for number in distinct(sources).tolist():
             yield self._sources[number], own[sources == number]
 
     @property

@@ -58,7 +58,8 @@ class Frontier:
         free = [
             item
             for item in first
-            if (item.earliest == -inf or not ends.precede(item))
+            if item.earliest <= ends.until
+            and (item.earliest == -inf or not ends.precede(item))
             and all(cursors[other] == len(streams[other].items) for other in streams[item.stream].after)
             and all(cursors[other] >= count for other, count in self._needs.get(item.index, ()))
         ]
@@ -92,6 +93,8 @@ class _Ends:
             if known is None or item.latest < known.latest:
                 self._of_node[node] = item
         self._first = sorted(self._of_node.values(), key=lambda item: item.latest)[:2]
+        self.until = self._first[0].latest + order.skew if order.timed and self._first else inf
+        """What begins later is certainly preceded by one, whatever node it is of: as most streams that have not begun."""
 
     def precede(self, item: Item) -> bool:
         """Whether one does: only the earliest of the item's own node, and the two earliest of all nodes, have to be asked."""

@@ -199,15 +199,18 @@ class Interference:
 
         It is a whole of alternatives, each of the conditions of which none may be false: nothing that is still to come makes them true.
         """
-        found: dict[Doom, None] = {}
-        for item in items:
-            ways = tuple(
-                tuple(dict.fromkeys(r.condition for r in way if not _to_come(r.lasts, cursors)))
-                for way in self._rescuable(item)
-            )
-            if ways and all(ways):
-                found[ways] = None
-        return tuple(found)
+        found = (self._doom(item, cursors) for item in items)
+        return tuple(dict.fromkeys(doom for doom in found if doom))
+
+    def _doom(self, item: Item, cursors: Cursors) -> Doom:
+        """That of one item; empty if there is none, as for most."""
+        ways: list[tuple[Condition, ...]] = []
+        for way in self._rescuable(item):
+            conditions = dict.fromkeys(r.condition for r in way if not _to_come(r.lasts, cursors))
+            if not conditions:
+                return ()
+            ways.append(tuple(conditions))
+        return tuple(ways)
 
     def is_one(self, doom: Doom, state: int) -> bool:
         """Whether it has come to that in a state: some condition of each alternative is false."""
@@ -300,7 +303,10 @@ def _calls(item: Item) -> list[k.ActionCall]:
 
 
 def _to_come(lasts: Lasts, cursors: Cursors) -> bool:
-    return any(cursors[stream] <= position for stream, position in lasts)
+    for stream, position in lasts:  # asked so often that a generator would take most of the time  # noqa: SIM110
+        if cursors[stream] <= position:
+            return True
+    return False
 
 
 def _threatens(threat: Threat, cursors: Cursors) -> bool:

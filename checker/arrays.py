@@ -1,0 +1,39 @@
+"""Distinct values of arrays, by sorting. ``numpy.unique`` of a single array has used a hash table since NumPy 2.3, which takes a hundred times as long for values that lie
+close together, as times and positions do (2.5 s for 700,000 times, 0.02 s by sorting; NumPy 2.4)."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+def distinct(values: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """The values of an array in order, each once."""
+    ordered = np.sort(values, axis=None)
+    return ordered[_heads(ordered)]
+
+
+def repeated(values: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """The values in order that an array has more than once, each once."""
+    ordered = np.sort(values, axis=None)
+    again = ~_heads(ordered)
+    return distinct(ordered[again])
+
+
+def among(values: npt.NDArray[Any], ordered: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which values are among those of an array that is in order."""
+    if not len(ordered):
+        return np.zeros(values.shape, np.bool_)
+    at = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    return np.asarray(ordered[at] == values)
+
+
+def _heads(ordered: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which values differ from the one before."""
+    found = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=found[1:])
+    return found
