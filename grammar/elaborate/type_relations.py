@@ -62,7 +62,13 @@ def parts(type_: Type) -> Iterator[Type]:
 
 def mentions(type_: Type, kind: type[Type]) -> bool:
     """Whether a type of that kind occurs in a type."""
-    return isinstance(type_, kind) or any(mentions(part, kind) for part in parts(type_))
+    if isinstance(type_, kind):
+        return True
+    return type(type_) not in _WITHOUT_PARTS and any(mentions(part, kind) for part in parts(type_))
+
+
+_WITHOUT_PARTS = frozenset({BoolType, IntType, RangeType, AtomType})
+"""Most types: asked of each expression, they are not to be asked for their parts."""
 
 
 def is_sized(type_: Type) -> bool:

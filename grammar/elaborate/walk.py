@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from operator import is_
 from typing import Any, TypeVar
 
 from assay.grammar import kernel, syntax
@@ -31,7 +32,17 @@ def _inside(root: object, kind: type[AnyNodeT]) -> Iterator[AnyNodeT]:
             pending.extend(item)
         elif isinstance(item, kind):
             yield item
-            pending.extend(getattr(item, field.name) for field in fields(item))
+            names = _names.get(type(item)) or _names_of(type(item))
+            pending.extend([getattr(item, name) for name in names])
+
+
+_names: dict[Any, tuple[str, ...]] = {}
+
+
+def _names_of(kind: Any) -> tuple[str, ...]:
+    """The fields of a class of nodes."""
+    found = _names[kind] = tuple(field.name for field in fields(kind))
+    return found
 
 
 def reads_state(expr: kernel.Expr) -> bool:
@@ -66,14 +77,21 @@ def with_fresh_binders(expr: kernel.Expr, fresh: Fresh) -> kernel.Expr:
 
 
 def rewritten(node: NodeT, change: Callable[[kernel.Node], kernel.Node]) -> NodeT:
-    """The tree with ``change`` applied to every node, inner nodes first; ``change`` keeps the kind of node that its place wants."""
+    """The tree with ``change`` applied to every node, inner nodes first; ``change`` keeps the kind of node that its place wants.
 
-    def inside(item: object) -> object:
-        if isinstance(item, tuple) and type(item) is tuple:
-            return tuple(map(inside, item))
-        return rewritten(item, change) if isinstance(item, kernel.Node) else item
+    What does not change stays the same object.
+    """
+    names = _names.get(type(node)) or _names_of(type(node))
+    before = {name: getattr(node, name) for name in names if name != "span"}
+    after = {name: _rewritten_part(part, change) for name, part in before.items()}
+    changed = {name: part for name, part in after.items() if part is not before[name]}
+    return change(replace(node, **changed) if changed else node)  # type: ignore[return-value]
 
-    inner: dict[str, Any] = {
-        part.name: inside(getattr(node, part.name)) for part in fields(node) if part.name != "span"
-    }
-    return change(replace(node, **inner))  # type: ignore[return-value]
+
+def _rewritten_part(part: Any, change: Callable[[kernel.Node], kernel.Node]) -> Any:
+    if isinstance(part, kernel.Node):
+        return rewritten(part, change)
+    if type(part) is not tuple:
+        return part
+    found = tuple(_rewritten_part(each, change) for each in part)
+    return part if all(map(is_, found, part)) else found
