@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+from contextlib import nullcontext
 from pathlib import Path
+from threading import Event, Timer
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from benchmarks.synthetic import generate
@@ -13,12 +15,14 @@ from tests.unit.spark.local_answer import LOADED, said, said_locally
 
 from assay.grammar.diagnostics import SpecError
 from assay.spark.logs import live
-from assay.spark.logs.asking import STANDARD
+from assay.spark.logs.asking import STANDARD, Question
 from assay.spark.logs.kept import Stored, before_gap, end_of, in_a_row, left_out
-from assay.spark.logs.live import Change, follow
+from assay.spark.logs.live import Change, Live, follow
 from assay.spark.logs.reading import reader_of
 from assay.spark.logs.topic import Topic, lines_of
 from assay.spark.logs.validation import ClusterAnswer
+from assay.spark.logs.wanted import Wanted
+from assay.traces.read import ReadOptions
 from assay.traces.readers.pieces import read_piece
 from assay.traces.readers.reading import Origin
 from assay.traces.samples import unpack_sample
@@ -97,6 +101,85 @@ def test_the_longest_pieces_that_follow_one_another_are_taken() -> None:
 def _stored(identity: str, batch: int, part: int, size: int) -> tuple[str, Stored]:
     nothing = read_piece(reader_of(STANDARD), b"", Origin(identity, "", identity), STANDARD.scan, part)
     return identity, Stored(batch, part, size, identity, nothing)
+
+
+class Source:
+    """Where there is more to read or not, as it is told."""
+
+    def __init__(self) -> None:
+        self.more = False
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        raise NotImplementedError
+
+    def pieces(self, grown: DataFrame, known: Any, options: ReadOptions) -> DataFrame:
+        return grown
+
+    def texts(self, known: Any, kept: Any, options: ReadOptions) -> Any:
+        return known
+
+    def has_more(self, known: Any) -> bool:
+        return self.more
+
+
+class Answering:
+    """Answers that come when they are let go; the texts of each is the number of its micro-batch."""
+
+    def __init__(self) -> None:
+        self.go, self.begun = Event(), list[int]()
+        self.fails = False
+
+    def answer(self, texts: int) -> Any:
+        self.begun.append(texts)
+        assert self.go.wait(60)
+        if self.fails:
+            raise SpecError([])
+        return texts
+
+
+def slowly(source: Source, answering: Answering, told: list[int], monkeypatch: pytest.MonkeyPatch) -> Live:
+    """A query that answers so, and tells the number of each answer."""
+    kept: Any = SimpleNamespace(pieces=lambda number: number, keep=lambda rows, number: None)
+    monkeypatch.setattr(live, "configured", lambda spark, settings: nullcontext())
+    question = Question(Wanted(LOADED))
+    found = Live(source, question, kept, lambda answer, changes: told.append(cast(int, answer)))
+    monkeypatch.setattr(Live, "_changes", lambda self, found: [])
+    monkeypatch.setattr(live, "Following", lambda question, by_tasks: answering)
+    return found
+
+
+GROWN: Any = SimpleNamespace(sparkSession=None)
+
+
+def test_what_has_come_since_is_read_while_an_answer_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, answering, told = Source(), Answering(), list[int]()
+    query = slowly(source, answering, told, monkeypatch)
+    source.more = True
+    query.batch(GROWN, 0)
+    assert told == []
+    answering.go.set()
+    source.more = False
+    query.batch(GROWN, 1)
+    assert (answering.begun, told) == ([1, 2], [1, 2])
+
+
+def test_the_last_micro_batch_ends_with_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, answering, told = Source(), Answering(), list[int]()
+    query = slowly(source, answering, told, monkeypatch)
+    Timer(0.2, answering.go.set).start()
+    query.batch(GROWN, 0)
+    assert told == [1]
+
+
+def test_an_answer_that_fails_fails_the_next_micro_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, answering, told = Source(), Answering(), list[int]()
+    query = slowly(source, answering, told, monkeypatch)
+    source.more, answering.fails = True, True
+    answering.go.set()
+    query.batch(GROWN, 0)
+    with pytest.raises(SpecError):
+        query.batch(GROWN, 1)
+    assert told == []
 
 
 def test_what_cannot_be_followed_is_refused(tmp_path: Path) -> None:

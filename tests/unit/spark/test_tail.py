@@ -10,7 +10,7 @@ from typing import BinaryIO
 import pytest
 
 from assay.spark.logs import tail
-from assay.spark.logs.tail import GrowingReader, Offset
+from assay.spark.logs.tail import GrowingReader, Offset, has_grown
 
 
 def lines(reader: GrowingReader, start: Offset, end: Offset) -> bytes:
@@ -158,3 +158,14 @@ def test_what_many_files_grew_by_is_shared_by_as_many_tasks_as_run_at_once(tmp_p
     (one, *_), paths = parts, {path for part in parts for _, path, *_ in reader.read(part)}
     assert len(list(reader.read(one))) > 1
     assert len(paths) == 30
+
+
+def test_more_whole_lines_than_were_read_are_more_and_half_a_line_is_not(tmp_path: Path) -> None:
+    log, reader = tmp_path / "server.log", GrowingReader(str(tmp_path))
+    log.write_bytes(b"one\ntwo\nthr")
+    ends = {identity: each["end"] for identity, each in reader.latestOffset({}).items()}
+    assert has_grown(str(tmp_path), {})
+    assert not has_grown(str(tmp_path), ends)
+    with log.open("ab") as stream:
+        stream.write(b"ee\n")
+    assert has_grown(str(tmp_path), ends)
