@@ -39,7 +39,7 @@ UNMEASURED = Notice(
     "impact", None, "while logs grow, nothing is measured or noted; `assay validate` does that at any time"
 )
 HERE = 50_000
-"""So many events of slices this process checks from their beginning, in one answer; those of others are sent to tasks."""
+"""So many events of slices this process checks from their beginning, in one answer, where a cluster has more processors; those of others are sent to tasks."""
 
 WORTH_IT = 2_000
 """From so many new events on it takes less time to begin processes than they save."""

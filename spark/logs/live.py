@@ -10,6 +10,7 @@ before its answer is there. The next one waits for it, and the last one, behind 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -35,7 +36,8 @@ from assay.spark.logs.asking import (
     joined,
     rows_of_slices,
 )
-from assay.spark.logs.following import Answers, Events, Following
+from assay.spark.logs.beside import most_processes
+from assay.spark.logs.following import HERE, Answers, Events, Following
 from assay.spark.logs.inputs import NOT_ON_SPARK, NOT_READ, URI
 from assay.spark.logs.kept import PIECES, Kept, Stored, before_gap, end_of, left_out
 from assay.spark.logs.reading import TASKS_PER_CORE, FileRead, catalogue_of, read_file, reader_of, settings
@@ -191,11 +193,16 @@ class Live:
         if self._answering is not None:
             self._answering.result()
         known = self.kept.pieces(number + 1)
-        self._following = self._following or Following(self.question, partial(self._by_tasks, spark))
+        self._following = self._following or self._begin(spark)
         texts = self.source.texts(known, self.kept, options)
         self._answering = self._thread.submit(self._answer, self._following, texts)
         if not self.source.has_more(known):
             self._answering.result()
+
+    def _begin(self, spark: SparkSession) -> Following:
+        """Where a cluster has no more processors than this process, it has nothing to send there: progress is kept of what is checked here alone."""
+        here = HERE if slots(spark) > most_processes() else sys.maxsize
+        return Following(self.question, partial(self._by_tasks, spark), here)
 
     def _answer(self, following: Following, texts: Texts) -> None:
         found = following.answer(texts)

@@ -144,7 +144,7 @@ def slowly(source: Source, answering: Answering, told: list[int], monkeypatch: p
     question = Question(Wanted(LOADED))
     found = Live(source, question, kept, lambda answer, changes: told.append(cast(int, answer)))
     monkeypatch.setattr(Live, "_changes", lambda self, found: [])
-    monkeypatch.setattr(live, "Following", lambda question, by_tasks: answering)
+    monkeypatch.setattr(Live, "_begin", lambda self, spark: answering)
     return found
 
 
@@ -180,6 +180,19 @@ def test_an_answer_that_fails_fails_the_next_micro_batch(monkeypatch: pytest.Mon
     with pytest.raises(SpecError):
         query.batch(GROWN, 1)
     assert told == []
+
+
+@pytest.mark.parametrize(("slots", "here"), [(2, False), (3, True)])
+def test_slices_are_sent_to_tasks_where_a_cluster_has_more_processors(
+    slots: int, here: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "most_processes", lambda: 2)
+    monkeypatch.setattr(live, "slots", lambda spark: slots)
+    given: list[int] = []
+    monkeypatch.setattr(live, "Following", lambda question, by_tasks, most: given.append(most))
+    unused: Any = None
+    Live(unused, Question(Wanted(LOADED)), unused, unused)._begin(unused)
+    assert (given[0] < 10**6) == here
 
 
 def test_what_cannot_be_followed_is_refused(tmp_path: Path) -> None:
