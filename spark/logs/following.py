@@ -45,6 +45,8 @@ WORTH_IT = 2_000
 """From so many new events on it takes less time to begin processes than they save."""
 FEW_ALIKE = 3
 """Events of a slice that state the same are made before they are asked for where they are no more than that."""
+COPY = 1.3
+"""So many times as long as this process a copy takes: each page that it touches is copied, and what it finds is sent back."""
 EXPLAINED = 20
 """To explain a mismatch takes about as long as so many new events for each of the slice."""
 
@@ -289,13 +291,13 @@ def _looked_at(slices: Numbers, events: Selection) -> npt.NDArray[np.bool_]:
 
 
 def shares(sizes: Mapping[str, int], count: int) -> list[list[str]]:
-    """Names in so many parts of like size."""
+    """Names in so many parts that take the same time: the first by this process, the others by copies of it."""
     found: list[list[str]] = [[] for _ in range(count)]
-    loads = [(0, number) for number in range(count)]
+    loads = [(0.0, number) for number in range(count)]
     for name in sorted(sizes, key=lambda each: -sizes[each]):
         load, number = heappop(loads)
         found[number].append(name)
-        heappush(loads, (load + sizes[name], number))
+        heappush(loads, (load + sizes[name] * (COPY if number else 1.0), number))
     return found
 
 

@@ -15,7 +15,7 @@ from tests.unit.spark.local_answer import LOADED, said, said_locally
 
 from assay.spark.logs import following as following_module
 from assay.spark.logs.asking import STANDARD, Asked, Question
-from assay.spark.logs.following import HERE, Following
+from assay.spark.logs.following import HERE, Following, shares
 from assay.spark.logs.kept import Kept, Stored
 from assay.spark.logs.live import Directory
 from assay.spark.logs.reading import reader_of
@@ -230,3 +230,11 @@ def test_each_answer_is_that_of_the_lines_so_far_where_one_does_not_fit(tmp_path
     log.write_text(log.read_text().replace("leaderEpoch=1,", "leaderEpoch=7,", 1))
     found = follow_and_compare(tmp_path / "source", tmp_path, 3, 0)
     assert found.validation.verdict.value == "inconsistent"
+
+
+def test_copies_of_the_process_get_less_to_do_and_every_slice_is_in_one_share() -> None:
+    sizes = {str(number): 10 for number in range(100)}
+    own, other = shares(sizes, 2)
+    assert sorted(own + other) == sorted(sizes)
+    assert 1 < len(own) / len(other) < 2
+    assert shares(sizes, 1) == [list(sizes)]
