@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from math import inf
 
+from assay.traces.event_table import EventTable, traits
 from assay.traces.events import Event, Field
 from assay.traces.gaps import lost_starts
 from assay.traces.read import LogReading
+from assay.traces.readers.rows import NEVER
 from assay.traces.supposing import NEAR, Guess, Said, all_said, data, stream
 
 
@@ -57,6 +60,20 @@ def events_of_members(unread: Mapping[int, Said]) -> Iterator[Event]:
         yield from stream(f"member {member}", guesses)
 
 
+def _spans(reading: LogReading, logger: str) -> dict[int, tuple[int, int]]:
+    """For each voter from when until when the logs reach in which a logger of this name, or below it, writes."""
+    found: dict[int, tuple[int, int]] = {}
+    voters = {node.name: node.brokers for node in reading.nodes}
+    for log in reading.streams:
+        times = EventTable.of(log.events).times
+        stated = times[times != NEVER]
+        if len(stated) and any(each.logger.startswith(logger) for each in traits(log.events)):
+            for voter in voters.get(log.run.node, ()):
+                begin, end = found.get(voter, (int(stated.min()), 0))
+                found[voter] = min(begin, int(stated.min())), max(end, int(stated.max()))
+    return found
+
+
 class _Supposing:
     """All that is read off one reading."""
 
@@ -68,6 +85,7 @@ class _Supposing:
         self._begin = self._said[0].time if self._said else 0
         self._lost = {run for run, _ in lost_starts(reading)}
         self._read = {member for node in reading.nodes for member in node.brokers}
+        self._commanding = _spans(reading, own["commanding"])
 
     # ------------------------------------------------------------------------------------------------------- reigns
 
@@ -120,7 +138,10 @@ class _Supposing:
             yield Guess(kind, said.event.fields, self._begin, said.event.record.place, text)
 
     def unread(self) -> Iterator[Guess]:
-        """The voters of whose moves no line was read, and those of whose commands, though they led: none is told of."""
+        """The voters of whose moves no line was read, and those of whose commands, though they led: none is told of.
+
+        Where the log that would hold them was read of all times when a voter is said to lead, it commanded nothing.
+        """
         own = self._own
         led = dict(self._naming(own["spoken"], own["acting"]))
         named = {**led, **dict(self._naming(own["names"]))}
@@ -130,10 +151,16 @@ class _Supposing:
         ):
             told = {said.get(own["winner"]) for said in self._said if said.event.kind in kinds}
             for voter, said in sorted(among.items(), key=lambda each: each[0]):
-                if voter not in told:
+                if voter not in told and not (what == "commands" and self._was_listened_to(voter)):
                     text = f"supposed: {what} of {own['winner']} {voter}, of which no line was read"
                     place = said.event.record.place
                     yield Guess(own[f"{what}_unread"], {own["winner"]: voter}, self._begin, place, text)
+
+    def _was_listened_to(self, voter: int) -> bool:
+        """Whether the log of a voter's commands was read of all times when it is said to lead."""
+        begin, end = self._commanding.get(voter, (inf, -inf))
+        times = [said.time for who, said in self._naming(self._own["spoken"], self._own["acting"]) if who == voter]
+        return begin <= min(times) + NEAR and max(times) <= end + NEAR
 
     def _naming(self, *tables: Mapping[str, str]) -> Iterator[tuple[int, Said]]:
         """Whom lines name as voters, in the fields that these say for their kinds."""
