@@ -49,7 +49,7 @@ class Joint:
     """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
     is shared as slices see it, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with.
     Where the kernel lacks guards, those of ``outside`` hold wherever nothing is guessed. Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before;
-    the last of its files begins at ``late``."""
+    the last of its files begins at ``late``. Where the clause ``supposes``, nothing but the line of a first write may tell of a slice's beginning."""
 
     split: Split
     plan: k.TracePlan
@@ -60,6 +60,7 @@ class Joint:
     begun: bool = False
     late: float = -inf
     outside: Split | None = None
+    supposes: bool = False
 
     def tells_beginning(self, events: Selection) -> bool:
         """Whether the events of a slice tell of its beginning; where no kind of events does, those of whole logs do."""
@@ -85,7 +86,8 @@ def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Wr
     """The joint of an accepted path of what is shared."""
     seen = chain(shared, path, plan, split.seen(plan))
     partial = options.partial and not options.begun
-    return Joint(split, plan, seen, _assumed(split, plan, path), writer, partial, options.begun, options.late)
+    assumed = _assumed(split, plan, path)
+    return Joint(split, plan, seen, assumed, writer, partial, options.begun, options.late, supposes=options.supposes)
 
 
 def _assumed(split: Split, plan: k.TracePlan, path: Path) -> dict[str, frozenset[str]]:
@@ -111,11 +113,11 @@ class Lines:
     ``started`` says whether one of them tells of the slice's beginning.
     """
 
-    def __init__(self, binder: Binder, events: Selection, joint: Joint) -> None:
+    def __init__(self, model: Model, binder: Binder, events: Selection, joint: Joint) -> None:
         self._binder, self._events = binder, events
         self.read = binder.read(events)
         self.few = [slice_item(number, seen) for number, seen in enumerate(binder.thinned(events, self.read))]
-        self.started = joint.tells_beginning(events)
+        self.started = joint.tells_beginning(events) and not (joint.supposes and _is_heard_of(model, self.few))
 
     @property
     def used(self) -> int:
@@ -126,6 +128,13 @@ class Lines:
     def observations(self) -> Sequence[Observation]:
         """What all events are observed to be."""
         return self._binder.bind(self._events).observations
+
+
+def _is_heard_of(model: Model, lines: Sequence[Item]) -> bool:
+    """Whether of the first write all lines are of who heard of it: whoever was to act on it did not come to that."""
+    numbered = [(number, line) for line in lines if (number := number_of(model, line)) is not None]
+    first = min((number for number, _ in numbered), default=None)
+    return first is not None and not any(line.observation.pinned for number, line in numbered if number == first)
 
 
 class Joiner:
@@ -149,7 +158,7 @@ class Joiner:
 
     def lines(self, events: Sequence[Event]) -> Lines:
         """What the clause sees in the events of a slice."""
-        return Lines(self.binder, Selection.of(events, self.names), self.joint)
+        return Lines(self.model, self.binder, Selection.of(events, self.names), self.joint)
 
     def forget(self) -> None:
         """Let go of states, before a slice is begun, if those of the slices before it are many."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from math import inf
+from typing import NamedTuple
 
 from assay.traces.event_table import EventTable, traits
 from assay.traces.events import Event, Field
@@ -34,29 +35,47 @@ def events_of_quorum(reading: LogReading) -> Iterator[Event]:
         yield from stream(f"member {member}", list(supposing.entries(member)))
 
 
-def unread_members(reading: LogReading) -> dict[int, Said]:
-    """The members that lines about slices list, and of which nothing was read, each with the first such line."""
-    listed, read = data()["quorum"]["listed"], {member for node in reading.nodes for member in node.brokers}
-    found: dict[int, Said] = {}
-    for said in all_said(reading, frozenset({listed})):
-        members = said.get(listed)
-        for member in members if isinstance(members, tuple) else ():
-            if isinstance(member, int) and member not in read:
-                found.setdefault(member, said)
-    return dict(sorted(found.items()))
+class Untold(NamedTuple):
+    """A member that is there before any line tells that it was registered: what shows it first, and whether it had become active by then."""
+
+    said: Said
+    active: bool
 
 
-def events_of_members(unread: Mapping[int, Said]) -> Iterator[Event]:
-    """Members of which nothing was read were registered, and active, before the logs begin; for when they were not, hidden steps stand."""
+def untold_members(reading: LogReading) -> dict[int, Untold]:
+    """Such members, of brokers' logs alone."""
     own = data()["quorum"]
-    begin = min((said.time for said in unread.values()), default=0)
-    for member, said in unread.items():
+    there: dict[int, Said] = {}
+    first: dict[str, dict[Field, int]] = {"registered": {}, "activated": {}}
+    for said in all_said(reading, frozenset({own["listed"], own["name"]})):
+        kind, member = said.event.kind, said.get(own["name"])
+        if kind in (*own["entered"], *own["stated"]):
+            first["registered"].setdefault(member, said.time)
+        if kind in own["activated"]:
+            first["activated"].setdefault(member, said.time)
+        listed = said.get(own["listed"])
+        shown = listed if isinstance(listed, tuple) else ()
+        for each in (*shown, *((member,) if kind in own["present"] else ())):
+            if isinstance(each, int):
+                there.setdefault(each, said)
+    return {
+        each: Untold(said, first["activated"].get(each, inf) >= first["registered"].get(each, inf) - NEAR)
+        for each, said in sorted(there.items())
+        if said.time < first["registered"].get(each, inf) - NEAR
+    }
+
+
+def events_of_members(reading: LogReading, untold: Mapping[int, Untold]) -> Iterator[Event]:
+    """Members of whose registration no line tells were registered before brokers' logs begin, and somebody led; for when they were not active, hidden steps stand."""
+    own = data()["quorum"]
+    yield from stream("reigns", list(_Supposing(reading).first_reign()))
+    begin = min((each.said.time for each in untold.values()), default=0)
+    for member, (said, active) in untold.items():
         place, name = said.event.record.place, {own["name"]: member}
         registered = f"supposed: {own['name']} {member} was registered"
-        guesses = [
-            Guess(own["enters"], {**name, own["number"]: 1}, begin, place, registered),
-            Guess(own["is_active"], name, begin, place, f"supposed: {own['name']} {member} was active"),
-        ]
+        guesses = [Guess(own["enters"], {**name, own["number"]: 1}, begin, place, registered)]
+        if active:
+            guesses.append(Guess(own["is_active"], name, begin, place, f"supposed: {own['name']} {member} was active"))
         yield from stream(f"member {member}", guesses)
 
 
@@ -105,6 +124,12 @@ class _Supposing:
             if said.event.kind in own["held"] and isinstance(won, int) and (voter, won) not in stood:
                 found.setdefault(won, self._stood(voter, won, said))
         yield from (found[term] for term in sorted(found))
+
+    def first_reign(self) -> Iterator[Guess]:
+        """Who led before the first term that brokers name."""
+        lowest, unnamed = min(self._terms, default=2), self._unnamed
+        if unnamed is not None and lowest > 1:
+            yield self._found(unnamed[0], lowest - 1, self._begin, unnamed[1])
 
     def voters(self) -> Iterator[Guess]:
         """The term in which each voter was before the first line about its term: who stands or wins has gone to the next one itself."""
