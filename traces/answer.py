@@ -6,7 +6,7 @@ Like validation itself it has three parts: of all that slices share, of each sli
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial as bound
 from math import inf
@@ -21,7 +21,7 @@ from assay.traces.binding import Unread, rules_by_kind
 from assay.traces.conduct import Options
 from assay.traces.event_table import EventTable
 from assay.traces.events import Event, Notice
-from assay.traces.gaps import BEFORE, UNREAD_BROKER, gaps, not_read, with_gaps
+from assay.traces.gaps import BEFORE, UNREAD_BROKER, UNREAD_LOG, UNTOLD_BROKER, gaps, not_read, with_gaps
 from assay.traces.impact import Basis, Meter, basis, with_impact
 from assay.traces.join import SliceAnswer
 from assay.traces.memory import give_back
@@ -30,7 +30,7 @@ from assay.traces.plan import trace_plan
 from assay.traces.read import LogReading, UnmappedLines
 from assay.traces.selection import Selection
 from assay.traces.supposed import supposed_events, told
-from assay.traces.supposed_quorum import events_of_members, unread_members
+from assay.traces.supposed_quorum import events_of_members, untold_members
 from assay.traces.supposing import Said
 from assay.traces.twins import twins
 from assay.traces.validate import (
@@ -44,6 +44,8 @@ from assay.traces.validate import (
 from assay.traces.validation import Remark, Validation, Whole
 
 LONGEST_EXAMPLE = 100
+OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, UNTOLD_BROKER})
+"""What may be missing that the hidden steps of a clause that supposes do not stand for."""
 UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
 WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL", ""})
 
@@ -112,8 +114,9 @@ def ask_shared(
     supported: bool = True,
 ) -> tuple[SharedAnswer, Mapping[str, Selection], Beside]:
     """The answer about what all slices share, the events of each slice, and what there is to say beside."""
-    unread = unread_members(reading) if options.supposes else {}
-    missing = (*gaps(reading), *(_unread(member, said) for member, said in unread.items()))
+    untold = untold_members(reading) if options.supposes else {}
+    read = {member for node in reading.nodes for member in node.brokers}
+    missing = (*gaps(reading), *(_untold(member, each.said, read) for member, each in untold.items()))
     known = _known(options, reading, missing)
     ask = bound(_ask, loaded, options=known, clause=clause, scope=scope, supported=supported)
     found = _from_later(reading, ask) if known.partial and supported else ask(reading)
@@ -139,7 +142,7 @@ def _ask(
     more: list[Event] = []
     if options.partial and supported:
         more = (
-            list(events_of_members(unread_members(reading)))
+            list(events_of_members(reading, untold_members(reading)))
             if options.supposes
             else _supposed(loaded, reading, clause, scope)
         )
@@ -171,17 +174,19 @@ def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _As
     return found
 
 
-def _unread(member: int, said: Said) -> Notice:
-    return Notice(
-        UNREAD_BROKER, said.event.record.place, f"broker {member} holds replicas, and none of its logs was read"
-    )
+def _untold(member: int, said: Said, read: Container[int]) -> Notice:
+    """That a broker is there of which nothing was read, or no line by then that it registered."""
+    place = said.event.record.place
+    if member not in read:
+        return Notice(UNREAD_BROKER, place, f"broker {member} holds replicas, and none of its logs was read")
+    return Notice(UNTOLD_BROKER, place, f"broker {member} is there, and no line before tells that it registered")
 
 
 def _known(options: Options, reading: LogReading, missing: Sequence[Notice]) -> Options:
     """How the logs are to be searched, of which this is missing."""
     lost = (*missing, *not_read(reading.notices))
-    partial = any(notice.kind == UNREAD_BROKER for notice in lost) if options.supposes else bool(lost)
-    begun = partial and all(notice.kind == BEFORE for notice in lost)
+    partial = any(notice.kind in OF_BROKERS for notice in lost) if options.supposes else bool(lost)
+    begun = partial and all(notice.kind in (BEFORE, UNTOLD_BROKER) for notice in lost)
     late = float(max(beginnings(reading), default=-inf)) if partial else -inf
     return replace(options, versions=protocol_versions(reading), partial=partial, begun=begun, late=late)
 

@@ -20,7 +20,7 @@ class Options:
     is that of a write which the missing lines may tell of, and no hidden step is supposed in its place; and a search may visit a part of the nodes only,
     ``OF_PARTIAL``. Where they lack their beginnings alone, ``begun``, a slice is taken for one of whole logs first. The last of their files begins at ``late``
     (milliseconds): before that a line may have no explanation because of what the others would have told.
-    Where the clause ``supposes``, no log is partial: what is missing is what its hidden steps stand for.
+    Where the clause ``supposes``, what others than brokers wrote may be missing too: its hidden steps stand for that.
     ``jobs`` is by how many processes slices are answered; 0 as many as there are cores. With ``whole`` all slices are also searched together. Where a
     cap ends a search a ``solver`` goes on.
     """

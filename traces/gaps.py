@@ -26,6 +26,8 @@ T = TypeVar("T")
 KIND = "missing logs"
 BEFORE = "missing beginning"
 UNREAD_BROKER = "missing broker"
+UNTOLD_BROKER = "missing registration"
+UNREAD_LOG = "missing log"
 EXPLAINED = "every line has an explanation, and logs are missing"
 """Why an answer is open where nothing is wrong."""
 # One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
@@ -165,7 +167,7 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
             first.setdefault(event.run.node, event.record.place)
         for node, place in first.items():
             if (node, known["logger"]) not in loggers:
-                yield Notice(KIND, place, known["text"].format(node=node))
+                yield Notice(UNREAD_LOG, place, known["text"].format(node=node))
 
 
 def _silent_owners(reading: LogReading) -> Iterator[Notice]:

@@ -49,7 +49,7 @@ class Joint:
     """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
     is shared as slices see it, the variables of it that they see, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with.
     Where the kernel lacks guards, those of ``outside`` hold wherever nothing is guessed. Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before;
-    the last of its files begins at ``late``."""
+    the last of its files begins at ``late``. Where the clause ``supposes``, nothing but the line of a first write may tell of a slice's beginning."""
 
     split: Split
     plan: k.TracePlan
@@ -61,6 +61,7 @@ class Joint:
     begun: bool = False
     late: float = -inf
     outside: Split | None = None
+    supposes: bool = False
 
     def tells_beginning(self, events: Selection) -> bool:
         """Whether the events of a slice tell of its beginning; where no kind of events does, those of whole logs do."""
@@ -87,9 +88,8 @@ def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Wr
     seen = split.seen(plan)
     partial = options.partial and not options.begun
     assumed = _assumed(split, seen, path)
-    return Joint(
-        split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial, options.begun, options.late
-    )
+    found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
+    return replace(found, begun=options.begun, late=options.late, supposes=options.supposes)
 
 
 def _assumed(split: Split, variables: Sequence[int], path: Path) -> dict[str, frozenset[str]]:
@@ -115,11 +115,11 @@ class Lines:
     ``started`` says whether one of them tells of the slice's beginning.
     """
 
-    def __init__(self, binder: Binder, events: Selection, joint: Joint) -> None:
+    def __init__(self, model: Model, binder: Binder, events: Selection, joint: Joint) -> None:
         self._binder, self._events = binder, events
         self.read = binder.read(events)
         self.few = [slice_item(number, seen) for number, seen in enumerate(binder.thinned(events, self.read))]
-        self.started = joint.tells_beginning(events)
+        self.started = joint.tells_beginning(events) and not (joint.supposes and _is_heard_of(model, self.few))
 
     @property
     def used(self) -> int:
@@ -130,6 +130,13 @@ class Lines:
     def observations(self) -> Sequence[Observation]:
         """What all events are observed to be."""
         return self._binder.bind(self._events).observations
+
+
+def _is_heard_of(model: Model, lines: Sequence[Item]) -> bool:
+    """Whether of the first write all lines are of who heard of it: whoever was to act on it did not come to that."""
+    numbered = [(number, line) for line in lines if (number := number_of(model, line)) is not None]
+    first = min((number for number, _ in numbered), default=None)
+    return first is not None and not any(line.observation.pinned for number, line in numbered if number == first)
 
 
 class Joiner:
@@ -153,7 +160,7 @@ class Joiner:
 
     def lines(self, events: Sequence[Event]) -> Lines:
         """What the clause sees in the events of a slice."""
-        return Lines(self.binder, Selection.of(events, self.names), self.joint)
+        return Lines(self.model, self.binder, Selection.of(events, self.names), self.joint)
 
     def forget(self) -> None:
         """Let go of states, before a slice is begun, if those of the slices before it are many."""

@@ -206,7 +206,8 @@ class SliceCheck:
 
     def _may_lack_a_line(self, write: Write) -> bool:
         """Whether the line that says what was done, or what was done before, may be one of those that are missing."""
-        return self.partial and (bool(self.gaps) or not any(line.observation.pinned for line in write.lines))
+        lacking = self.partial or (self.last is None and not self.started)
+        return lacking and (bool(self.gaps) or not any(line.observation.pinned for line in write.lines))
 
     def _past_unseen(self, first: int, write: Write) -> Frontier:
         """The way on with a write, if those before it that no line states are writes that leave none; another line may have shown some of them before."""

@@ -267,6 +267,13 @@ class _Supposing:
     def _is_new(self, member: Field, said: Said) -> bool:
         return any(isinstance(held := said.get(name), tuple) and member in held for name in self._member["new"])
 
+    def _run_of(self, member: Field, time: int) -> str:
+        """The run that was this member at a time: the last of its node that has begun by then."""
+        own = {node.name for node in self._reading.nodes if member in node.brokers}
+        begun = {run: said[0].time for run, said in self._of_run.items() if run.node in own}
+        running = [run for run, first in begun.items() if first <= time + NEAR]
+        return str(max(running, key=lambda run: begun[run])) if running else self._node_of(member)
+
     def _node_of(self, member: Field) -> str:
         """The node that ran as this member, preferably one whose logs begin after its start."""
         nodes = [node.name for node in self._reading.nodes if member in node.brokers]
@@ -286,7 +293,9 @@ class _Supposing:
                 fields: dict[str, Field] = {own["term"]: term - 1}
                 yield Guess(own["reached"], fields, time, place, f"supposed: {own['term']} {term - 1} was reached")
             if (life, term) in untold:
-                yield from self._elected(untold[life, term], term, time, place)
+                yield from self._elected(
+                    self._run_of(untold[life, term], said.time), untold[life, term], term, time, place
+                )
 
     @property
     def _untold_reigns(self) -> Iterator[tuple[int, int, Field, Said]]:
@@ -343,8 +352,8 @@ class _Supposing:
         before = life, coming[1] - 1
         return before if before not in every and before[1] > 0 else None
 
-    def _elected(self, winner: Field, term: int, time: int, place: Place) -> Iterator[Guess]:
-        own, node = self._reign, self._node_of(winner)
+    def _elected(self, node: str, winner: Field, term: int, time: int, place: Place) -> Iterator[Guess]:
+        own = self._reign
         fields: dict[str, Field] = {"node": node, own["winner"]: winner, own["term"]: term, own["version"]: term}
         yield Guess(own["wins"], fields, time, place, f"supposed: {node} was elected for {own['term']} {term}")
         yield Guess(own["reads"], {"node": node}, time, place, f"supposed: {node} has read who is there")

@@ -11,10 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from math import inf
+from typing import NamedTuple
 
+from assay.traces.event_table import EventTable, traits
 from assay.traces.events import Event, Field
 from assay.traces.gaps import lost_starts
 from assay.traces.read import LogReading
+from assay.traces.readers.rows import NEVER
 from assay.traces.supposing import NEAR, Guess, Said, all_said, data, stream
 
 
@@ -31,30 +35,62 @@ def events_of_quorum(reading: LogReading) -> Iterator[Event]:
         yield from stream(f"member {member}", list(supposing.entries(member)))
 
 
-def unread_members(reading: LogReading) -> dict[int, Said]:
-    """The members that lines about slices list, and of which nothing was read, each with the first such line."""
-    listed, read = data()["quorum"]["listed"], {member for node in reading.nodes for member in node.brokers}
-    found: dict[int, Said] = {}
-    for said in all_said(reading, frozenset({listed})):
-        members = said.get(listed)
-        for member in members if isinstance(members, tuple) else ():
-            if isinstance(member, int) and member not in read:
-                found.setdefault(member, said)
-    return dict(sorted(found.items()))
+class Untold(NamedTuple):
+    """A member that is there before any line tells that it was registered: what shows it first, and whether it had become active by then."""
+
+    said: Said
+    active: bool
 
 
-def events_of_members(unread: Mapping[int, Said]) -> Iterator[Event]:
-    """Members of which nothing was read were registered, and active, before the logs begin; for when they were not, hidden steps stand."""
+def untold_members(reading: LogReading) -> dict[int, Untold]:
+    """Such members, of brokers' logs alone."""
     own = data()["quorum"]
-    begin = min((said.time for said in unread.values()), default=0)
-    for member, said in unread.items():
+    there: dict[int, Said] = {}
+    first: dict[str, dict[Field, int]] = {"registered": {}, "activated": {}}
+    for said in all_said(reading, frozenset({own["listed"], own["name"]})):
+        kind, member = said.event.kind, said.get(own["name"])
+        if kind in (*own["entered"], *own["stated"]):
+            first["registered"].setdefault(member, said.time)
+        if kind in own["activated"]:
+            first["activated"].setdefault(member, said.time)
+        listed = said.get(own["listed"])
+        shown = listed if isinstance(listed, tuple) else ()
+        for each in (*shown, *((member,) if kind in own["present"] else ())):
+            if isinstance(each, int):
+                there.setdefault(each, said)
+    return {
+        each: Untold(said, first["activated"].get(each, inf) >= first["registered"].get(each, inf) - NEAR)
+        for each, said in sorted(there.items())
+        if said.time < first["registered"].get(each, inf) - NEAR
+    }
+
+
+def events_of_members(reading: LogReading, untold: Mapping[int, Untold]) -> Iterator[Event]:
+    """Members of whose registration no line tells were registered before brokers' logs begin, and somebody led; for when they were not active, hidden steps stand."""
+    own = data()["quorum"]
+    yield from stream("reigns", list(_Supposing(reading).first_reign()))
+    begin = min((each.said.time for each in untold.values()), default=0)
+    for member, (said, active) in untold.items():
         place, name = said.event.record.place, {own["name"]: member}
         registered = f"supposed: {own['name']} {member} was registered"
-        guesses = [
-            Guess(own["enters"], {**name, own["number"]: 1}, begin, place, registered),
-            Guess(own["is_active"], name, begin, place, f"supposed: {own['name']} {member} was active"),
-        ]
+        guesses = [Guess(own["enters"], {**name, own["number"]: 1}, begin, place, registered)]
+        if active:
+            guesses.append(Guess(own["is_active"], name, begin, place, f"supposed: {own['name']} {member} was active"))
         yield from stream(f"member {member}", guesses)
+
+
+def _spans(reading: LogReading, logger: str) -> dict[int, tuple[int, int]]:
+    """For each voter from when until when the logs reach in which a logger of this name, or below it, writes."""
+    found: dict[int, tuple[int, int]] = {}
+    voters = {node.name: node.brokers for node in reading.nodes}
+    for log in reading.streams:
+        times = EventTable.of(log.events).times
+        stated = times[times != NEVER]
+        if len(stated) and any(each.logger.startswith(logger) for each in traits(log.events)):
+            for voter in voters.get(log.run.node, ()):
+                begin, end = found.get(voter, (int(stated.min()), 0))
+                found[voter] = min(begin, int(stated.min())), max(end, int(stated.max()))
+    return found
 
 
 class _Supposing:
@@ -68,6 +104,7 @@ class _Supposing:
         self._begin = self._said[0].time if self._said else 0
         self._lost = {run for run, _ in lost_starts(reading)}
         self._read = {member for node in reading.nodes for member in node.brokers}
+        self._commanding = _spans(reading, own["commanding"])
 
     # ------------------------------------------------------------------------------------------------------- reigns
 
@@ -87,6 +124,12 @@ class _Supposing:
             if said.event.kind in own["held"] and isinstance(won, int) and (voter, won) not in stood:
                 found.setdefault(won, self._stood(voter, won, said))
         yield from (found[term] for term in sorted(found))
+
+    def first_reign(self) -> Iterator[Guess]:
+        """Who led before the first term that brokers name."""
+        lowest, unnamed = min(self._terms, default=2), self._unnamed
+        if unnamed is not None and lowest > 1:
+            yield self._found(unnamed[0], lowest - 1, self._begin, unnamed[1])
 
     def voters(self) -> Iterator[Guess]:
         """The term in which each voter was before the first line about its term: who stands or wins has gone to the next one itself."""
@@ -120,7 +163,10 @@ class _Supposing:
             yield Guess(kind, said.event.fields, self._begin, said.event.record.place, text)
 
     def unread(self) -> Iterator[Guess]:
-        """The voters of whose moves no line was read, and those of whose commands, though they led: none is told of."""
+        """The voters of whose moves no line was read, and those of whose commands, though they led: none is told of.
+
+        Where the log that would hold them was read of all times when a voter is said to lead, it commanded nothing.
+        """
         own = self._own
         led = dict(self._naming(own["spoken"], own["acting"]))
         named = {**led, **dict(self._naming(own["names"]))}
@@ -130,10 +176,16 @@ class _Supposing:
         ):
             told = {said.get(own["winner"]) for said in self._said if said.event.kind in kinds}
             for voter, said in sorted(among.items(), key=lambda each: each[0]):
-                if voter not in told:
+                if voter not in told and not (what == "commands" and self._was_listened_to(voter)):
                     text = f"supposed: {what} of {own['winner']} {voter}, of which no line was read"
                     place = said.event.record.place
                     yield Guess(own[f"{what}_unread"], {own["winner"]: voter}, self._begin, place, text)
+
+    def _was_listened_to(self, voter: int) -> bool:
+        """Whether the log of a voter's commands was read of all times when it is said to lead."""
+        begin, end = self._commanding.get(voter, (inf, -inf))
+        times = [said.time for who, said in self._naming(self._own["spoken"], self._own["acting"]) if who == voter]
+        return begin <= min(times) + NEAR and max(times) <= end + NEAR
 
     def _naming(self, *tables: Mapping[str, str]) -> Iterator[tuple[int, Said]]:
         """Whom lines name as voters, in the fields that these say for their kinds."""

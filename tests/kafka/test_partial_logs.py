@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tarfile
 from collections.abc import Iterator
 from itertools import combinations
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from benchmarks.cuts import answer, cuts, lines
 
+from assay.traces.gaps import UNTOLD_BROKER
 from assay.traces.samples import unpack_sample
 from assay.traces.validation import TraceVerdict
 
@@ -87,6 +89,51 @@ def test_logs_that_begin_in_mid_life_or_are_of_one_broker_are_checked(recording:
     assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
     assert "logs are missing, and what came before them was supposed" in str(found.reason)
     assert found.slices
+
+
+def of_brokers(recording: str, kind: str, folder: Path) -> list[Path]:
+    """The logs of brokers alone of a KRaft cluster, and of these one kind of file."""
+    return sorted(unpacked(recording, folder).glob(f"broker-*/{kind}.log"))
+
+
+@pytest.mark.parametrize("kind", ["state-change", "server"])
+@pytest.mark.parametrize("recording", ["kraft-3.7.2", "kraft-4.1.1"])
+def test_one_kind_of_file_of_brokers_in_kraft_mode_is_no_false_alarm(recording: str, kind: str, tmp_path: Path) -> None:
+    """What state-change.log tells is checked, with registrations supposed; server.log tells too little of partitions, and they stay open."""
+    found = answer(of_brokers(recording, kind, tmp_path))
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
+    explained = [result.name for result in found.slices if result.verdict is TraceVerdict.CONSISTENT]
+    assert len(explained) in ((len(found.slices) - 1, len(found.slices)) if kind == "state-change" else (0,))
+
+
+def test_a_broker_is_there_before_a_line_tells_that_it_registered(tmp_path: Path) -> None:
+    found = answer(of_brokers("kraft-3.7.2", "state-change", tmp_path))
+    told = [notice.text for notice in found.notices if notice.kind == UNTOLD_BROKER]
+    assert told == [f"broker {each} is there, and no line before tells that it registered" for each in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (r"(Leader orders-0 .* starts at leader epoch 1) ", r"\g<1>7 "),
+        (r"(Leader orders-0 .* with partition epoch 1, .* ISR \[)", r"\g<1>9,"),
+        (r"(Follower orders-0 starts at leader epoch 1 .* Current leader is )\d", r"\g<1>9"),
+    ],
+    ids=["leader epoch", "ISR", "leader"],
+)
+def test_what_one_kind_of_file_does_tell_is_checked(before: str, after: str, tmp_path: Path) -> None:
+    paths = of_brokers("kraft-3.7.2", "state-change", tmp_path)
+    path = next(each for each in paths if re.search(before, each.read_text()))
+    path.write_text(re.sub(before, after, path.read_text(), count=1))
+    found = answer(paths)
+    assert {each.name for each in found.slices if each.verdict is TraceVerdict.INCONSISTENT} == {"orders-0#2"}
+
+
+def test_a_partition_whose_leader_never_came_to_lead_is_open_where_controllers_have_no_logs(tmp_path: Path) -> None:
+    """Of 4.1.1: the broker that was to lead `again-1` was killed, and only one that follows it heard of the partition."""
+    found = answer(sorted(unpacked("kraft-4.1.1", tmp_path).glob("broker-*")))
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
+    assert [each.name for each in found.slices if each.verdict is not TraceVerdict.CONSISTENT] == ["again-1#4"]
 
 
 @pytest.mark.slow

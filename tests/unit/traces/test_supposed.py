@@ -129,3 +129,10 @@ def test_what_is_supposed_is_neither_coverage_nor_changed_by_mutants(logs: Path)
 def executions(validation: Validation) -> list[Execution]:
     every = [validation.execution, *(each.execution for each in validation.slices)]
     return [each for each in every if each is not None]
+
+
+def test_who_was_elected_is_the_run_that_was_there_then(logs: Path) -> None:
+    """Of broker 2 the controller's log alone is missing: it reigned twice, and was started again in between."""
+    (logs / "broker-2" / "controller.log").unlink()
+    elected = fields(events(logs), "ControllerElected")
+    assert [(each["epoch"], each["node"]) for each in elected] == [(1, "broker-2"), (4, "broker-2#2")]
