@@ -34,9 +34,7 @@ def follows(voter: int, epoch: int, leader: int) -> str:
 
 
 def active(voter: int, epoch: int) -> str:
-    return (
-        f"INFO [QuorumController id={voter}] Becoming the active controller at epoch {epoch}, next write offset 9. {QUORUM}"
-    )
+    return f"INFO [QuorumController id={voter}] Becoming the active controller at epoch {epoch}, next write offset 9. {QUORUM}"
 
 
 def with_broker_2() -> dict[str, str]:
@@ -121,4 +119,43 @@ def test_a_controller_whose_write_was_void_commits_nothing_more_in_its_epoch(tmp
     logs = paused(FENCING + f"            {again} {REPLICATION}\n")
     _, found = answer(tmp_path, logs)
     assert found.verdict is not TraceVerdict.CONSISTENT
+    assert actions(found) != []
+
+
+def looks_early(version: str) -> dict[str, str]:
+    """Broker 2 finds that 1 is controller before it has registered."""
+    controller, client = "(kafka.controller.KafkaController)", "(org.apache.zookeeper.ClientCnxn)"
+    connected = "Session establishment complete on server 127.0.0.1/127.0.0.1:47843, sessionid ="
+    registered = "at path /brokers/ids/{} with addresses: EndPoint(127.0.0.1,47697,ListenerName(PLAINTEXT),PLAINTEXT) (kafka.utils.ZkUtils)"
+    started = f"INFO Kafka version : {version} (org.apache.kafka.common.utils.AppInfoParser)"
+    return {
+        "broker-1": f"""
+            08:05:43,600] {started}
+            08:05:43,611] INFO starting (kafka.server.KafkaServer)
+            08:05:43,912] INFO {connected} 0x1a2024a1f010003, negotiated timeout = 6000 {client}
+            08:06:00,016] INFO [Controller id=1] 1 successfully elected as the controller {controller}
+            08:06:00,029] INFO [Controller id=1] Epoch incremented to 1 {controller}
+            08:06:00,829] INFO Registered broker 1 {registered.format(1)}
+        """,
+        "broker-2": f"""
+            08:06:10,600] {started}
+            08:06:10,611] INFO starting (kafka.server.KafkaServer)
+            08:06:10,912] INFO {connected} 0x1a2024a1f010004, negotiated timeout = 6000 {client}
+            08:06:11,381] DEBUG [Controller id=2] Broker 1 has been elected as the controller, so stopping the election process. {controller}
+            08:06:12,827] INFO Registered broker 2 {registered.format(2)}
+            08:06:19,104] TRACE [Controller id=1] Changed partition again-1 state from OfflinePartition to NonExistentPartition (state.change.logger)
+            08:06:20,372] INFO [KafkaServer id=2] Error code from controller: 0 (kafka.server.KafkaServer)
+        """,
+    }
+
+
+def test_a_broker_looks_for_the_controller_before_it_registers_before_1_1(tmp_path: Path) -> None:
+    _, found = answer(tmp_path, looks_early("1.0.2"))
+    assert (actions(found), found.counts.unmapped) == ([], 0)
+    steps = [step.action for step in found.execution.steps] if found.execution is not None else []
+    assert "controller.look_unregistered" in steps
+
+
+def test_and_not_later(tmp_path: Path) -> None:
+    _, found = answer(tmp_path, looks_early("2.0.1"))
     assert actions(found) != []
