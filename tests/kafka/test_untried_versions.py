@@ -159,3 +159,25 @@ def test_a_broker_looks_for_the_controller_before_it_registers_before_1_1(tmp_pa
 def test_and_not_later(tmp_path: Path) -> None:
     _, found = answer(tmp_path, looks_early("2.0.1"))
     assert actions(found) != []
+
+
+def test_a_broker_with_a_chroot_closes_a_first_session_and_goes_on(tmp_path: Path) -> None:
+    """As Kafka 2.2 does at each start."""
+    client, keeper = "(org.apache.zookeeper.ClientCnxn)", "(org.apache.zookeeper.ZooKeeper)"
+    connected = "Session establishment complete on server 127.0.0.1/127.0.0.1:55697, sessionid ="
+    node = "67,67,1795417021627,1795417021627,1,0,0,117664448857702404,190,0,67"
+    lines = f"""
+        06:56:52,669] INFO starting (kafka.server.KafkaServer)
+        06:56:53,280] INFO {connected} 0x1a207315cdb0001, negotiated timeout = 6000 {client}
+        06:56:53,585] INFO Created zookeeper path /kafka (kafka.server.KafkaServer)
+        06:56:53,599] INFO Session: 0x1a207315cdb0001 closed {keeper}
+        06:56:53,660] INFO {connected} 0x1a207315cdb0004, negotiated timeout = 6000 {client}
+        06:57:01,627] INFO Creating /brokers/ids/2 (is it secure? false) (kafka.zk.KafkaZkClient)
+        06:57:01,640] INFO Stat of the created znode at /brokers/ids/2 is: {node} (kafka.zk.KafkaZkClient)
+        06:57:09,599] INFO Session: 0x1a207315cdb0004 closed {keeper}
+    """
+    _, found = answer(tmp_path, {"broker-2": lines})
+    assert (actions(found), found.counts.unmapped) == ([], 0)
+    steps = [step.action for step in found.execution.steps] if found.execution is not None else []
+    assert steps.count("controller.close_first_session") == 1
+    assert steps.count("controller.stop") == 1
