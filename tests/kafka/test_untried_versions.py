@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from assay.traces.validation import TraceVerdict, Validation
 
 from .test_other_lines import RAFT, answer, is_alright
@@ -181,3 +183,21 @@ def test_a_broker_with_a_chroot_closes_a_first_session_and_goes_on(tmp_path: Pat
     steps = [step.action for step in found.execution.steps] if found.execution is not None else []
     assert steps.count("controller.close_first_session") == 1
     assert steps.count("controller.stop") == 1
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        "with new replica assignment ReplicaAssignment(replicas=1,3, addingReplicas=1, removingReplicas=3)",
+        "with new assigned replica list 1,3",
+    ],
+)
+def test_a_partition_without_a_leader_may_be_moved(moved: str, tmp_path: Path) -> None:
+    """Of 2.4 to 2.6, and before: the request goes to leader -1."""
+    sent = f"[Controller id=2 epoch=3] Sent LeaderAndIsr request (Leader:-1,ISR:3,LeaderEpoch:5,ControllerEpoch:3) {moved} to leader -1"
+    reading, _ = answer(
+        tmp_path,
+        {"broker-2": f"07:16:55,398] TRACE {sent} for partition being reassigned solo-1 (state.change.logger)"},
+    )
+    (event,) = (event for event in reading.events if event.kind == "ReassignmentSent")
+    assert (event.fields["replicas"], event.fields.get("leader"), event.fields.get("to")) == ((1, 3), None, None)
