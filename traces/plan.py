@@ -80,14 +80,18 @@ def strict(plan: k.TracePlan) -> k.TracePlan:
 
 
 def of_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePlan:
-    """The clause without the known behaviours of other versions than these; with all of them if no version is known."""
+    """The clause without the known behaviours of other versions than these; with all of them if no version is known. One may be of several ranges."""
     found = [_version(each) for each in versions]
 
     def can_be(each: k.Reported) -> bool:
         low, high = _version(each.since or ""), None if each.before is None else _version(each.before)
         return not found or any(low <= version and (high is None or version < high) for version in found)
 
-    return _without(plan, {each.action for each in plan.reported if each.severity == KNOWN and not can_be(each)})
+    known = [each for each in plan.reported if each.severity == KNOWN]
+    fitting = {each.action for each in known if can_be(each)}
+    others = {each for each in known if each.action in fitting and not can_be(each)}
+    told = tuple(each for each in plan.reported if each not in others)
+    return _without(replace(plan, reported=told), {each.action for each in known} - fitting)
 
 
 def of_parts(plan: k.TracePlan) -> k.TracePlan:

@@ -11,7 +11,7 @@ from assay.grammar import kernel as k
 
 LESSONS = {
     "kafka/cluster": ("two_processes", 8),
-    "kafka/kraft/cluster": ("lessons", 21),
+    "kafka/kraft/cluster": ("lessons", 22),
     "kafka/kraft/leadership": ("lessons", 27),
     "kafka/kraft/partition": ("lessons", 18),
     "kafka/leadership": ("lessons", 11),
@@ -93,11 +93,15 @@ IDLE = {
     "kafka/isr": {"acknowledge.leading", "produce.leading"},
     "kafka/isr_in_zookeeper": {"controller_removes.acting"},
     "kafka/kraft/cluster": {
+        "begin_shutdown.not_void",
         "create.distinct",
+        "fence.not_void",
+        "fence_again.not_void",
         "leadership.reassign.other",
         "leave.changes",
         "leave.member",
         "lose.was_eligible",
+        "unfence.not_void",
         "voting.hear.one_leader",
         "voting.stand.not_leading",
         "win.elected",

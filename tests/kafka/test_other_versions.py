@@ -31,8 +31,11 @@ AGAIN = frozenset({"again-0#2", "again-0#3", "again-1#2", "again-1#3"})
 WIPED = frozenset({"audit-0#2", "audit-1#2", "orders-0#2", "orders-1#2", "orders-2#2"})
 OTHERS = [
     Other("zookeeper-0.11.0.3", 3309, AGAIN),
+    Other("zookeeper-1.0.2", 6347, AGAIN),
     Other("zookeeper-1.1.1", 6307, AGAIN | {"again-0#4", "again-1#4"}),
+    Other("zookeeper-2.2.2", 6109, frozenset()),
     Other("zookeeper-2.6.3", 1491, AGAIN | WIPED, wiped=1),
+    Other("zookeeper-3.0.2", 2690, AGAIN),
     Other("kraft-3.3.2", 1975, AGAIN | {"again-0#4", "again-1#4"}),
     Other("kraft-3.7.2", 1620, AGAIN | WIPED, wiped=1),
     Other("kraft-4.1.1", 3814, AGAIN | {"again-0#4", "again-1#4"}, wiped=1),
@@ -51,7 +54,7 @@ def test_a_cluster_of_another_version_is_no_false_alarm_and_no_line_of_it_is_unk
     assert found.hidden.get("begin_anew", 0) == other.wiped
 
 
-@pytest.mark.parametrize("version", ["0.10.2.2", "0.11.0.3", "2.6.3"])
+@pytest.mark.parametrize("version", ["0.10.2.2", "0.11.0.3", "1.0.2", "2.2.2", "2.6.3", "3.0.2"])
 def test_every_protocol_line_of_another_version_has_a_shape(version: str) -> None:
     reading = read_logs([RECORDINGS / f"zookeeper-{version}.tar.xz"])
     assert (reading.unmapped, reading.versions) == ((), (version,))

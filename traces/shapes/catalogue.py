@@ -27,6 +27,7 @@ BUILT_IN = (
     "kraft_partitions.toml",
     "leadership.toml",
     "partitions.toml",
+    "seldom.toml",
     "steps.toml",
     "zookeeper.toml",
 )

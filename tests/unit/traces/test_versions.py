@@ -61,3 +61,12 @@ def test_what_a_rule_of_the_protocol_explains_needs_no_version(line: Line) -> No
     loaded = load_text(LAMP.replace("WITHIN", 'before "1.0"'))
     found = validate(loaded, [line("n", 1, 0, "Switched")], options=Options(versions=("4.0",)))
     assert found.verdict is TraceVerdict.CONSISTENT
+
+
+@pytest.mark.parametrize(("version", "known"), [("2.6.3", True), ("2.8.2", False), ("3.0.2", True), ("3.1.2", False)])
+def test_one_behaviour_may_be_known_of_several_ranges(line: Line, version: str, *, known: bool) -> None:
+    first, *_, last = [each for each in LAMP.splitlines(keepends=True) if "WITHIN" in each] * 2
+    reports = first.replace("WITHIN", 'before "2.7"') + last.replace("WITHIN", 'since "3.0" before "3.1"')
+    loaded = load_text(LAMP.replace(first, reports))
+    found = validate(loaded, [line("n", 1, 0, "Flickered")], options=Options(versions=(version,)))
+    assert (found.verdict is TraceVerdict.CONSISTENT) == known
