@@ -84,7 +84,7 @@ def _parts(joint: Joint) -> tuple[object, ...]:
             plan.slicing,
         ),  # the limit of hidden ones is asked where a number is skipped
         (plan.numbered, plan.threads, plan.reported, plan.ends),
-        (divided.shared, divided.own, joint.partial, joint.begun, joint.late),
+        (divided.shared, divided.own, joint.partial, joint.begun, joint.late, joint.supposes),
     )
 
 

@@ -70,7 +70,7 @@ class Joint:
 
     def asks_as(self, other: Joint) -> bool:
         """Whether another joint of the same kernel, on whatever execution, asks the same of slices."""
-        asked, others = ((each.plan, each.partial, each.begun, each.late) for each in (self, other))
+        asked, others = ((each.plan, each.partial, each.begun, each.late, each.supposes) for each in (self, other))
         return asked == others
 
     def of_parts(self) -> Joint:
