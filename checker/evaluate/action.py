@@ -7,7 +7,7 @@ goes before exceeding a capacity, which cuts it under ``capacity of x``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 from math import prod
@@ -36,7 +36,7 @@ WORTH_KEEPING = 2
 FIRST_KEPT = 4096
 """For how many states."""
 
-NOTHING: Mapping[str, Value] = {}
+NOTHING: Locals = {}
 
 
 class _First(NamedTuple):
@@ -158,13 +158,17 @@ class ActionMeaning:
             yield from recalled.results(state, value, choices, ask)
 
     def _ask(
-        self, state: tuple[Value, ...], choices: Sequence[Sequence[Value]], chosen: Arguments, known: Mapping[str, Value] = NOTHING
+        self,
+        state: tuple[Value, ...],
+        choices: Sequence[Sequence[Value]],
+        chosen: Arguments,
+        known: Mapping[str, Value] = NOTHING,
     ) -> Iterable[tuple[Arguments, Successor | Cut]]:
         """The results with the arguments that were chosen, by generated code where every operation has a value."""
         if self._generated is not None:
             found = self._generated.results(state, (chosen, *choices[1:]) if chosen else choices)
             if found is not None:
-                return found
+                return iter(found)
         frame = lazy_frame(state, known, self._named)
         return self._onward(frame, choices, chosen) if chosen else self._results(frame, choices, ())
 

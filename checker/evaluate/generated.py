@@ -6,19 +6,21 @@ collections last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, assert_never
 
-from assay.checker.evaluate.conform import CapacityExceeded, range_check
+from assay.checker.evaluate.conform import CapacityExceeded
 from assay.checker.evaluate.families import statement
 from assay.checker.evaluate.lazily import LONG, cost_of, demanded, needed
 from assay.checker.evaluate.outcome import Cut, Successor
 from assay.checker.evaluate.scope import Frame, Meaning, Scope
 from assay.checker.evaluate.source import NO_VALUE, Source
 from assay.checker.evaluate.steps import GuardStep, LetStep, PickStep, PrefixStep
-from assay.checker.evaluate.undefined import Undefined
+from assay.checker.evaluate.traverse import assignments
 from assay.checker.evaluate.update import Updater, Write
 from assay.grammar import kernel as k
+from assay.grammar.kernel_types import MapType
 from assay.grammar.values import Value
 
 Arguments = tuple[Value, ...]
@@ -86,7 +88,9 @@ def condition_code(expr: k.Expr, scope: Scope) -> Meaning | None:
     """The function that an expression becomes; it asks the reference evaluator where it has no value. None where it is beyond what Python takes."""
     try:
         source = Source(scope, lambda name: f"bound[{name!r}]")
-        body = f"def run(frame):\n now, before, bound = frame.now, frame.before, frame.locals\n return {source.of(expr)}\n"
+        body = (
+            f"def run(frame):\n now, before, bound = frame.now, frame.before, frame.locals\n return {source.of(expr)}\n"
+        )
         run = _made(body, source.given)
     except (SyntaxError, RecursionError, MemoryError):
         return None
@@ -103,7 +107,7 @@ def condition_code(expr: k.Expr, scope: Scope) -> Meaning | None:
 
 def _made(text: str, given: Mapping[str, Any]) -> Any:
     space = dict(given)
-    exec(compile(text, "<generated>", "exec"), space)  # noqa: S102 - written by this package, of a kernel
+    exec(compile(text, "<generated>", "exec"), space)
     return space["run"]
 
 
@@ -120,6 +124,7 @@ class _Action:
 
     def run(self, updates: Sequence[k.Statement]) -> Run:
         """The function."""
+        updates = narrowly(updates)
         self._level(0)
         for at, name in enumerate(self._parameters):
             self._line(f"for {self._source.bind(name)} in choices[{at}]:")
@@ -228,6 +233,41 @@ class _Action:
         value = source.checked(source.of(node.value), node.type)
         position = source.scope.positions[node.variable]
         self._line(f"writes.append(Write({position}, ({path}), {value}, {source.give(node)}))")
+
+
+def narrowly(updates: Sequence[k.Statement]) -> list[k.Statement]:
+    """Updates of which each that changes one entry of what it assigns to, ``m := m with {k -> v}``, assigns to that entry instead.
+
+    What else is there was in range and within its capacity before. Of a variable to which there is another assignment none is changed: two that
+    overlap have no result.
+    """
+    assigned = [each.variable for each in assignments(updates)]
+    return [
+        _narrow(each) if isinstance(each, k.Assign) and assigned.count(each.variable) == 1 else each for each in updates
+    ]
+
+
+def _narrow(node: k.Assign) -> k.Assign:
+    match node.value:
+        case k.UpdateEntry(_, collection, key, value) if isinstance(collection.type, MapType):
+            if _is_place(collection, node.variable, node.path):
+                path = (*node.path, k.AtKey(key, span=key.span))
+                return replace(node, path=path, value=value, type=collection.type.value)
+        case _:
+            pass
+    return node
+
+
+def _is_place(expr: k.Expr, variable: str, path: Sequence[k.AtKey | k.AtField]) -> bool:
+    """Whether an expression reads the place at a path."""
+    match expr:
+        case k.StateVar(_, name):
+            return name == variable and not path
+        case k.Lookup(_, collection, key):
+            last = path[-1] if path else None
+            return isinstance(last, k.AtKey) and last.key == key and _is_place(collection, variable, path[:-1])
+        case _:
+            return False
 
 
 def _unbound(name: str) -> str:

@@ -8,7 +8,7 @@ the meaning of the language. Elements are gone through in canonical order wherev
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, assert_never
+from typing import Any
 
 from assay.checker.evaluate.access import with_entry, with_field
 from assay.checker.evaluate.conform import range_check
@@ -17,7 +17,7 @@ from assay.checker.evaluate.families import expression
 from assay.checker.evaluate.listing import interval
 from assay.checker.evaluate.order import order_key
 from assay.checker.evaluate.scope import Frame, Scope
-from assay.checker.evaluate.traverse import descendants, free_locals
+from assay.checker.evaluate.traverse import descendants, free_locals, variables_of
 from assay.checker.evaluate.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
@@ -65,8 +65,17 @@ class Source:
 
     def of(self, node: k.Expr) -> str:
         """The source of an expression."""
-        found = self._kept(node)
-        return self._plain(node) if found is None else found
+        return self._constant(node) or self._kept(node) or self._plain(node)
+
+    def _constant(self, node: k.Expr) -> str | None:
+        """The value of what depends on nothing; None where it does, or has no value."""
+        if not isinstance(node, _FOLDED) or free_locals(node) or variables_of(node):
+            return None
+        try:
+            value = self.scope.meaning(node)(Frame(()))
+        except Undefined:
+            return None
+        return repr(value) if isinstance(value, bool | int) else self.give(value)
 
     def _kept(self, node: k.Expr) -> str | None:
         """A call of what remembers the value; None where nothing does."""
@@ -112,7 +121,9 @@ class Source:
     def _called(self, node: k.Expr) -> str:
         """A call of the reference evaluator's function."""
         names = ", ".join(f"{name!r}: {self.name(name)}" for name in sorted(free_locals(node)))
-        before = "before" if self.scope.old or any(isinstance(each, k.Old) for each in (node, *descendants(node))) else "()"
+        before = (
+            "before" if self.scope.old or any(isinstance(each, k.Old) for each in (node, *descendants(node))) else "()"
+        )
         return f"{self.give(self.scope.meaning(node))}(Frame(now, {before}, {{{names}}}))"
 
     # -------------------------------------------------------------------------------------------------- conditions
@@ -256,6 +267,20 @@ class Source:
 
 _ASKED = (k.Quantified, k.Filter, k.Image, k.Tabulate, k.Aggregate, k.Combine)
 """What may be remembered (``remembering.WORTH_IT``)."""
+
+_FOLDED = (
+    *_ASKED,
+    k.TypeDomain,
+    k.MakeSet,
+    k.MakeSeq,
+    k.MakeSome,
+    k.MakeRecord,
+    k.MakeVariant,
+    k.MakeMap,
+    k.Logic,
+    k.Arithmetic,
+)
+"""What is worked out at once where it depends on nothing."""
 
 _COMBINED: Mapping[str, str] = {"union": "|", "difference": "-", "intersection": "&", "concat": "+"}
 
