@@ -162,8 +162,8 @@ class ActionMeaning:
         state: tuple[Value, ...],
         choices: Sequence[Sequence[Value]],
         chosen: Arguments,
-        known: Mapping[str, Value] = NOTHING,
-    ) -> Iterable[tuple[Arguments, Successor | Cut]]:
+        known: Locals = NOTHING,
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
         """The results with the arguments that were chosen, by generated code where every operation has a value."""
         if self._generated is not None:
             found = self._generated.results(state, (chosen, *choices[1:]) if chosen else choices)

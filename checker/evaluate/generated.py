@@ -6,7 +6,7 @@ collections last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, assert_never
 
@@ -131,6 +131,8 @@ class _Action:
             self._depth += 1
             self._known.add(name)
             self._level(at + 1)
+        for let in (step for own in self._parts.lets for step in own):
+            self._let(let)
         picks = list(self._late())
         self._line("writes = []")
         self._updates(updates)
@@ -147,11 +149,23 @@ class _Action:
         self._lines.append(" " * (self._depth + 1) + text)
 
     def _level(self, level: int) -> None:
-        """The guards and names that speak of so many parameters."""
+        """The guards that speak of so many parameters, and the names for later ones, which are the same for all that these are asked of."""
         for step in sorted(self._parts.early[level], key=lambda each: cost_of(each.node, self._lets) // LONG):
             self._guard(step)
+        deeper = [step.node for guards in self._parts.early[level + 1 :] for step in guards]
         for let in self._parts.lets[level]:
-            self._let(let)
+            if let.name in self._mentioned(deeper):
+                self._let(let)
+
+    def _mentioned(self, nodes: Iterable[k.Node]) -> set[str]:
+        """The names for values that some statements mention, or others that these mention."""
+        found: set[str] = set()
+        waiting = list(nodes)
+        while waiting:
+            new = (needed(waiting.pop()) & self._lets.keys()) - found
+            found |= new
+            waiting += [self._lets[name].node for name in new]
+        return found
 
     def _guard(self, step: GuardStep) -> None:
         self._need(step.node)

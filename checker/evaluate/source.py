@@ -21,10 +21,11 @@ from assay.checker.evaluate.traverse import descendants, free_locals, variables_
 from assay.checker.evaluate.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
+from assay.grammar.diagnostics import SpecError
 from assay.grammar.values import FrozenMap, RecordValue, Some, VariantValue
 
-NO_VALUE = (Undefined, KeyError, IndexError, AttributeError, TypeError, ValueError, ZeroDivisionError)
-"""What is raised where an operation has no value."""
+NO_VALUE = (Undefined, SpecError, KeyError, IndexError, AttributeError, TypeError, ValueError, ZeroDivisionError)
+"""What is raised where an operation has no value, or a collection is too large to be listed."""
 
 _TOTAL = (
     k.Const, k.StateVar, k.Local, k.TypeDomain, k.Not, k.Logic, k.Equal, k.Compare, k.Member, k.Subset, k.IsVariant,
