@@ -37,7 +37,7 @@ class Parts(NamedTuple):
     late: Sequence[PrefixStep]
 
 
-WORTH_IT = 16
+WORTH_IT = 100
 """After so many questions about an action code is made for it."""
 
 FAILURES = 64
