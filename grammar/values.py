@@ -50,8 +50,14 @@ class RecordValue(NamedTuple):
     fields: tuple[Value, ...]
 
 
+_WORD = (1 << 61) - 1
+
+
 class FrozenMap(dict[Any, Any]):
-    """A dictionary that is never changed after it was made, and can therefore be hashed."""
+    """A dictionary that is never changed after it was made, and can therefore be hashed.
+
+    Its hash is a sum over its entries, so that the hash of a copy with one other entry is known without looking at all of them.
+    """
 
     __slots__ = ("_hash",)
     _hash: int
@@ -60,13 +66,22 @@ class FrozenMap(dict[Any, Any]):
         try:
             return self._hash
         except AttributeError:
-            self._hash = hash(frozenset(self.items()))
+            self._hash = sum(map(hash, self.items())) & _WORD
             return self._hash
+
+    def __reduce__(self) -> tuple[type[FrozenMap], tuple[dict[Any, Any]]]:
+        """Without the hash, which is another one in another process."""
+        return FrozenMap, (dict(self),)
 
     def changed(self, key: Value, value: Value) -> FrozenMap:
         """A copy that sends ``key`` to ``value``."""
         copy = FrozenMap(self)
         dict.__setitem__(copy, key, value)
+        try:
+            known = self._hash + hash((key, value))
+        except AttributeError:
+            return copy
+        copy._hash = (known - hash((key, self[key])) if key in self else known) & _WORD
         return copy
 
     def without(self, key: Value) -> FrozenMap:

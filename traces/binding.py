@@ -147,17 +147,20 @@ def _seen(event: Event, rule: TraceRule, stated: _Stated) -> Observation | Misfi
 
 
 def _stated(given: Mapping[str, Field], rule: TraceRule, condition: Condition) -> _Stated:
-    if any(field.field not in given for field in rule.fields):
-        return None
+    for field in rule.fields:
+        if field.field not in given:
+            return None
     values: list[tuple[str, Value]] = []
+    bound: dict[str, Value] = {}
     for field in rule.fields:
         try:
-            values.append((field.field, decode(given[field.field], field.binder.type)))
+            value = decode(given[field.field], field.binder.type)
         except UnfitError:
             return None
         except OutOfRangeError as error:
             return _OutOfRange(field.field, str(error))
-    bound = {field.binder.name: value for field, (_, value) in zip(rule.fields, values, strict=True)}
+        values.append((field.field, value))
+        bound[field.binder.name] = value
     return (bound, tuple(values)) if condition(rule, bound) else None
 
 

@@ -61,9 +61,9 @@ class Deed:
 Entry = Write | Deed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Trail:
-    """A state of the slice, the position that it needs at least, and how it was reached: the entry, hidden steps, and the entry's own.
+    """A state of the slice, the position that it needs at least, and how it was reached: the entry, hidden steps, and the entry's own. It is never changed.
 
     ``told`` is how many steps on the way are of actions that the clause reports.
     """

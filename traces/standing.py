@@ -12,7 +12,6 @@ from dataclasses import replace
 from enum import Enum
 from itertools import repeat
 from math import prod
-from operator import ne
 
 from assay.checker.evaluate.domain import domain
 from assay.checker.evaluate.traverse import children, free_locals, variables_of
@@ -79,8 +78,10 @@ def _other(old: _Seen, new: _Seen) -> list[int]:
     """The elements for which a value is another one."""
     found: set[int] = set()
     for mine, its in zip(old, new, strict=True):
-        if mine is not its:
-            found.update(at for at, differs in enumerate(map(ne, mine, its)) if differs)
+        if mine is not its and mine != its:  # of the very same values none is compared
+            found.update(
+                at for at, (one, other) in enumerate(zip(mine, its, strict=True)) if one is not other and one != other
+            )
     return sorted(found)
 
 
@@ -121,6 +122,8 @@ class _Column:
         table = self._value(self._bound[0], now, before)
         if not isinstance(table, FrozenMap):
             return [Missing.VALUE] * len(self._keys)
+        if list(table) == self._keys:
+            return list(table.values())
         return list(map(table.get, self._keys, repeat(Missing.VALUE)))
 
     def _value(self, bound: dict[str, Value], now: int, before: int) -> Value | Missing:

@@ -14,6 +14,7 @@ from math import prod
 from typing import NamedTuple
 
 from assay.checker.evaluate.conform import CapacityExceeded
+from assay.checker.evaluate.generated import Asked, Parts, action_code
 from assay.checker.evaluate.lazily import all_hold, by_cost, have_values, lazy_frame, narrowed, needed
 from assay.checker.evaluate.listing import listing
 from assay.checker.evaluate.obstacles import FalseGuard, false_guards, rest_holds
@@ -34,6 +35,8 @@ WORTH_KEEPING = 2
 
 FIRST_KEPT = 4096
 """For how many states."""
+
+NOTHING: Locals = {}
 
 
 class _First(NamedTuple):
@@ -56,6 +59,7 @@ class ActionMeaning:
         "_early",
         "_first",
         "_first_reads",
+        "_generated",
         "_instances",
         "_late",
         "_lets",
@@ -68,12 +72,15 @@ class ActionMeaning:
         "_scope",
         "_updater",
         "_updates",
+        "_writes",
         "decisive",
         "names",
         "node",
     )
 
-    def __init__(self, node: k.Action, scope: Scope, updater: Updater, *, bounded: bool = True) -> None:
+    def __init__(
+        self, node: k.Action, scope: Scope, updater: Updater, *, bounded: bool = True, generated: bool = False
+    ) -> None:
         prefix, updates = _split(node.body)
         self.node = node
         self.names = tuple(parameter.binder.name for parameter in node.parameters)
@@ -84,12 +91,17 @@ class ActionMeaning:
         self._updates = writer(updates, scope)
         self._updater = updater
         self._scope = scope
+        self._writes = updates
+        self._generated = Asked() if generated else None
         self._recalled: Recalled | None = None
         self._instances: tuple[Arguments, ...] | None = None
 
     def _prepare(self) -> Recalled:
         """Take the body apart for ``results``, which few are asked for."""
         self._early, self._lets, self._late = self._divided()
+        if self._generated is not None:
+            parts = Parts(self._early, self._lets, self._late)
+            self._generated.make = partial(action_code, self.names, parts, self._writes, self._scope, self._updater)
         self._renewed = [[s.name for own in self._lets[at + 1 :] for s in own] for at in range(len(self.names))]
         self._named = {step.name: step for steps in self._lets for step in steps}
         self._late = narrowed(self._late, {*self.names, *self._named}, self._scope)
@@ -139,12 +151,26 @@ class ActionMeaning:
         recalled = self._recalled or self._prepare()
         if not choices or len(choices[0]) < WORTH_KEEPING:
             given = choices[0][0] if choices and choices[0] else None
-            ask = partial(self._results, lazy_frame(state, {}, self._named), choices, ())
-            yield from recalled.results(state, given, choices, ask)
+            yield from recalled.results(state, given, choices, partial(self._ask, state, choices, ()))
             return
         for value, known in self._after_first(state, choices[0]):
-            ask = partial(self._onward, lazy_frame(state, known, self._named), choices, (value,))
+            ask = partial(self._ask, state, choices, (value,), known)
             yield from recalled.results(state, value, choices, ask)
+
+    def _ask(
+        self,
+        state: tuple[Value, ...],
+        choices: Sequence[Sequence[Value]],
+        chosen: Arguments,
+        known: Locals = NOTHING,
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
+        """The results with the arguments that were chosen, by generated code where every operation has a value."""
+        if self._generated is not None:
+            found = self._generated.results(state, (chosen, *choices[1:]) if chosen else choices)
+            if found is not None:
+                return iter(found)
+        frame = lazy_frame(state, known, self._named)
+        return self._onward(frame, choices, chosen) if chosen else self._results(frame, choices, ())
 
     def _after_first(self, state: tuple[Value, ...], values: Sequence[Value]) -> list[tuple[Value, Locals]]:
         """The values of the first parameter with which the body goes on, and what is known of each: its own value and names for others."""

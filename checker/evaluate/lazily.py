@@ -19,7 +19,8 @@ from assay.grammar import kernel as k
 GOING_THROUGH = (k.Quantified, k.Filter, k.Image, k.Tabulate, k.Aggregate, k.Keys, k.Values, k.Elements, k.Subsets)
 """What goes through a collection."""
 
-_LONG = 30
+LONG = 30
+"""How many other operations going through a collection counts for."""
 
 
 class LazyLocals(dict[str, Any]):
@@ -69,6 +70,11 @@ def needed(node: k.Node) -> frozenset[str]:
 
 def by_cost(guards: Iterable[GuardStep], lets: Mapping[str, LetStep]) -> list[GuardStep]:
     """The guards, those first that take the least time, with the names that they need."""
+    return sorted(guards, key=lambda guard: cost_of(guard.node, lets))
+
+
+def cost_of(node: k.Node, lets: Mapping[str, LetStep]) -> int:
+    """How many operations a statement takes, with the names that it needs."""
     known: dict[str, int] = {}
 
     def cost(node: k.Node) -> int:
@@ -80,11 +86,11 @@ def by_cost(guards: Iterable[GuardStep], lets: Mapping[str, LetStep]) -> list[Gu
             known[name] = cost(lets[name].node)
         return known[name]
 
-    return sorted(guards, key=lambda guard: cost(guard.node))
+    return cost(node)
 
 
 def _size(node: k.Node) -> int:
-    own = _LONG if isinstance(node, GOING_THROUGH) else 1
+    own = LONG if isinstance(node, GOING_THROUGH) else 1
     return own + sum(map(_size, children(node)))
 
 
@@ -95,7 +101,7 @@ def narrowed(steps: Sequence[PrefixStep], known: Iterable[str], scope: Scope) ->
     for at, step in enumerate(steps):
         match step:
             case PickStep(node, name, elements, needs):
-                wanted = [each for later in steps[at + 1 :] for each in _demanded(later, name, names)]
+                wanted = [each for later in steps[at + 1 :] for each in demanded(later, name, names)]
                 asked = [scope.meaning(each) for each in wanted]
                 found.append(PickStep(node, name, _among(elements, asked) if asked else elements, needs))
                 names.add(name)
@@ -107,7 +113,7 @@ def narrowed(steps: Sequence[PrefixStep], known: Iterable[str], scope: Scope) ->
     return found
 
 
-def _demanded(step: PrefixStep, name: str, known: set[str]) -> Iterator[k.Expr]:
+def demanded(step: PrefixStep, name: str, known: set[str]) -> Iterator[k.Expr]:
     """What a guard wants a local to be, as far as that is known before."""
     if not isinstance(step, GuardStep) or step.is_bound:
         return

@@ -19,9 +19,10 @@ from assay.grammar.values import Value
 class Actions(Mapping[str, ActionMeaning]):
     """The actions of a kernel by name, each made ready when it is asked for: of a kernel for a log, its slices and what they share take a few each."""
 
-    __slots__ = ("_bounded", "_made", "_nodes", "_scope", "_updater")
+    __slots__ = ("_bounded", "_generated", "_made", "_nodes", "_scope", "_updater")
 
-    def __init__(self, kernel: Kernel, scope: Scope, updater: Updater, *, bounded: bool) -> None:
+    def __init__(self, kernel: Kernel, scope: Scope, updater: Updater, *, bounded: bool, generated: bool) -> None:
+        self._generated = generated
         self._nodes = {action.name: action for action in kernel.actions}
         self._scope, self._updater, self._bounded = scope, updater, bounded
         self._made: dict[str, ActionMeaning] = {}
@@ -30,7 +31,9 @@ class Actions(Mapping[str, ActionMeaning]):
         found = self._made.get(name)
         if found is None:
             node = self._nodes[name]
-            found = self._made[name] = ActionMeaning(node, self._scope, self._updater, bounded=self._bounded)
+            found = self._made[name] = ActionMeaning(
+                node, self._scope, self._updater, bounded=self._bounded, generated=self._generated
+            )
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -57,7 +60,7 @@ class Model:
         if remember:
             self.scope = replace(self.scope, translate=remembering)
         self.init = InitMeaning(kernel.init, self.scope, updater)
-        self.actions = Actions(kernel, self.scope, updater, bounded=bounded)
+        self.actions = Actions(kernel, self.scope, updater, bounded=bounded, generated=remember)
         self._steps: list[ActionMeaning] | None = None
 
     @property

@@ -45,9 +45,12 @@ class Remembered:
 
     def __call__(self, frame: Frame) -> Any:
         """The value in a frame; raises ``Undefined`` if it has none."""
-        now, given = frame.now, frame.locals
+        given = frame.locals
+        return self.at(frame.now, tuple([given[name] for name in self.names]))
+
+    def at(self, now: tuple[Any, ...], local: tuple[Any, ...]) -> Any:
+        """The value in a state, for values of its locals; raises ``Undefined`` if it has none."""
         read = [now[at] for at in self.positions]
-        local = tuple([given[name] for name in self.names])
         if _watchers:
             _watchers[-1][self, local] = None
         key = (*map(id, read), *local)
@@ -56,7 +59,7 @@ class Remembered:
             if len(self._known) >= KEPT:
                 self._known.clear()
             with consulted():  # what it consults itself is another matter
-                value = self.plain(frame)
+                value = self.plain(Frame(now, (), dict(zip(self.names, local, strict=True))))
             found = self._known[key] = read, value  # what is read is kept, so that nothing else gets its identity
         return found[1]
 

@@ -14,10 +14,11 @@ from weakref import WeakKeyDictionary
 
 from assay.checker.evaluate.conform import range_check
 from assay.checker.evaluate.domain import cardinality
+from assay.checker.evaluate.generated import WORTH_IT, condition_code
 from assay.checker.evaluate.model import Model as Meanings
 from assay.checker.evaluate.order import sorter
 from assay.checker.evaluate.outcome import Cut, Stuck, Successor
-from assay.checker.evaluate.scope import Frame, Meaning
+from assay.checker.evaluate.scope import Frame
 from assay.checker.evaluate.undefined import ENUMERATION_LIMIT, Undefined
 from assay.checker.verdict import State
 from assay.grammar import kernel as k
@@ -53,6 +54,24 @@ Consumed = tuple[tuple[int, tuple[Taken, ...]], ...]
 NOWHERE_TO: Consumed = ()
 
 
+class _Evaluated:
+    """An expression, which is held so that nothing else has its identity, and how its value is worked out: by generated code once it was asked for often."""
+
+    __slots__ = ("_asked", "_expr", "_meaning", "_meanings")
+
+    def __init__(self, expr: k.Expr, meanings: Meanings) -> None:
+        self._expr, self._meanings, self._meaning = expr, meanings, meanings.meaning(expr)
+        self._asked = 0
+
+    def value(self, frame: Frame) -> Value:
+        """The value in a frame; raises ``Undefined`` if it has none."""
+        self._asked += 1
+        if self._asked == WORTH_IT:
+            self._meaning = condition_code(self._expr, self._meanings.scope) or self._meaning
+        value: Value = self._meaning(frame)
+        return value
+
+
 class Model:
     """A kernel and a trace clause of it, ready for searches."""
 
@@ -65,7 +84,7 @@ class Model:
         self.visited = 0
         self._reported = frozenset(each.action for each in plan.reported)
         self._numbers: dict[State, int] = {}
-        self._expressions: dict[int, tuple[k.Expr, Meaning]] = {}
+        self._expressions: dict[int, _Evaluated] = {}
         self._hidden: dict[tuple[int, frozenset[str] | None], tuple[Taken, ...]] = {}
         self._calls: dict[tuple[str, Wanted, int], tuple[Taken, ...]] = {}
         self._consumed: WeakKeyDictionary[Item, dict[int, Consumed]] = WeakKeyDictionary()
@@ -110,12 +129,11 @@ class Model:
         """The value of an expression of the clause or the kernel; raises ``Undefined``. Without a state it may read none."""
         known = self._expressions.get(id(expr))
         if known is None:
-            known = self._expressions[id(expr)] = (expr, self.meanings.meaning(expr))
+            known = self._expressions[id(expr)] = _Evaluated(expr, self.meanings)
         frame = Frame(
             () if now is None else self.states[now], () if before is None else self.states[before], dict(bound)
         )
-        value: Value = known[1](frame)
-        return value
+        return known.value(frame)
 
     def holds(
         self, expr: k.Expr, bound: Mapping[str, Value], now: int | None = None, before: int | None = None
