@@ -68,6 +68,10 @@ class Joint:
         since = self.split.slicing.since
         return not (self.partial or self.begun) if since is None else bool(events.of_kind(since).any())
 
+    def is_begun(self, events: Selection, first: FirstWrite) -> bool:
+        """Whether the events of a slice, of whose first write this is known, are all since its beginning."""
+        return self.tells_beginning(events) and not (self.supposes and first.is_hearsay)
+
     def asks_as(self, other: Joint) -> bool:
         """Whether another joint of the same kernel, on whatever execution, asks the same of slices."""
         asked, others = ((each.plan, each.partial, each.begun, each.late, each.supposes) for each in (self, other))
@@ -119,7 +123,7 @@ class Lines:
         self._binder, self._events = binder, events
         self.read = binder.read(events)
         self.few = [slice_item(number, seen) for number, seen in enumerate(binder.thinned(events, self.read))]
-        self.started = joint.tells_beginning(events) and not (joint.supposes and _is_heard_of(model, self.few))
+        self.started = joint.is_begun(events, FirstWrite().with_lines(model, self.few))
 
     @property
     def used(self) -> int:
@@ -132,11 +136,27 @@ class Lines:
         return self._binder.bind(self._events).observations
 
 
-def _is_heard_of(model: Model, lines: Sequence[Item]) -> bool:
-    """Whether of the first write all lines are of who heard of it: whoever was to act on it did not come to that."""
-    numbered = [(number, line) for line in lines if (number := number_of(model, line)) is not None]
-    first = min((number for number, _ in numbered), default=None)
-    return first is not None and not any(line.observation.pinned for number, line in numbered if number == first)
+@dataclass(frozen=True, slots=True)
+class FirstWrite:
+    """The number of a slice's first write, and whether one of its lines is of who did it. Where all are of who heard of it, whoever was to act on it did not
+    come to that, and the write may be one of many before."""
+
+    number: float = inf
+    done: bool = False
+
+    @property
+    def is_hearsay(self) -> bool:
+        """Whether all lines of it are of who heard of it."""
+        return self.number < inf and not self.done
+
+    def with_lines(self, model: Model, lines: Iterable[Item]) -> FirstWrite:
+        """What it is with more lines of the slice."""
+        number, done = self.number, self.done
+        for line in lines:
+            own = number_of(model, line)
+            if own is not None and own <= number:
+                number, done = own, line.observation.pinned or (own == number and done)
+        return FirstWrite(number, done)
 
 
 class Joiner:

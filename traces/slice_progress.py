@@ -25,7 +25,7 @@ from assay.grammar import kernel as k
 from assay.traces.binding import Observation, Tally, Unread, chosen, observe
 from assay.traces.growth import Grown
 from assay.traces.history import Deed, Frontier, History, Trail, Write, entries, number_of
-from assay.traces.join import WIDTHS, Joiner, SliceAnswer, reason_of, slice_item, verdict_of
+from assay.traces.join import WIDTHS, FirstWrite, Joiner, SliceAnswer, reason_of, slice_item, verdict_of
 from assay.traces.order import Item
 from assay.traces.readers.stretch import Numbers
 from assay.traces.selection import Selection
@@ -125,6 +125,7 @@ class SliceProgress:
         self.names: Numbers = np.empty(0, np.int64)
         self.until = -inf
         self.started: bool | None = None
+        self._first = FirstWrite()
         self._counts = Counts()
         self._points: list[Point] = []
         self._items = 0
@@ -135,11 +136,14 @@ class SliceProgress:
         The shared execution is, for lines before a time, what it was the last time. After None the progress is of no use.
         """
         fresh = np.flatnonzero(grown.fresh[events.positions] if len(self.names) else np.ones(len(events), np.bool_))
-        started = joiner.joint.tells_beginning(events)
-        if self.started is not None and (started != self.started or not self._continues(events, grown, fresh)):
+        if self.started is not None and not self._continues(events, grown, fresh):
             return None
         items = self._learn(joiner, events, grown, fresh)
         if items is None:
+            return None
+        self._first = self._first.with_lines(joiner.model, items)
+        started = joiner.joint.is_begun(events, self._first)
+        if self.started not in (None, started):
             return None
         self.names, self.started = grown.names[events.positions], started
         point = self._point_before(joiner, items, before)
