@@ -21,7 +21,7 @@ from assay.traces.binding import Unread, rules_by_kind
 from assay.traces.conduct import Options
 from assay.traces.event_table import EventTable
 from assay.traces.events import Event, Notice
-from assay.traces.gaps import BEFORE, UNREAD_BROKER, UNREAD_LOG, UNTOLD_BROKER, gaps, not_read, with_gaps
+from assay.traces.gaps import BEFORE, UNREAD_BROKER, UNREAD_LOG, UNTOLD_BROKER, fallen_silent, gaps, not_read, with_gaps
 from assay.traces.impact import Basis, Meter, basis, with_impact
 from assay.traces.join import SliceAnswer
 from assay.traces.memory import give_back
@@ -123,7 +123,12 @@ def ask_shared(
     return (
         found.shared,
         found.slices,
-        Beside((*reading.notices, *found.notices), reading.unmapped, missing, tuple(twins(reading))),
+        Beside(
+            (*reading.notices, *fallen_silent(reading), *found.notices),
+            reading.unmapped,
+            missing,
+            tuple(twins(reading)),
+        ),
     )
 
 

@@ -91,8 +91,9 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a person should know about the input: a counted warning with a place, never silent."""
+    """Something a person should know about the input: a counted warning with a place, never silent. Where it has a ``since`` (milliseconds since the epoch), it concerns nothing before."""
 
     kind: str
     place: Place | None
     text: str
+    since: int | None = None

@@ -28,11 +28,14 @@ BEFORE = "missing beginning"
 UNREAD_BROKER = "missing broker"
 UNTOLD_BROKER = "missing registration"
 UNREAD_LOG = "missing log"
+SILENCED = "fell silent"
 EXPLAINED = "every line has an explanation, and logs are missing"
 """Why an answer is open where nothing is wrong."""
 # One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
 WITNESSES = 2
 _AT_ONCE = 16
+NEAR = 1_000
+"""By so many milliseconds clocks, and lines about one thing, may differ."""
 UNREAD = frozenset(
     {
         *("unreadable", "damaged file", "expansion limit", "unsupported compression", "nested archive", "binary file"),
@@ -45,10 +48,10 @@ UNREAD = frozenset(
             "no logger",
             "not an event",
         ),
-        *("interleaved nodes", "node unknown"),
+        *("interleaved nodes", "node unknown", SILENCED),
     }
 )
-"""Notices about the input after which something that was written was not read, or not as whose it is."""
+"""Notices about the input after which something that was to be logged was not read, or not as whose it is."""
 
 
 def gaps(reading: LogReading) -> list[Notice]:
@@ -70,7 +73,8 @@ def gaps(reading: LogReading) -> list[Notice]:
 def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     """The answer that reckons with what is missing: a mismatch is then no proof that a rule was broken, and that there is none no proof that all was kept."""
     answer = replace(validation, notices=(*validation.notices, *missing))
-    unread = not_read(validation.notices)
+    first_wrong = min((each.event.record.time or 0 for each in validation.violations), default=0)
+    unread = [each for each in not_read(validation.notices) if each.since is None or each.since - NEAR <= first_wrong]
     if missing and validation.verdict is TraceVerdict.CONSISTENT:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         reason = f"{EXPLAINED}: {missing[0].text}{more}"
@@ -88,6 +92,18 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
 def not_read(notices: Iterable[Notice]) -> list[Notice]:
     """Those of the notices that say of something written that it was not read."""
     return [notice for notice in notices if notice.kind in UNREAD]
+
+
+def fallen_silent(reading: LogReading) -> Iterator[Notice]:
+    """Processes that led when they were told to stop, and logged nothing of what they did from then on (``gaps.toml``): what rests on that is no proof that a rule was broken."""
+    known = _data()["silenced"]
+    moves: dict[ProcessRun, list[Event]] = defaultdict(list)
+    for event in reading.of_kinds({known["signal"], *known["moves"]}):
+        moves[event.run].append(event)
+    for run, events in moves.items():
+        before, last = events[-2:-1], events[-1]
+        if last.kind == known["signal"] and before and before[0].kind in known["leads"]:
+            yield Notice(SILENCED, last.record.place, known["text"].format(run=run), last.record.time)
 
 
 def lost_starts(reading: LogReading) -> Iterator[tuple[ProcessRun, Event]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tarfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ from assay.cli.settings import load
 from assay.traces.answer import validated
 from assay.traces.choice import validated_by_choice
 from assay.traces.conduct import Options
-from assay.traces.events import SUPPOSED
-from assay.traces.gaps import gaps
+from assay.traces.events import SUPPOSED, Notice
+from assay.traces.gaps import SILENCED, fallen_silent, gaps, with_gaps
 from assay.traces.read import read_logs
 from assay.traces.samples import NAMES, sample, unpack_sample
 from assay.traces.validate import SUPPOSED_BEFORE
@@ -112,6 +113,32 @@ def test_what_a_leader_of_the_metadata_quorum_wrote_as_controller_is_missed(tmp_
     assert found.startswith("controller-101 led")
     (tmp_path / "controller-101" / "controller.log").write_text(ACTED)
     assert [text for text in missing(tmp_path) if "led the metadata quorum" in text] == []
+
+
+SIGNALLED = "[2026-11-21 01:42:00,000] INFO Terminating process due to signal SIGTERM (org.apache.kafka.common.utils.LoggingSignalHandler)\n"
+RESIGNED = "[2026-11-21 01:42:00,100] INFO [RaftManager id=101] Completed transition to ResignedState(localId=101, epoch=5, voters=[101]) from Leader(localId=101) (org.apache.kafka.raft.QuorumState)\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "count"), [((LED, SIGNALLED), 1), ((LED, SIGNALLED, RESIGNED), 0), ((LED,), 0), ((SIGNALLED,), 0)]
+)
+def test_a_leader_that_falls_silent_when_it_is_told_to_stop_is_told(
+    lines: tuple[str, ...], count: int, tmp_path: Path
+) -> None:
+    (tmp_path / "controller-101").mkdir()
+    (tmp_path / "controller-101" / "server.log").write_text("".join(lines))
+    assert len(list(fallen_silent(read_logs([tmp_path])))) == count
+
+
+def test_what_is_wrong_after_a_leader_fell_silent_is_inconclusive_and_before_it_is_not(logs: Path) -> None:
+    path = logs / "broker-3" / "state-change.log"
+    path.write_text(path.read_text().replace("from controller 3 epoch 3", "from controller 7 epoch 3", 1))
+    found = answer(logs)
+    times = [each.event.record.time or 0 for each in found.violations]
+    assert found.verdict is TraceVerdict.INCONSISTENT
+    for since, verdict in ((min(times), TraceVerdict.INCONCLUSIVE), (min(times) + 5_000, TraceVerdict.INCONSISTENT)):
+        silent = Notice(SILENCED, None, "broker-1 fell silent", since)
+        assert with_gaps(replace(found, notices=(silent,)), []).verdict is verdict
 
 
 def test_one_line_that_speaks_of_an_unknown_broker_is_no_gap_but_a_mistake(logs: Path) -> None:
