@@ -18,6 +18,8 @@ record                    ``RecordValue``
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import reduce
+from operator import xor
 from typing import Any, NamedTuple
 
 Value = Hashable
@@ -50,13 +52,15 @@ class RecordValue(NamedTuple):
     fields: tuple[Value, ...]
 
 
-_WORD = (1 << 61) - 1
+_EMPTY = 0x3C6EF372
+"""The hash of a map without entries."""
 
 
 class FrozenMap(dict[Any, Any]):
     """A dictionary that is never changed after it was made, and can therefore be hashed.
 
-    Its hash is a sum over its entries, so that the hash of a copy with one other entry is known without looking at all of them.
+    Its hash is made of those of its entries by exclusive or, so that the hash of a copy with one other entry is known without looking at all of them. (With a sum
+    maps that have two values exchanged often had the same: the hash of a pair is nearly a sum itself.)
     """
 
     __slots__ = ("_hash",)
@@ -66,7 +70,7 @@ class FrozenMap(dict[Any, Any]):
         try:
             return self._hash
         except AttributeError:
-            self._hash = sum(map(hash, self.items())) & _WORD
+            self._hash = reduce(xor, map(hash, self.items()), _EMPTY)
             return self._hash
 
     def __reduce__(self) -> tuple[type[FrozenMap], tuple[dict[Any, Any]]]:
@@ -78,10 +82,10 @@ class FrozenMap(dict[Any, Any]):
         copy = FrozenMap(self)
         dict.__setitem__(copy, key, value)
         try:
-            known = self._hash + hash((key, value))
+            known = self._hash
         except AttributeError:
             return copy
-        copy._hash = (known - hash((key, self[key])) if key in self else known) & _WORD
+        copy._hash = known ^ hash((key, value)) ^ (hash((key, self[key])) if key in self else 0)
         return copy
 
     def without(self, key: Value) -> FrozenMap:
