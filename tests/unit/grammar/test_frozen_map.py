@@ -23,7 +23,9 @@ def test_the_hash_of_a_changed_copy_is_that_of_the_same_map_made_anew() -> None:
         assert hash(table) == hash(anew)
 
 
-@pytest.mark.parametrize("values", [(0, 1, 2, 3), (None, Some(1), Some(2)), (False, True), (frozenset(), frozenset({1}))])
+@pytest.mark.parametrize(
+    "values", [(0, 1, 2, 3), (None, Some(1), Some(2)), (False, True), (frozenset(), frozenset({1}))]
+)
 def test_maps_that_differ_have_hashes_that_differ(values: tuple[Value, ...]) -> None:
     """With a sum over entries two maps that have values exchanged had the same hash, and of all maps one in fifty had one of its own."""
     maps = [FrozenMap(enumerate(each)) for each in product(values, repeat=6)]
