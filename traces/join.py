@@ -63,14 +63,11 @@ class Joint:
     outside: Split | None = None
     supposes: bool = False
 
-    def tells_beginning(self, events: Selection) -> bool:
-        """Whether the events of a slice tell of its beginning; where no kind of events does, those of whole logs do."""
-        since = self.split.slicing.since
-        return not (self.partial or self.begun) if since is None else bool(events.of_kind(since).any())
-
     def is_begun(self, events: Selection, first: FirstWrite) -> bool:
-        """Whether the events of a slice, of whose first write this is known, are all since its beginning."""
-        return self.tells_beginning(events) and not (self.supposes and first.is_hearsay)
+        """Whether the events of a slice, of whose first write this is known, tell of its beginning; where no kind of events does, those of whole logs do."""
+        since = self.split.slicing.since
+        told = not (self.partial or self.begun) if since is None else bool(events.of_kind(since).any())
+        return told and not (self.supposes and first.is_hearsay)
 
     def asks_as(self, other: Joint) -> bool:
         """Whether another joint of the same kernel, on whatever execution, asks the same of slices."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from assay.checker.evaluate.mentions import mentions
-from assay.checker.evaluate.traverse import children, variables_of
+from assay.checker.evaluate.traverse import children, read_by, variables_of
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import Diagnostic, Span, SpecError
@@ -38,7 +38,7 @@ class Split:
         names: set[str] = set()
         for action in self.kernel.actions:
             if action.name in self.actions:
-                names |= {name for statement in action.body for name in variables_of(statement)}
+                names |= read_by(action.body)
         for rule in self.plan_of_slices(plan).rules:
             for expr in (rule.then, rule.observe):
                 names |= set() if expr is None else variables_of(expr)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from assay.checker.evaluate.traverse import assignments, variables_of
+from assay.checker.evaluate.traverse import assignments, read_by, variables_of
 from assay.grammar import kernel as k
 from assay.traces.chain import Chain
 from assay.traces.slicing import Split
@@ -102,8 +102,7 @@ class Views:
     def _read_by_one(self, action: str) -> frozenset[str]:
         found = self._read.get(action)
         if found is None:
-            body = self._split.kernel.action(action).body
-            found = self._read[action] = frozenset(name for statement in body for name in variables_of(statement))
+            found = self._read[action] = read_by(self._split.kernel.action(action).body)
         return found
 
     def _hidden(self, read: set[str]) -> tuple[frozenset[str], ...]:

@@ -19,7 +19,7 @@ from math import inf
 from operator import attrgetter
 from typing import NamedTuple
 
-from assay.checker.evaluate.traverse import assignments, variables_of
+from assay.checker.evaluate.traverse import assignments, read_by, variables_of
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.load import Loaded
@@ -148,7 +148,7 @@ class WholeModel(Model):
             names: set[str] = set()
             for _ in range(HIDDEN_TRIED):
                 names |= {name for name in self._local if not read.isdisjoint(_written_by(self.kernel, name))}
-                read |= {read for name in names for read in _read_in(self.kernel, name)}
+                read |= {read for name in names for read in read_by(self.kernel.action(name).body)}
             found = self._matter[key] = tuple(name for name in self._local if name in names)
         return found
 
@@ -180,13 +180,9 @@ def _written_by(kernel: k.Kernel, action: str) -> set[str]:
     return {each.variable for each in assignments(kernel.action(action).body)}
 
 
-def _read_in(kernel: k.Kernel, action: str) -> set[str]:
-    return {name for statement in kernel.action(action).body for name in variables_of(statement)}
-
-
 def _read_by(kernel: k.Kernel, rule: k.TraceRule) -> set[str]:
     """The variables that a rule, and the actions that it names, read."""
-    called = {name for step in rule.steps for call in step for name in _read_in(kernel, call.action)}
+    called = {name for step in rule.steps for call in step for name in read_by(kernel.action(call.action).body)}
     return called.union(*(variables_of(expr) for expr in (rule.then, rule.observe) if expr is not None))
 
 

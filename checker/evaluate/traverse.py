@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any, assert_never
 
@@ -73,6 +73,11 @@ def variables_of(node: k.Node) -> frozenset[str]:
     """The names of the state variables that an expression or a statement reads."""
     own = {node.name} if isinstance(node, k.StateVar) else set()
     return frozenset(own.union(each.name for each in descendants(node) if isinstance(each, k.StateVar)))
+
+
+def read_by(statements: Iterable[k.Statement]) -> frozenset[str]:
+    """The names of the state variables that some statements read."""
+    return frozenset(name for each in statements for name in variables_of(each))
 
 
 def assignments(statements: Sequence[k.Statement]) -> Iterator[k.Assign]:

@@ -13,6 +13,12 @@ from assay.traces.validation import TraceVerdict, Validation
 
 RAFT = "(org.apache.kafka.raft.QuorumState)"
 VOTERS = "voters=[101, 102, 103], electionTimeoutMs=1500"
+CONTROLLER = "(kafka.controller.KafkaController)"
+
+
+def opens(session: str) -> str:
+    """A broker has a session of ZooKeeper."""
+    return f"INFO Session establishment complete on server 127.0.0.1/127.0.0.1:47843, sessionid = {session}, negotiated timeout = 6000 (org.apache.zookeeper.ClientCnxn)"
 
 
 def answer(folder: Path, logs: dict[str, str]) -> tuple[LogReading, Validation]:
@@ -110,23 +116,21 @@ def test_a_controller_apart_from_brokers_is_known_by_the_lines_of_the_quorum(tmp
 
 def test_a_broker_before_1_1_resigns_when_it_has_its_next_session_and_lives_on(tmp_path: Path) -> None:
     """A follower's line then names the controller of the request, and the epoch in which the partition was last written: not that of a request."""
-    connected = "Session establishment complete on server 127.0.0.1/127.0.0.1:47843, sessionid ="
     client, zkclient = "(org.apache.zookeeper.ClientCnxn)", "(org.I0Itec.zkclient.ZkClient)"
     registered = "Registered broker 1 at path /brokers/ids/1 with addresses: EndPoint(127.0.0.1,47697,ListenerName(PLAINTEXT),PLAINTEXT) (kafka.utils.ZkUtils)"
-    controller = "(kafka.controller.KafkaController)"
     lines = f"""
         08:05:43,611] INFO starting (kafka.server.KafkaServer)
-        08:05:43,912] INFO {connected} 0x1a2024a1f010003, negotiated timeout = 6000 {client}
+        08:05:43,912] {opens("0x1a2024a1f010003")}
         08:05:45,827] INFO {registered}
-        08:06:00,016] INFO [Controller 1]: 1 successfully elected as the controller {controller}
-        08:06:00,029] INFO [Controller 1]: Controller 1 incremented epoch to 1 {controller}
+        08:06:00,016] INFO [Controller 1]: 1 successfully elected as the controller {CONTROLLER}
+        08:06:00,029] INFO [Controller 1]: Controller 1 incremented epoch to 1 {CONTROLLER}
         08:06:18,931] WARN Unable to reconnect to ZooKeeper service, session 0x1a2024a1f010003 has expired {client}
         08:06:18,931] INFO zookeeper state changed (Expired) {zkclient}
-        08:06:18,950] INFO {connected} 0x1a2024a1f010005, negotiated timeout = 6000 {client}
-        08:06:18,958] INFO [Controller 1]: Broker 1 resigned as the controller {controller}
+        08:06:18,950] {opens("0x1a2024a1f010005")}
+        08:06:18,958] INFO [Controller 1]: Broker 1 resigned as the controller {CONTROLLER}
         08:06:18,971] INFO {registered}
-        08:06:22,016] INFO [Controller 1]: 1 successfully elected as the controller {controller}
-        08:06:22,029] INFO [Controller 1]: Controller 1 incremented epoch to 2 {controller}
+        08:06:22,016] INFO [Controller 1]: 1 successfully elected as the controller {CONTROLLER}
+        08:06:22,029] INFO [Controller 1]: Controller 1 incremented epoch to 2 {CONTROLLER}
         08:06:23,002] ERROR Broker 1 received LeaderAndIsrRequest with correlation id 1 from controller 1 epoch 1 for partition audit-1 but cannot become follower since the new leader 3 is unavailable. (state.change.logger)
         08:06:23,003] INFO Broker 1 skipped the become-follower state change after marking its partition as follower with correlation id 1 from controller 1 epoch 1 for partition audit-2 since the new leader 3 is the same as the old leader (state.change.logger)
         08:06:23,104] TRACE Broker 1 stopped fetchers as part of become-follower request from controller 1 epoch 2 with correlation id 1 for partition audit-0 (state.change.logger)

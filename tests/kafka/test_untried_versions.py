@@ -8,7 +8,7 @@ import pytest
 
 from assay.traces.validation import TraceVerdict, Validation
 
-from .test_other_lines import RAFT, answer, is_alright
+from .test_other_lines import CONTROLLER, RAFT, answer, is_alright, opens
 
 QUORUM = "(org.apache.kafka.controller.QuorumController)"
 CLUSTER = "(org.apache.kafka.controller.ClusterControlManager)"
@@ -126,24 +126,22 @@ def test_a_controller_whose_write_was_void_commits_nothing_more_in_its_epoch(tmp
 
 def looks_early(version: str) -> dict[str, str]:
     """Broker 2 finds that 1 is controller before it has registered."""
-    controller, client = "(kafka.controller.KafkaController)", "(org.apache.zookeeper.ClientCnxn)"
-    connected = "Session establishment complete on server 127.0.0.1/127.0.0.1:47843, sessionid ="
     registered = "at path /brokers/ids/{} with addresses: EndPoint(127.0.0.1,47697,ListenerName(PLAINTEXT),PLAINTEXT) (kafka.utils.ZkUtils)"
     started = f"INFO Kafka version : {version} (org.apache.kafka.common.utils.AppInfoParser)"
     return {
         "broker-1": f"""
             08:05:43,600] {started}
             08:05:43,611] INFO starting (kafka.server.KafkaServer)
-            08:05:43,912] INFO {connected} 0x1a2024a1f010003, negotiated timeout = 6000 {client}
-            08:06:00,016] INFO [Controller id=1] 1 successfully elected as the controller {controller}
-            08:06:00,029] INFO [Controller id=1] Epoch incremented to 1 {controller}
+            08:05:43,912] {opens("0x1a2024a1f010003")}
+            08:06:00,016] INFO [Controller id=1] 1 successfully elected as the controller {CONTROLLER}
+            08:06:00,029] INFO [Controller id=1] Epoch incremented to 1 {CONTROLLER}
             08:06:00,829] INFO Registered broker 1 {registered.format(1)}
         """,
         "broker-2": f"""
             08:06:10,600] {started}
             08:06:10,611] INFO starting (kafka.server.KafkaServer)
-            08:06:10,912] INFO {connected} 0x1a2024a1f010004, negotiated timeout = 6000 {client}
-            08:06:11,381] DEBUG [Controller id=2] Broker 1 has been elected as the controller, so stopping the election process. {controller}
+            08:06:10,912] {opens("0x1a2024a1f010004")}
+            08:06:11,381] DEBUG [Controller id=2] Broker 1 has been elected as the controller, so stopping the election process. {CONTROLLER}
             08:06:12,827] INFO Registered broker 2 {registered.format(2)}
             08:06:19,104] TRACE [Controller id=1] Changed partition again-1 state from OfflinePartition to NonExistentPartition (state.change.logger)
             08:06:20,372] INFO [KafkaServer id=2] Error code from controller: 0 (kafka.server.KafkaServer)
@@ -165,15 +163,14 @@ def test_and_not_later(tmp_path: Path) -> None:
 
 def test_a_broker_with_a_chroot_closes_a_first_session_and_goes_on(tmp_path: Path) -> None:
     """As Kafka 2.2 does at each start."""
-    client, keeper = "(org.apache.zookeeper.ClientCnxn)", "(org.apache.zookeeper.ZooKeeper)"
-    connected = "Session establishment complete on server 127.0.0.1/127.0.0.1:55697, sessionid ="
+    keeper = "(org.apache.zookeeper.ZooKeeper)"
     node = "67,67,1795417021627,1795417021627,1,0,0,117664448857702404,190,0,67"
     lines = f"""
         06:56:52,669] INFO starting (kafka.server.KafkaServer)
-        06:56:53,280] INFO {connected} 0x1a207315cdb0001, negotiated timeout = 6000 {client}
+        06:56:53,280] {opens("0x1a207315cdb0001")}
         06:56:53,585] INFO Created zookeeper path /kafka (kafka.server.KafkaServer)
         06:56:53,599] INFO Session: 0x1a207315cdb0001 closed {keeper}
-        06:56:53,660] INFO {connected} 0x1a207315cdb0004, negotiated timeout = 6000 {client}
+        06:56:53,660] {opens("0x1a207315cdb0004")}
         06:57:01,627] INFO Creating /brokers/ids/2 (is it secure? false) (kafka.zk.KafkaZkClient)
         06:57:01,640] INFO Stat of the created znode at /brokers/ids/2 is: {node} (kafka.zk.KafkaZkClient)
         06:57:09,599] INFO Session: 0x1a207315cdb0004 closed {keeper}
