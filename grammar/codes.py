@@ -48,7 +48,8 @@ SYNTAX = (
         "E006",
         "operator of another language",
         "The logical operators are words: `and`, `or`, `not`, `implies`. Inequality is `!=`, integer division is `//`. Signs "
-        "such as `&&`, `||`, `!`, `=>`, `->` between two conditions or `/\\` belong to other languages.",
+        "such as `&&`, `||`, `!`, `=>`, `->` between two conditions or `/\\` belong to other languages, as do words such as `\\in`, `union` and "
+        "`mod`; the message says what is written here.",
     ),
     Code(
         "E007",

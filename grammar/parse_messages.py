@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from lark import Token
 
+from assay.grammar.foreign import instead_of, is_operator_elsewhere
 from assay.grammar.parse_lines import TRAILING
 from assay.grammar.suggest import did_you_mean
 
@@ -64,6 +65,9 @@ class Finding:
     notes: tuple[str, ...] = field(default=())
 
 
+_ENDS = ("_NL", "$END", "_DEDENT")
+_LINES = "a line here is a guard (`when …`), a choice (`pick …`, `let …`), an update (`x := …`), an `if` or a `for`"
+_JOINT = "actions that happen in one step are joined in a declaration: `action both = one & two`"
 LAYOUT = frozenset(("_NL", "_INDENT", "_DEDENT"))
 COMPARISONS = frozenset(("EQ", "NE", "LT", "LE", "GT", "GE"))
 _CONNECTIVES_WORDS = "and or implies until leads_to in is then else elif"
@@ -215,6 +219,44 @@ def _misspelt(fault: Fault) -> Finding | None:
     return Finding("E001", _place(line[0]), f"`{line[0]}` does not begin a line here", (f"did you mean `{meant}`?",))
 
 
+def _statement(fault: Fault) -> Finding | None:
+    """A line of an action that begins with a name and assigns nothing."""
+    line = fault.line
+    if "_ASSIGN" not in fault.accepted or not line or line[0].type != "NAME":
+        return None
+    first = _place(line[0])
+    if len(line) == 1 and fault.token.type in ("NAME", "INT", "_COLON"):
+        return Finding("E001", first, f"`{line[0]}` does not begin a line here", (_LINES,))
+    if fault.token.type in _ENDS and str(line[-1]) == ")":
+        return Finding("E001", first, "this is a call, and no line of an action", (_LINES, _JOINT))
+    return None
+
+
+def _else(fault: Fault) -> Finding | None:
+    if str(fault.token) != "else":
+        return None
+    note = "a further condition is `elif c:`, and `else:` ends in a colon"
+    return Finding("E001", fault.place, "this `else` belongs to no `if`", (note,))
+
+
+def _operator(fault: Fault) -> Finding | None:
+    """A word between two values that is an operator elsewhere, or ``a if c else b``."""
+    if not fault.accepted & {"PLUS", "AND"}:
+        return None
+    word = str(fault.token)
+    if fault.token.type == "NAME" and is_operator_elsewhere(word):
+        return Finding("E006", fault.place, instead_of(word))
+    if word == "if":
+        return replace(_general(fault), notes=("a conditional value is written `if c then a else b`",))
+    return None
+
+
+def _second_let(fault: Fault) -> Finding | None:
+    if str(fault.token) != "," or "_COLON" not in fault.accepted or "let" not in map(str, fault.line):
+        return None
+    return replace(_general(fault), notes=("each name has its own: `let a = e: let b = f: …`",))
+
+
 def _colon(fault: Fault) -> Finding | None:
     if "_COLON" not in fault.accepted:
         return None
@@ -223,14 +265,26 @@ def _colon(fault: Fault) -> Finding | None:
     return None
 
 
-_CASES: tuple[Callable[[Fault], Finding | None], ...] = (_layout, _sign, _arrow, _chained, _reserved, _misspelt, _colon)
+_CASES: tuple[Callable[[Fault], Finding | None], ...] = (
+    _layout,
+    _sign,
+    _arrow,
+    _chained,
+    _else,
+    _reserved,
+    _misspelt,
+    _statement,
+    _operator,
+    _second_let,
+    _colon,
+)
 
 
 # -------------------------------------------------------------------------------------------------- general case
 
 
 def _general(fault: Fault) -> Finding:
-    ends = fault.token.type in ("_NL", "$END", "_DEDENT")
+    ends = fault.token.type in _ENDS
     place = fault.after_last if ends else fault.place
     expected = describe(fault.accepted)
     return Finding("E001", place, f"{_found(fault.token)}, but {expected} is expected")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from assay.grammar.diagnostics import Diagnostics, Note, Span
+from assay.grammar.foreign import FOREIGN, PRIMED, instead_of
 from assay.grammar.parse_lines import CLOSERS, LEADING, OPENERS, LogicalLine
 from assay.grammar.syntax import Comment
 
@@ -23,40 +24,18 @@ _KEYWORDS = (
 )
 DECLARATION_WORDS = frozenset(_KEYWORDS.split())
 
-FOREIGN = {
-    "&&": "`and`",
-    "/\\": "`and`",
-    "||": "`or`",
-    "|": "`or`",
-    "\\/": "`or`",
-    "!": "`not`",
-    "~": "`not`",
-    "=>": "`implies`, or `>=` for a comparison",
-    "==>": "`implies`",
-    "<=>": "`==`",
-    "<>": "`!=`",
-    "/=": "`!=`",
-    "=<": "`<=`",
-    "===": "`==`",
-    "!==": "`!=`",
-    "/": "`//`, which rounds down",
-    "**": "a product",
-    "+=": "`x := x + …`",
-    "-=": "`x := x - …`",
-}
-
 _LEXEME = re.compile(
-    r"""(?P<newline>\n)
+    rf"""(?P<newline>\n)
       | (?P<blank>[ \t]+)
       | (?P<comment>\#[^\n]*)
       | (?P<string>\"\"\"(?:[^\\]|\\.)*?\"\"\"|"(?!"")(?:[^"\\\n]|\\[^\n])*")
       | (?P<unterminated>\"\"\"|"[^\n]*)
       | (?P<number>[0-9]\w*)
+      | (?P<foreign>{FOREIGN})
       | (?P<word>[^\W\d]\w*)
-      | (?P<foreign>&&|/\\|\|\||\||\\/|===|==>|!==|!(?!=)|~|=>|<=>|<>|/=|=<|/(?!/)|\*\*|\+=|-=)
       | (?P<sign>:=|==|!=|<=|>=|->|\.\.|//|[-+*%&<>=:.,;?])
-      | (?P<open>[(\[{])
-      | (?P<close>[)\]}])
+      | (?P<open>[(\[{{])
+      | (?P<close>[)\]}}])
       | (?P<other>'[^'\n]*'|.)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -202,7 +181,7 @@ class _Scanner:
                     "E016", lexeme.span, f"`{lexeme.text}` is not a name: names are made of a-z, A-Z, 0-9 and `_`"
                 )
             case "foreign":
-                self._fault("E006", lexeme.span, f"`{lexeme.text}` is not an operator; write {FOREIGN[lexeme.text]}")
+                self._fault("E006", lexeme.span, instead_of(lexeme.text))
             case "open":
                 self._open(lexeme)
             case "close":
@@ -236,7 +215,10 @@ class _Scanner:
             self._fault("E012", lexeme.span, f"`{lexeme.text}` where `{OPENERS[opener.text]}` is expected", note)
 
     def _other(self, lexeme: Lexeme) -> None:
-        if lexeme.text[0] in "'‘’“”`":
+        before = self.result.chunks[-1].lexemes[-2:-1]
+        if lexeme.text[0] == "'" and before and before[0].kind == "word" and before[0].end == lexeme.start:
+            self._fault("E016", lexeme.span, "`'` has no meaning after a name", *PRIMED)
+        elif lexeme.text[0] in "'‘’“”`":
             self._fault(
                 "E016", lexeme.span, f"`{lexeme.text[0]}` is not a quote here", 'strings stand in double quotes: `"…"`'
             )

@@ -141,6 +141,7 @@ class Permissions:
     name_symmetric: bool = False  # name elements of symmetric sets (scenarios, bindings)
     old: bool = False  # old(e) (transition, then)
     temporal: bool = False  # temporal operators, enabled, occurs (property)
+    initial: bool = False  # an initial value is made, which may depend on what was picked
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from assay.grammar.elaborate.conversion import favouring
 from assay.grammar.elaborate.domains import check_enumerable_type, sequence_domain, set_domain
 from assay.grammar.elaborate.locals import declare
 from assay.grammar.elaborate.logic import condition
-from assay.grammar.elaborate.type_relations import without_option
+from assay.grammar.elaborate.type_relations import ErrorType, mentions, without_option
 from assay.grammar.kernel_types import BOOL, MapType, SeqType, SetType, Type
 
 
@@ -87,6 +87,8 @@ def tabulated(expr: syntax.Tabulate, cx: Context, hint: Type | None) -> kernel.E
     cx = cx.timeless()
     wanted = without_option(hint)
     wanted_map = wanted if isinstance(wanted, MapType) else None
+    if expr.domain is None and wanted is not None and mentions(wanted, ErrorType):
+        return erroneous(expr.span)  # the type that is wanted was reported
     if expr.domain is not None:
         domain, item = set_domain(expr.domain, cx)
     else:

@@ -182,4 +182,6 @@ def _advice(have: Type, want: Type) -> list[str]:
         ]
     if isinstance(have, OptionType) and isinstance(have.item, UnknownType):
         return [f"only an optional type such as {type_text(want)}? has none"]
+    if isinstance(want, MapType) and not want.partial and mentions(have, UnknownType):
+        return ["a map without capacity has a value for every key: `[k -> e]`"]
     return []

@@ -34,7 +34,9 @@ def sequence_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
             return domain, ERROR
         case _:
             advice = (
-                ["a set has no order: write the comprehension in braces"] if isinstance(domain.type, SetType) else []
+                ["a set has no order: write the comprehension in braces, which makes one of equal values"]
+                if isinstance(domain.type, SetType)
+                else []
             )
             cx.error("E212", expr.span, f"a sequence is wanted here, found {type_text(domain.type)}", *advice)
             return erroneous(expr.span), ERROR

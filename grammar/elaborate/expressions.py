@@ -22,7 +22,7 @@ from assay.grammar.elaborate.places import Place, place
 from assay.grammar.elaborate.together import together
 from assay.grammar.elaborate.type_relations import ERROR, UNKNOWN, erased, type_text, without_option
 from assay.grammar.kernel_types import BOOL, INT, EnumType, MapType, OptionType, RecordType, SeqType, Type
-from assay.grammar.scope import Entity, FunctionEntity, Scope, VariantEntity
+from assay.grammar.scope import Entity, FunctionEntity, Scope, TypeEntity, VariantEntity
 
 NAMED_OPERATORS = ("old", "enabled", "occurs", "some")
 
@@ -108,10 +108,25 @@ def _wanted_variant(expr: syntax.Expr, cx: Context, hint: Type | None) -> Varian
     return VariantEntity(((enum, variants[0]),), expr.span) if variants else None
 
 
+def _names_variant(expr: syntax.Attr, scope: Scope) -> bool:
+    """Whether ``E.V`` is written for the variant V of the enum E."""
+    match expr.base:
+        case syntax.Ref(name):
+            enums = [
+                e.type for e in scope.find(name.text) if isinstance(e, TypeEntity) and isinstance(e.type, EnumType)
+            ]
+            return any(variant.name == expr.name.text for enum in enums for variant in enum.variants)
+        case _:
+            return False
+
+
 def _attribute(expr: syntax.Attr, cx: Context, hint: Type | None) -> kernel.Expr:
     if is_namespace(expr.base, cx.scope):
         entity = resolve(expr, cx)
         return erroneous(expr.span) if entity is None else read(entity, expr, cx, hint)
+    if _names_variant(expr, cx.scope):
+        advice = f"a variant is written without the name of its enum: `{expr.name.text}`"
+        return cx.error("E105", expr.name.span, "an enum is a type, which has no fields", advice)
     record = cx.timeless().infer(expr.base)
     if failed(record):
         return erroneous(expr.span)

@@ -69,7 +69,7 @@ class Initial:
             entity = unit.own.get(variable.name.text)
             if variable.value is None or not isinstance(entity, StateEntity):
                 continue
-            scope = unit.scope.allowing(state=False, ghost=False)
+            scope = unit.scope.allowing(state=False, ghost=False, initial=True)
             if variable.start == "=":
                 value = elaborate_expression(variable.value, scope, self.diagnostics, self.fresh, entity.type)
             else:
@@ -91,14 +91,17 @@ class Initial:
         choices = [s for s in block.body if isinstance(s, syntax.Pick | syntax.Let)]
         updates = [s for s in block.body if isinstance(s, syntax.Assign | syntax.If | syntax.For)]
         body = Body(
-            unit.scope.allowing(state=False, ghost=False), self.diagnostics, self.fresh, Labels(self.diagnostics)
+            unit.scope.allowing(state=False, ghost=False, initial=True),
+            self.diagnostics,
+            self.fresh,
+            Labels(self.diagnostics),
         )
         elaborate_body([*choices, *updates], body)
         arrays = frozenset(unit.prefix + v.name.text for v in unit.state) if unit.index else frozenset()
         check_single_assignment(body.updates, arrays, self.diagnostics)
         self.body += [*body.head, *body.updates]
         body.head.clear()
-        body.scope = body.scope.allowing(state=True)
+        body.scope = body.scope.allowing(state=True, initial=False)
         elaborate_body([s for s in block.body if isinstance(s, syntax.Guard)], body)
         self.conditions += [guard for guard in body.head if isinstance(guard, kernel.Guard)]
 

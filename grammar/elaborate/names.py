@@ -10,8 +10,9 @@ from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics import Note, Span
 from assay.grammar.elaborate.context import Context, erroneous, failed
 from assay.grammar.elaborate.conversion import convert
-from assay.grammar.elaborate.type_relations import is_sized, type_text, without_option
+from assay.grammar.elaborate.type_relations import ErrorType, is_sized, type_text, without_option
 from assay.grammar.elaborate.walk import with_fresh_binders
+from assay.grammar.foreign import known_elsewhere
 from assay.grammar.kernel_types import BOOL, EnumType, RecordType, SetType, Type, VariantType
 from assay.grammar.scope import (
     ActionEntity,
@@ -62,9 +63,14 @@ def distinct(found: Iterable[Entity]) -> tuple[Entity, ...]:
 
 def unknown(name: syntax.Name, names: Iterable[str], cx: Context) -> kernel.Expr:
     """Report a name that denotes nothing."""
-    guess = did_you_mean(name.text, names)
-    advice = [f"did you mean `{guess}`?"] if guess else []
-    return cx.error("E101", name.span, f"unknown name `{name.text}`", *advice)
+    return cx.error("E101", name.span, f"unknown name `{name.text}`", *advice_on(name.text, names))
+
+
+def advice_on(name: str, names: Iterable[str]) -> list[str]:
+    """What was probably meant by a name that denotes nothing: one of ``names``, or what another language calls so."""
+    guess, elsewhere = did_you_mean(name, names), known_elsewhere(name)
+    meant = [f"did you mean `{guess}`?"] if guess else []
+    return [*meant, f"write {elsewhere}"] if elsewhere else meant
 
 
 def span_of(entity: Entity) -> Span:
@@ -239,7 +245,11 @@ def _read_value(entity: ValueEntity, expr: syntax.Expr, cx: Context) -> kernel.E
 def _read_state(entity: StateEntity, expr: syntax.Expr, cx: Context) -> kernel.Expr:
     declared = Note("it is declared here", entity.span)
     if not cx.scope.permissions.state:
-        return cx.forbidden("E108", expr.span, f"the state variable `{entity.variable}` cannot be read here", declared)
+        message = f"the state variable `{entity.variable}` cannot be read here"
+        name = expr.name.text if isinstance(expr, syntax.Ref) else "v"
+        picked = f"where one start depends on another, choose first, in `init:`: `pick c in S`, then `{name} := c` and others from c"
+        advice = [picked] if cx.scope.permissions.initial else []
+        return cx.forbidden("E108", expr.span, message, declared, *advice)
     if entity.ghost and not cx.scope.permissions.ghost:
         message = (
             f"the ghost variable `{entity.variable}` may be read only in properties and in updates of ghost variables"
@@ -284,6 +294,8 @@ def choose_variant(
 
 def field_index(record: Type, name: syntax.Name, cx: Context) -> int | None:
     """The position of a field of a record; reports what has no such field."""
+    if isinstance(record, ErrorType):
+        return None
     if not isinstance(record, RecordType):
         advice = _no_fields_advice(record)
         cx.error("E105", name.span, f"{type_text(record)} has no fields, so no `{name.text}`", *advice)

@@ -9,7 +9,7 @@ from assay.grammar.diagnostics import Note
 from assay.grammar.elaborate.context import Context, failed
 from assay.grammar.elaborate.conversion import convert
 from assay.grammar.elaborate.names import describe, field_index, is_namespace, resolve, span_of
-from assay.grammar.elaborate.type_relations import type_text
+from assay.grammar.elaborate.type_relations import ErrorType, type_text
 from assay.grammar.kernel_types import INT, MapType, RecordType, SeqType, Type
 from assay.grammar.scope import StateEntity
 
@@ -73,7 +73,7 @@ def _field(base: syntax.Expr, name: syntax.Name, cx: Context) -> Place | None:
 def _entry(base: syntax.Expr, key: syntax.Expr, target: syntax.Expr, cx: Context) -> Place | None:
     outer = place(base, cx)
     match outer:
-        case None:
+        case None | Place(type=ErrorType()):
             return None
         case Place(type=MapType(key_type, value_type)):
             wanted, inner = key_type, value_type

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics import Diagnostics, Note
-from assay.grammar.elaborate.names import describe, span_of
+from assay.grammar.elaborate.names import advice_on, describe, span_of
 from assay.grammar.scope import ActionEntity, ArrayEntity, Entity, ModuleEntity, Scope
-from assay.grammar.suggest import did_you_mean
 
 
 def action_named(path: syntax.Path, scope: Scope, diagnostics: Diagnostics) -> ActionEntity | None:
@@ -56,7 +55,5 @@ def _report(
         advice = "write the module's name and a dot before it"
         diagnostics.error("E102", name.span, f"`{name.text}` is offered by several modules", *notes, advice)
         return
-    guess = did_you_mean(name.text, scope.names() if position == 0 else scope.own)
-    diagnostics.error(
-        "E101", name.span, f"unknown name `{name.text}`", *([f"did you mean `{guess}`?"] if guess else [])
-    )
+    advised = advice_on(name.text, scope.names() if position == 0 else scope.own)
+    diagnostics.error("E101", name.span, f"unknown name `{name.text}`", *advised)

@@ -9,7 +9,7 @@ from assay.grammar import kernel, syntax
 from assay.grammar.elaborate.context import Context, erroneous, failed
 from assay.grammar.elaborate.conversion import convert, convertible
 from assay.grammar.elaborate.type_relations import ERROR, UNKNOWN, UnknownType, erased, join, mentions, type_text
-from assay.grammar.kernel_types import Type
+from assay.grammar.kernel_types import BagType, SeqType, SetType, Type
 from assay.grammar.scope import Scope, VariantEntity
 
 
@@ -77,8 +77,22 @@ def _common(so_far: Type | None, value: kernel.Expr, cx: Context, mismatch: Mism
         return value.type if so_far is None else so_far
     joined = join(so_far, value.type)
     if joined is None:
-        cx.error("E202", value.span, mismatch(type_text(so_far), type_text(value.type)))
+        advice = _single(so_far, value.type) or _single(value.type, so_far)
+        cx.error("E202", value.span, mismatch(type_text(so_far), type_text(value.type)), *advice)
     return ERROR if joined is None else joined
+
+
+def _single(collection: Type, item: Type) -> list[str]:
+    """How a collection of one is written, where an element stands beside such a collection."""
+    if not isinstance(collection, SetType | SeqType | BagType) or join(collection.item, item) is None:
+        return []
+    match collection:
+        case SetType():
+            return ["`{x}` is the set whose only element is x"]
+        case SeqType():
+            return ["`[x]` is the sequence whose only element is x"]
+        case _:
+            return ["`bag{x}` is the bag whose only element is x"]
 
 
 def _converted(

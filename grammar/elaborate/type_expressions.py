@@ -12,7 +12,7 @@ from assay.grammar.elaborate.context import Context, failed
 from assay.grammar.elaborate.conversion import convert
 from assay.grammar.elaborate.fold import constant
 from assay.grammar.elaborate.names import describe, qualified, resolve, span_of
-from assay.grammar.elaborate.type_relations import ERROR, is_sized, parts, type_text
+from assay.grammar.elaborate.type_relations import ERROR, ErrorType, is_sized, mentions, parts, type_text
 from assay.grammar.kernel_types import (
     BOOL,
     INT,
@@ -130,6 +130,8 @@ def _capacity(expr: syntax.Expr, cx: Context) -> int | None:
 
 
 def _map(written: syntax.CollectionType, key: Type, value: Type, capacity: int | None, cx: Context) -> Type:
+    if mentions(key, ErrorType):
+        return ERROR
     if capacity is None and is_sized(key):
         message = "this map has an entry for every element of a range whose size a log decides"
         cx.error(

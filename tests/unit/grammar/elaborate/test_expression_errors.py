@@ -194,6 +194,42 @@ def test_each_code_of_names_and_types_is_met_by_some_test() -> None:
     assert {code.code for code in (*NAMES, *TYPES)} <= met | elsewhere
 
 
+ADVICE = [
+    ("live + node", "`{x}` is the set whose only element is x"),
+    ("node + live", "`{x}` is the set whose only element is x"),
+    ("log + digit", "`[x]` is the sequence whose only element is x"),
+    ("sack + node", "`bag{x}` is the bag whose only element is x"),
+    ("Role.Idle == role", "a variant is written without the name of its enum: `Idle`"),
+    ("flag == True", "write `true`"),
+    ("Len(log) == 1", "write `count(s)`"),
+    ("leader == None", "write `none`"),
+    ("[x for x in live]", "makes one of equal values"),
+]
+
+
+@pytest.mark.parametrize(("text", "advice"), ADVICE)
+def test_a_mistake_of_a_beginner_comes_with_what_to_write(here: World, text: str, advice: str) -> None:
+    here.expression(text)
+    assert advice in here.messages
+
+
+def test_a_start_that_depends_on_another_is_advised_to_be_chosen_first(here: World) -> None:
+    here.allowing(state=False, initial=True).expression("digit > 1")
+    assert here.codes == ["E108"]
+    assert "`pick c in S`, then `digit := c`" in here.messages
+
+
+def test_an_empty_map_that_must_be_total_is_advised_to_have_all_keys(here: World) -> None:
+    here.expression("{}", "map[Node, bool]")
+    assert here.codes == ["E201"]
+    assert "has a value for every key" in here.messages
+
+
+def test_no_advice_is_given_where_an_element_would_not_fit_either(here: World) -> None:
+    here.expression("live + digit")
+    assert "only element" not in here.messages
+
+
 def test_several_mistakes_in_one_expression_are_all_reported(here: World) -> None:
     here.expression("nowhere == 1 and digit == node and not log and role is Lit and count() > 0")
     assert here.codes == ["E101", "E202", "E201", "E206", "E205"]

@@ -121,3 +121,19 @@ invariant j: forall b in Broker: b in x
 
 def test_a_name_that_only_a_broken_declaration_has_is_not_reported_again(codes_of: CodesOf) -> None:
     assert codes_of("module top\nstate:\n    x: bool ==\ninvariant i: x\n") == ["E005"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "module top\nparam Server: set = 2\nstate:\n    m: map[Sever, bool] = [s -> true]\naction a(s: Server):\n    m[s] := false\ninvariant i: forall s in Server: m[s]\n",
+        "module top\nparam Server: set = 2\nrecord R: x: bool, y: Sever\nstate:\n    r: map[Server, R] = [s -> R(true, s)]\naction a(s: Server):\n    r[s].y := s\n    r[s].x := false\n",
+        "module top\nparam Server: set = 2\nstate:\n    m: map[Server, Rekord] = [s -> none]\naction a(s: Server):\n    m[s].x := false\n    m[s].y[s] := 1\n",
+        "module top\nparam Server: set = 2\nstate:\n    m: map[Server, map[Sever, bool]] = [s -> [t -> true]]\n",
+    ],
+    ids=["key", "field", "value", "inner"],
+)
+def test_an_unknown_type_is_reported_and_nothing_that_follows_from_it(
+    codes_of: Callable[..., list[str]], text: str
+) -> None:
+    assert codes_of(text) == ["E101"]

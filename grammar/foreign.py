@@ -1,0 +1,164 @@
+"""What is written in other languages, TLA+ and Quint above all, and what stands for it here."""
+
+from __future__ import annotations
+
+import re
+
+_OPERATORS = {
+    "&&": "`and`",
+    "/\\": "`and`",
+    "||": "`or`",
+    "|": "`or`; variants of an enum are separated by `,`",
+    "\\/": "`or`",
+    "!": "`not`",
+    "~": "`not`",
+    "=>": "`implies`, or `>=` for a comparison",
+    "==>": "`implies`",
+    "<=>": "`==`",
+    "<>": "`!=`, or `eventually` in a property",
+    "[]<>": "`always eventually`",
+    "<>[]": "`eventually always`",
+    "~>": "`leads_to`",
+    "/=": "`!=`",
+    "=<": "`<=`",
+    "===": "`==`",
+    "!==": "`!=`",
+    "/": "`//`, which rounds down",
+    "**": "a product",
+    "+=": "`x := x + …`",
+    "-=": "`x := x - …`",
+    "++": "`x := x + 1`",
+    "|->": "`[k -> e]` for a map, `Record(field = e)` for a record",
+    "<<": "`[a, b]` for a sequence, or declare a `record`",
+    "EXCEPT !": "`m with {k -> e}`, or `m[k] := e` in an action",
+    "\\": "`-`, the difference of two sets",
+    "∧": "`and`",
+    "∨": "`or`",
+    "¬": "`not`",
+    "⇒": "`implies`",
+    "⇔": "`==`",
+    "≡": "`==`",
+    "≠": "`!=`",
+    "≤": "`<=`",
+    "≥": "`>=`",
+    "∀": "`forall`",
+    "∃": "`exists`",
+    "∈": "`in`",
+    "∉": "`not in`",
+    "∪": "`+`",
+    "∩": "`&`",
+    "⊆": "`<=`",
+    "□": "`always`",
+    "◇": "`eventually`",
+}
+
+# Operators that are words, in TLA+ with a backslash before them.
+_WORDS = {
+    "A": "`forall`",
+    "E": "`exists`",
+    "in": "`in`",
+    "notin": "`not in`",
+    "cup": "`+`",
+    "union": "`+`",
+    "cap": "`&`",
+    "intersect": "`&`",
+    "subseteq": "`<=`",
+    "subset": "`<`",
+    "land": "`and`",
+    "lor": "`or`",
+    "lnot": "`not`",
+    "neg": "`not`",
+    "leq": "`<=`",
+    "geq": "`>=`",
+    "div": "`//`",
+    "o": "`+`, which joins sequences",
+    "X": "a `record`, or one variable for each set",
+    "times": "a `record`, or one variable for each set",
+    "*": "`#` before a comment",
+    "mod": "`%`",
+    "xor": "`!=`",
+    "iff": "`==`",
+    "intersection": "`&`",
+    "setminus": "`-`",
+    "diff": "`-`",
+    "exclude": "`-`",
+}
+
+# Names of types, values and functions that every spec of another language uses. What is called so in the spec itself is not unknown.
+_NAMES = {
+    "True": "`true`",
+    "TRUE": "`true`",
+    "False": "`false`",
+    "FALSE": "`false`",
+    "None": "`none`",
+    "null": "`none`",
+    "nil": "`none`",
+    "NULL": "`none`",
+    "BOOLEAN": "`bool`",
+    "Bool": "`bool`",
+    "boolean": "`bool`",
+    "Int": "a range such as `0 .. 10`, or `int` for a parameter",
+    "Nat": "a range such as `0 .. 10`, or `int` for a parameter",
+    "nat": "a range such as `0 .. 10`, or `int` for a parameter",
+    "byte": "a range such as `0 .. 255`",
+    "str": "an `enum`, or a set parameter",
+    "string": "an `enum`, or a set parameter",
+    "String": "an `enum`, or a set parameter",
+    "STRING": "an `enum`, or a set parameter",
+    "Set": "`set[T]`",
+    "Seq": "`seq[T, max n]`",
+    "List": "`seq[T, max n]`",
+    "list": "`seq[T, max n]`",
+    "len": "`count(s)`",
+    "Len": "`count(s)`",
+    "length": "`count(s)`",
+    "size": "`count(s)`",
+    "card": "`count(s)`",
+    "Cardinality": "`count(s)`",
+    "append": "`s + [x]`",
+    "Append": "`s + [x]`",
+    "push": "`s + [x]`",
+    "concat": "`s + t`",
+    "head": "`first(s)`",
+    "Head": "`first(s)`",
+    "tail": "`drop(s, 1)`",
+    "Tail": "`drop(s, 1)`",
+    "SubSeq": "`take(drop(s, i), n)`",
+    "range": "`a .. b`",
+    "domain": "`keys(m)`",
+    "dom": "`keys(m)`",
+    "powerset": "`subsets(S)`",
+    "all": "`forall x in S: e`",
+    "any": "`exists x in S: e`",
+}
+
+_SIGNS = "|".join(
+    re.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True) if sign not in ("!", "/", "EXCEPT !", "\\")
+)
+
+# The pattern of these operators. `!` and `/` begin operators of the language too.
+FOREIGN = rf"EXCEPT\s*!|{_SIGNS}|!(?!=)|/(?!/)|\\(?:[A-Za-z]+|\*)?"
+
+PRIMED = (
+    "a variable gets its value after the step by `x := …`; what is not assigned stays",
+    "in a `transition`, `x` is the value after the step and `old(x)` the one before",
+)
+
+
+def instead_of(written: str) -> str:
+    """What is said of an operator of another language: ``written`` is what `FOREIGN` matched."""
+    if written.startswith("EXCEPT"):
+        written = "EXCEPT !"
+    known = _OPERATORS.get(written) or _WORDS.get(written.removeprefix("\\"))
+    refused = f"`{written}` is not an operator"
+    return refused if known is None else f"{refused}; write {known}"
+
+
+def is_operator_elsewhere(word: str) -> bool:
+    """Whether the word stands between two values in another language."""
+    return word in _WORDS and len(word) > 1
+
+
+def known_elsewhere(name: str) -> str | None:
+    """What stands for a name that other languages have; None where there is nothing."""
+    return _NAMES.get(name)
