@@ -51,8 +51,20 @@ def _changes(place: str, type_: t.Type, old: Any, new: Any) -> Iterator[str]:
         case t.SetType(item):
             yield from (f"{place}: + {show_value(x, item)}" for x in sorter(item)(new - old))
             yield from (f"{place}: - {show_value(x, item)}" for x in sorter(item)(old - new))
+        case t.BagType(item):
+            yield from _bag_changes(place, item, old, new)
         case _:
             yield f"{place}: {show_value(old, type_)} -> {show_value(new, type_)}"
+
+
+def _bag_changes(place: str, item: t.Type, old: Any, new: Any) -> Iterator[str]:
+    """``net: + Vote(b1)``, with the number where it is not one; what came first."""
+    more = {x: new.get(x, 0) - old.get(x, 0) for x in sorter(item)(old.keys() | new.keys())}
+    for sign in (1, -1):
+        for x, number in more.items():
+            if number * sign > 0:
+                times = "" if abs(number) == 1 else f" ({abs(number)} times)"
+                yield f"{place}: {'+' if sign > 0 else '-'} {show_value(x, item)}{times}"
 
 
 def _map_changes(place: str, key: t.Type, image: t.Type, old: Any, new: Any) -> Iterator[str]:
