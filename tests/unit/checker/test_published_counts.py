@@ -1,4 +1,4 @@
-"""Models of spec/classics whose counts other checkers have published."""
+"""Models whose counts other checkers have published: those of spec/classics, and examples of TLA+ written in the language."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.checker import portfolio
 from assay.checker.check import check
+from assay.checker.options import SearchOptions
 from assay.checker.verdict import Outcome
 from assay.grammar.load import load_spec
 
@@ -34,3 +36,30 @@ def test_four_gallons_take_seven_states(checkout: Path) -> None:
     witness = next(each for each in report.properties if each.name == "four_gallons")
     assert witness.trace is not None
     assert len(witness.trace) == 7
+
+
+# Of https://github.com/tlaplus/Examples, whose manifests tell what TLC finds: the specs of tests/corpus/published are written after these.
+EXAMPLES = [
+    ("chandy_misra", "DiningPhilosophers", 67, 29),
+    ("chang_roberts", "chang_roberts", 137, 10),
+    ("coffee_can", "CoffeeCan", 5150, 1),
+    ("majority_vote", "Majority", 2733, 6),
+    ("readers_writers", "ReadersWriters", 21527, 13),
+    ("simple", "TeachingConcurrency", 723, 11),
+    ("simple_allocator", "allocator", 400, 6),
+]
+
+
+@pytest.mark.parametrize(("name", "distinct", "depth"), [(name, n, depth) for name, _, n, depth in EXAMPLES])
+def test_a_spec_written_after_a_published_one_has_as_many_states(
+    checkout: Path, name: str, distinct: int, depth: int
+) -> None:
+    loaded = load_spec(checkout / "tests" / "corpus" / "published" / f"{name}.assay")
+    report = portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
+    assert (report.statistics.distinct, report.statistics.depth) == (distinct, depth)
+    assert {each.outcome for each in report.properties} == {Outcome.HOLDS}
+
+
+def test_every_published_spec_is_checked(checkout: Path) -> None:
+    written = {path.stem for path in (checkout / "tests" / "corpus" / "published").glob("*.assay")}
+    assert written == {name for name, *_ in EXAMPLES}
