@@ -52,7 +52,7 @@ QUICK = [
     Strength("kafka/claim", 32, 29, 3, 0),
     Strength("kafka/controller_cache", 32, 31, 1, 0),
     Strength("kafka/kraft/abstract_log", 10, 10, 0, 0),
-    Strength("kafka/kraft/brokers", 14, 13, 1, 0),
+    Strength("kafka/kraft/brokers", 17, 17, 0, 0),
     Strength("kafka/leadership_abstract", 47, 46, 1, 0),
     Strength("kafka/log_start", 70, 64, 6, 0),
     Strength("kafka/placement", 22, 21, 1, 0),
