@@ -253,3 +253,20 @@ def test_who_was_taken_off_is_unfenced_only_when_it_has_registered_again(tmp_pat
     lines = f"06:23:26,604] {taken_off(101, 4)}\n06:23:28,604] {back} (org.apache.kafka.controller.BrokerHeartbeatManager)\n"
     _, found = answer(tmp_path, with_a_partition({"controller-101": lines}))
     assert actions(found) == ["unfence"]
+
+
+ALTERED = f"INFO [QuorumController id=101] Successfully altered 1 out of 1 partition reassignment(s). {REPLICATION}"
+
+
+def test_a_replica_that_lives_is_taken_off_when_the_controller_was_asked(tmp_path: Path) -> None:
+    _, found = answer(tmp_path, with_a_partition({"controller-101": f"06:23:26,604] {ALTERED}\n"}))
+    assert (actions(found), found.counts.unmapped) == ([], 0)
+    assert len(found.slices) == 1
+
+
+def test_nobody_is_taken_off_long_after(tmp_path: Path) -> None:
+    """Something else was written since."""
+    logs = with_a_partition({})
+    logs["controller-101"] = logs["controller-101"].replace("06:23:11,848]", f"06:23:11,000] {ALTERED}\n06:23:11,848]")
+    _, found = answer(tmp_path, logs)
+    assert actions(found) != []
