@@ -201,7 +201,9 @@ def test_a_partition_without_a_leader_may_be_moved(moved: str, tmp_path: Path) -
 
 
 def taken_off(voter: int, epoch: int) -> str:
-    return f"INFO [QuorumController id={voter}] Replayed UnregisterBrokerRecord(brokerId=2, brokerEpoch={epoch}) {CLUSTER}"
+    return (
+        f"INFO [QuorumController id={voter}] Replayed UnregisterBrokerRecord(brokerId=2, brokerEpoch={epoch}) {CLUSTER}"
+    )
 
 
 def leads_in(version: int, leader_epoch: int, isr: str) -> str:
