@@ -31,7 +31,7 @@ from .recorded import archive, unpack
 
 WRITES = Path(__file__).resolve().parents[1] / "corpus" / "kraft_writes.tsv"
 RUNS = (pytest.param("C1", marks=pytest.mark.slow), "C2")
-USED = {"C1": 9405, "C2": 2378}
+USED = {"C1": 9406, "C2": 2379}
 USED_OF_BROKERS = {"C1": 8855, "C2": 1783}
 Written = tuple[str, str, str, str, str]
 """Partition, partition epoch, leader (-1 for none), in-sync replicas, leader epoch."""
