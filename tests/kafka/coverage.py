@@ -11,8 +11,8 @@ from assay.grammar import kernel as k
 
 LESSONS = {
     "kafka/cluster": ("two_processes", 8),
-    "kafka/kraft/cluster": ("lessons", 22),
-    "kafka/kraft/leadership": ("lessons", 27),
+    "kafka/kraft/cluster": ("lessons", 24),
+    "kafka/kraft/leadership": ("lessons", 28),
     "kafka/kraft/partition": ("lessons", 18),
     "kafka/leadership": ("lessons", 11),
 }

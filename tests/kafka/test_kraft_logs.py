@@ -31,7 +31,7 @@ from .recorded import archive, unpack
 
 WRITES = Path(__file__).resolve().parents[1] / "corpus" / "kraft_writes.tsv"
 RUNS = (pytest.param("C1", marks=pytest.mark.slow), "C2")
-USED = {"C1": 9405, "C2": 2378}
+USED = {"C1": 9406, "C2": 2379}
 USED_OF_BROKERS = {"C1": 8855, "C2": 1783}
 Written = tuple[str, str, str, str, str]
 """Partition, partition epoch, leader (-1 for none), in-sync replicas, leader epoch."""
@@ -199,7 +199,7 @@ def test_each_edit_changes_one_digit() -> None:
 
 
 DEFAULTS = [
-    ("kafka/kraft/leadership", 32_808, 1_551_601, 10),
+    ("kafka/kraft/leadership", 32_808, 1_638_961, 10),
     ("kafka/kraft/cluster", 7_291_296, 201_802_129, 22),
 ]
 """Distinct states, generated states and depth of the default models."""

@@ -144,6 +144,37 @@ def test_a_broker_before_1_1_resigns_when_it_has_its_next_session_and_lives_on(t
     assert "controller.stop" not in steps
 
 
+@pytest.mark.parametrize("version", ["1.0.2", "2.0.1"])
+def test_a_broker_that_is_not_controller_resigns_nothing_and_lives_on(version: str, tmp_path: Path) -> None:
+    """As Kafka 1.0 says at each shutdown; it is not told as known behaviour."""
+    registered = "Registered broker {} at path /brokers/ids/{} with addresses: EndPoint(127.0.0.1,47697,ListenerName(PLAINTEXT),PLAINTEXT) (kafka.utils.ZkUtils)"
+    started = f"INFO Kafka version : {version} (org.apache.kafka.common.utils.AppInfoParser)"
+    logs = {
+        "broker-1": f"""
+            08:05:43,600] {started}
+            08:05:43,611] INFO starting (kafka.server.KafkaServer)
+            08:05:43,912] {opens("0x1a2024a1f010003")}
+            08:05:45,827] INFO {registered.format(1, 1)}
+            08:06:00,016] INFO [Controller id=1] 1 successfully elected as the controller {CONTROLLER}
+            08:06:00,029] INFO [Controller id=1] Epoch incremented to 1 {CONTROLLER}
+        """,
+        "broker-2": f"""
+            08:06:10,600] {started}
+            08:06:10,611] INFO starting (kafka.server.KafkaServer)
+            08:06:10,912] {opens("0x1a2024a1f010004")}
+            08:06:11,827] INFO {registered.format(2, 2)}
+            08:06:12,381] DEBUG [Controller id=2] Broker 1 has been elected as the controller, so stopping the election process. {CONTROLLER}
+            08:06:13,000] INFO [Controller id=2] Resigned {CONTROLLER}
+            08:06:14,381] DEBUG [Controller id=2] Broker 1 has been elected as the controller, so stopping the election process. {CONTROLLER}
+        """,
+    }
+    _, found = answer(tmp_path, logs)
+    assert (found.violations, found.remarks, found.counts.unmapped) == ((), (), 0)
+    steps = [step.action for step in found.execution.steps] if found.execution is not None else []
+    assert "controller.resign_nothing" in steps
+    assert "controller.resign_late" not in steps
+
+
 def test_what_brokers_and_controllers_of_kraft_say_of_a_leader_that_is_away_is_known(tmp_path: Path) -> None:
     away = "Unable to start fetching audit-3 with topic ID Some(aeAX_ptFTpS8CpugsrxSXw)"
     logs = {

@@ -198,3 +198,77 @@ def test_a_partition_without_a_leader_may_be_moved(moved: str, tmp_path: Path) -
     )
     (event,) = (event for event in reading.events if event.kind == "ReassignmentSent")
     assert (event.fields["replicas"], event.fields.get("leader"), event.fields.get("to")) == ((1, 3), None, None)
+
+
+def taken_off(voter: int, epoch: int) -> str:
+    return (
+        f"INFO [QuorumController id={voter}] Replayed UnregisterBrokerRecord(brokerId=2, brokerEpoch={epoch}) {CLUSTER}"
+    )
+
+
+def leads_in(version: int, leader_epoch: int, isr: str) -> str:
+    """Broker 1 leads audit-0."""
+    return f"INFO [Broker id=1] Leader audit-0 with topic id Some(vZd5T6jHTOuXicciv7JW3g) starts at leader epoch {leader_epoch} from offset 0 with partition epoch {version}, high watermark 0, ISR [{isr}], adding replicas [] and removing replicas [] . Previous leader None and previous leader epoch was -1. (state.change.logger)"
+
+
+def with_a_partition(taken: dict[str, str]) -> dict[str, str]:
+    """Broker 2 leads audit-0, of which 1 is the other replica; then it is gone."""
+    registered = "RegisterBrokerRecord(brokerId=1, incarnationId=aVLPP2fDTiON46Wqb2clBw, brokerEpoch=6, endPoints=[], features=[], rack=null, fenced=true, inControlledShutdown=false, logDirs=[])"
+    partition = "PartitionRegistration(replicas=[2, 1], directories=[PUhP-HCIhXiJgju-7dCPEw, Nl8j88VJB7tZecyXQfH7iw], isr=[2, 1], removingReplicas=[], addingReplicas=[], elr=[], lastKnownElr=[], leader=2, leaderRecoveryState=RECOVERED, leaderEpoch=0, partitionEpoch=0)"
+    logs = with_broker_2()
+    logs["controller-101"] += f"""
+            06:23:11,848] INFO [QuorumController id=101] Replayed initial RegisterBrokerRecord for broker 1: {registered} {CLUSTER}
+            06:23:12,365] INFO [QuorumController id=101] The request from broker 1 to unfence has been granted because it has caught up with the offset of its register broker record 6. (org.apache.kafka.controller.BrokerHeartbeatManager)
+            06:23:13,425] INFO [QuorumController id=101] Replayed PartitionRecord for new partition audit-0 with topic ID vZd5T6jHTOuXicciv7JW3g and {partition}. {REPLICATION}
+    """
+    for voter, lines in taken.items():
+        logs[voter] += lines
+    logs["broker-1"] = f"""
+            06:23:26,800] {leads_in(1, 1, "1")}
+    """
+    return logs
+
+
+def test_an_operator_takes_a_broker_off_that_runs(tmp_path: Path) -> None:
+    taken = {
+        "controller-101": f"06:23:26,604] {taken_off(101, 4)}\n",
+        "controller-102": f"06:23:26,650] {taken_off(102, 4)}\n",
+    }
+    _, found = answer(tmp_path, with_a_partition(taken))
+    assert (actions(found), found.counts.unmapped) == ([], 0)
+    steps = [step.action for step in found.execution.steps] if found.execution is not None else []
+    assert (steps.count("unregister"), steps.count("restate_unregistration")) == (1, 1)
+
+
+def test_nobody_takes_over_from_a_broker_that_was_not_taken_off(tmp_path: Path) -> None:
+    _, found = answer(tmp_path, with_a_partition({}))
+    assert actions(found) != []
+
+
+def test_who_was_taken_off_in_an_earlier_epoch_is_here_in_the_present_one(tmp_path: Path) -> None:
+    _, found = answer(tmp_path, with_a_partition({"controller-101": f"06:23:26,604] {taken_off(101, 3)}\n"}))
+    assert actions(found) != []
+
+
+def test_who_was_taken_off_is_unfenced_only_when_it_has_registered_again(tmp_path: Path) -> None:
+    back = "INFO [QuorumController id=101] The request from broker 2 to unfence has been granted because it has caught up with the offset of its register broker record 4."
+    lines = f"06:23:26,604] {taken_off(101, 4)}\n06:23:28,604] {back} (org.apache.kafka.controller.BrokerHeartbeatManager)\n"
+    _, found = answer(tmp_path, with_a_partition({"controller-101": lines}))
+    assert actions(found) == ["unfence"]
+
+
+ALTERED = f"INFO [QuorumController id=101] Successfully altered 1 out of 1 partition reassignment(s). {REPLICATION}"
+
+
+def test_a_replica_that_lives_is_taken_off_when_the_controller_was_asked(tmp_path: Path) -> None:
+    _, found = answer(tmp_path, with_a_partition({"controller-101": f"06:23:26,604] {ALTERED}\n"}))
+    assert (actions(found), found.counts.unmapped) == ([], 0)
+    assert len(found.slices) == 1
+
+
+def test_nobody_is_taken_off_long_after(tmp_path: Path) -> None:
+    """Something else was written since."""
+    logs = with_a_partition({})
+    logs["controller-101"] = logs["controller-101"].replace("06:23:11,848]", f"06:23:11,000] {ALTERED}\n06:23:11,848]")
+    _, found = answer(tmp_path, logs)
+    assert actions(found) != []
