@@ -267,9 +267,7 @@ class _Supposing:
     def _untold_entries(self) -> dict[tuple[int, Field, int], Said]:
         """The entries that lines speak of and none tells of, with what speaks of them first."""
         own = self._member
-        told = {
-            (self._life(said.time), said.get(own["name"]), said.get(own["number"])) for said in self._told_entries
-        }
+        told = {(self._life(said.time), said.get(own["name"]), said.get(own["number"])) for said in self._told_entries}
         found: dict[tuple[int, Field, int], Said] = {}
         for said in self._said:
             pairs = [pair for held in self._maps(said) for pair in held.items()]
