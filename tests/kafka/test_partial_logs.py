@@ -172,6 +172,17 @@ def test_what_state_changes_alone_do_tell_is_checked(before: str, after: str, pa
     assert [violation.event.kind for violation in found.violations] == ["PartitionState"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("broker", ["broker-1", "broker-2", "broker-3"])
+@pytest.mark.parametrize("recording", ["A9", "B1", "disks-zookeeper-2.8.2", "zookeeper-1.1.1"])
+def test_a_missing_controller_log_is_no_false_alarm(recording: str, broker: str, tmp_path: Path) -> None:
+    logs = unpacked(recording, tmp_path)
+    for path in (logs / broker).glob("controller.log*"):
+        path.unlink()
+    found = answer([logs])
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
+
+
 def test_a_partition_whose_leader_never_came_to_lead_is_open_where_controllers_have_no_logs(tmp_path: Path) -> None:
     """Of 4.1.1: the broker that was to lead `again-1` was killed, and only one that follows it heard of the partition."""
     found = answer(sorted(unpacked("kraft-4.1.1", tmp_path).glob("broker-*")))
