@@ -394,13 +394,30 @@ class _Supposing:
         life = self._life(said.time)
         own = [key for key in every if key[0] == life and holders[key] == holder]
         if any(every[key].time <= said.time + NEAR for key in own):
-            return None
+            return self._another(said, holder, every, holders) if said.event.kind in self._reign["known"] else None
         later = [key for key in every if key[0] == life and every[key].time > said.time]
         coming = min(later, default=None)
         if coming is None or coming in own:
             return coming
         before = life, coming[1] - 1
         return before if before not in every and before[1] > 0 else None
+
+    def _another(
+        self,
+        said: Said,
+        holder: Field,
+        every: Mapping[tuple[int, int], Said],
+        holders: Mapping[tuple[int, int], Field],
+    ) -> tuple[int, int] | None:
+        """The term of another reign of who reigned before, and reigns again as a line says that has just read so; None if there need be none."""
+        life = self._life(said.time)
+        of_life = [key for key in every if key[0] == life]
+        if any(holders[key] == holder for key in of_life if abs(every[key].time - said.time) <= NEAR):
+            return None
+        _, last = max(key for key in of_life if every[key].time <= said.time + NEAR)
+        following = life, last + 1
+        is_open = holders[life, last] != holder and holders.get(following, holder) == holder
+        return following if is_open else None
 
     def _elected(self, node: str, winner: Field, term: int, time: int, place: Place) -> Iterator[Guess]:
         own = self._reign
