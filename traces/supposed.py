@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -103,7 +104,9 @@ class _Supposing:
         starts = [(run, first) for run, first in self._lost.items() if not self._was_in(run)]
         for run, first in starts:
             yield from stream(f"start of {run}", list(self._start(run, first)))
-        yield from stream("members", [guess for entry in self._entries() for guess in self._entered(entry)])
+        yield from stream("members", [guess for entry in self._entries for guess in self._entered(entry)])
+        for node, guesses in self._again().items():
+            yield from stream(f"members again {node}", guesses)
         yield from stream("reigns", list(self._reigns()))
 
     # ------------------------------------------------------------------------------------------------------ members
@@ -154,6 +157,7 @@ class _Supposing:
         text = f"supposed: {entry.node} registered {own['name']} {entry.member} with {entry.number}"
         yield Guess(own["enters"], fields, entry.time, entry.place, text)
 
+    @cached_property
     def _entries(self) -> list[_Entry]:
         """The entries of which no line tells, in the order of their numbers."""
         untold = self._untold_entries()
@@ -174,6 +178,35 @@ class _Supposing:
         found += [self._entry(key, said, self._node_of(key[1]), None) for key, said in untold.items()]
         unknown += self._unseen([*found, *unknown])
         return sorted([*self._numbered(unknown), *found], key=lambda entry: entry[:2])
+
+    def _again(self) -> dict[str, list[Guess]]:
+        """The entries without which nobody reigns a second time: the first reign ended with the session, whether a line tells of that or not."""
+        every, holders = self._all_reigns
+        before: dict[tuple[int, Field], Said] = {}
+        found: dict[str, list[Guess]] = defaultdict(list)
+        for key, said in sorted(every.items(), key=itemgetter(0)):
+            member = holders[key]
+            last = before.get((key[0], member))
+            if last is not None and not self._is_back(member, last.time, said.time):
+                node = self._run_of(member, said.time)
+                found[node] += self._entered_again(node, member, len(found[node]), said)
+            before[key[0], member] = said
+        return found
+
+    def _is_back(self, member: Field, begin: int, end: int) -> bool:
+        """Whether a member is known to have entered, or to have been about to, between two times."""
+        kinds = {*self._member["entered"], *self._member["tried"]}
+        own = (said for said in self._said if said.event.kind in kinds and said.get(self._member["name"]) == member)
+        times = [*(said.time for said in own), *(entry.time for entry in self._entries if entry.member == member)]
+        return any(begin < time <= end + NEAR for time in times)
+
+    def _entered_again(self, node: str, member: Field, count: int, said: Said) -> Iterator[Guess]:
+        own, time, place = self._member, said.time, said.event.record.place
+        text = f"supposed: {node} heard that its session had ended"
+        yield Guess(own["ends"], {"node": node}, time, place, text)
+        yield self._opened(node, f"session {count} of {node} before {place}", time, place)
+        text = f"supposed: {node} registered {own['name']} {member} again"
+        yield Guess(own["enters_next"], {"node": node, own["name"]: member}, time, place, text)
 
     def _unseen(self, known: Sequence[_Entry]) -> Iterator[_Entry]:
         """The entries of members that were there, or elected, before any entry of theirs that is known."""
@@ -201,7 +234,7 @@ class _Supposing:
 
     def _entry(self, key: tuple[int, Field, int], said: Said, node: str, session: str | None) -> _Entry:
         life, member, number = key
-        time = self._guessed(member, number, said)
+        time = self._guessed(key, said)
         return _Entry(life, number, member, node, session, time, said.event.record.place)
 
     def _session_of(self, run: ProcessRun) -> str | None:
@@ -234,8 +267,7 @@ class _Supposing:
     def _untold_entries(self) -> dict[tuple[int, Field, int], Said]:
         """The entries that lines speak of and none tells of, with what speaks of them first."""
         own = self._member
-        entered = (said for said in self._said if said.event.kind in own["entered"])
-        told = {(self._life(said.time), said.get(own["name"]), said.get(own["number"])) for said in entered}
+        told = {(self._life(said.time), said.get(own["name"]), said.get(own["number"])) for said in self._told_entries}
         found: dict[tuple[int, Field, int], Said] = {}
         for said in self._said:
             pairs = [pair for held in self._maps(said) for pair in held.items()]
@@ -253,16 +285,34 @@ class _Supposing:
             if isinstance(held, Mapping):
                 yield held
 
-    def _guessed(self, member: Field, number: int, said: Said) -> int:
-        """When a member entered, for all that is known: before the logs begin, unless it was seen to be new, or not there yet."""
+    def _guessed(self, key: tuple[int, Field, int], said: Said) -> int:
+        """When a member entered, for all that is known: before the logs begin, unless it was seen to be new, or not there yet.
+
+        Others may have entered before it under lower numbers, and who reigned enters again after its reign.
+        """
+        life, member, number = key
         if any(self._is_new(member, each) and abs(each.time - said.time) <= NEAR for each in self._with_new):
             return said.time
-        lacking = (
-            each.time
-            for each in self._with_maps
-            if each.time < said.time and any(held.get(member) != number for held in self._maps(each))
+        before = (
+            *(each for each in self._with_maps if any(held.get(member) != number for held in self._maps(each))),
+            *(each for each in self._told_entries if self._life(each.time) == life and self._is_below(each, number)),
+            *self._ends_of_reigns(life, member),
         )
-        return max(lacking, default=self._begin - 1) + 1
+        return max((each.time for each in before if each.time < said.time), default=self._begin - 1) + 1
+
+    def _ends_of_reigns(self, life: int, member: Field) -> Iterator[Said]:
+        """What speaks first of the reigns that came after those of a member: the sessions in which it reigned had ended by then."""
+        every, holders = self._all_reigns
+        of_life = sorted(key for key in every if key[0] == life)
+        yield from (every[after] for key, after in pairwise(of_life) if holders[key] == member)
+
+    def _is_below(self, said: Said, number: int) -> bool:
+        own = said.get(self._member["number"])
+        return isinstance(own, int) and own < number
+
+    @cached_property
+    def _told_entries(self) -> list[Said]:
+        return [said for said in self._said if said.event.kind in self._member["entered"]]
 
     def _is_new(self, member: Field, said: Said) -> bool:
         return any(isinstance(held := said.get(name), tuple) and member in held for name in self._member["new"])
@@ -344,13 +394,30 @@ class _Supposing:
         life = self._life(said.time)
         own = [key for key in every if key[0] == life and holders[key] == holder]
         if any(every[key].time <= said.time + NEAR for key in own):
-            return None
+            return self._another(said, holder, every, holders) if said.event.kind in self._reign["known"] else None
         later = [key for key in every if key[0] == life and every[key].time > said.time]
         coming = min(later, default=None)
         if coming is None or coming in own:
             return coming
         before = life, coming[1] - 1
         return before if before not in every and before[1] > 0 else None
+
+    def _another(
+        self,
+        said: Said,
+        holder: Field,
+        every: Mapping[tuple[int, int], Said],
+        holders: Mapping[tuple[int, int], Field],
+    ) -> tuple[int, int] | None:
+        """The term of another reign of who reigned before, and reigns again as a line says that has just read so; None if there need be none."""
+        life = self._life(said.time)
+        of_life = [key for key in every if key[0] == life]
+        if any(holders[key] == holder for key in of_life if abs(every[key].time - said.time) <= NEAR):
+            return None
+        _, last = max(key for key in of_life if every[key].time <= said.time + NEAR)
+        following = life, last + 1
+        is_open = holders[life, last] != holder and holders.get(following, holder) == holder
+        return following if is_open else None
 
     def _elected(self, node: str, winner: Field, term: int, time: int, place: Place) -> Iterator[Guess]:
         own = self._reign

@@ -22,6 +22,7 @@ RECORD = re.compile(r"^(?=\[\d{4}-)", re.MULTILINE)
 KINDS = (
     *("ProcessStarting", "SessionEstablished", "BrokerNodeCreated"),
     *("EpochFound", "ControllerElected", "BrokersFound"),
+    *("SessionLost", "BrokerRegisteredUnnumbered"),
 )
 
 
@@ -95,6 +96,28 @@ def test_a_broker_without_logs_is_supposed_to_have_run(logs: Path) -> None:
     kept = [logs / name for name in ("broker-1", "broker-2", "zookeeper")]
     found = supposed_events(read_logs(kept), KINDS)
     assert {event.fields["node"] for event in found if event.kind == "ProcessStarting"} == {"broker 3"}
+
+
+def test_who_reigned_and_is_there_again_entered_after_the_reign(logs: Path) -> None:
+    """Broker 2 was the first controller; the number that broker 3 reads when it is elected is of its next session."""
+    found = [event for event in events(logs / "broker-3") if event.kind == "BrokerNodeCreated"]
+    (first, second) = [event for event in found if event.fields["broker"] == 2]
+    assert (first.fields["epoch"], second.fields["epoch"]) == (1, 138)
+    (reign,) = [event for event in events(logs / "broker-3") if event.fields.get("winner") == 1]
+    assert (first.record.time or 0) < (reign.record.time or 0) < (second.record.time or 0)
+
+
+def test_who_reigns_a_second_time_has_entered_again(logs: Path) -> None:
+    """state-change.log alone tells of no session at all."""
+    for path in logs.rglob("*.log"):
+        if path.name != "state-change.log":
+            path.unlink()
+    found = events(logs)
+    winners = [each["winner"] for each in fields(found, "ControllerElected")]
+    again = [each["broker"] for each in fields(found, "BrokerRegisteredUnnumbered")]
+    assert sorted(again) == sorted(each for each in set(winners) for _ in range(winners.count(each) - 1))
+    assert again
+    assert len(fields(found, "SessionLost")) == len(again)
 
 
 def test_a_rule_that_is_broken_later_is_still_found(logs: Path) -> None:
