@@ -17,6 +17,7 @@ from assay.traces.clusters import cluster_spans, simultaneous
 from assay.traces.counting import Everywhere
 from assay.traces.event_table import traits
 from assay.traces.events import Event, Field, Notice, Place, ProcessRun
+from assay.traces.neighbours import KIND as SHARED
 from assay.traces.read import LogReading
 from assay.traces.shapes.shape import BEGINNINGS
 from assay.traces.validation import TraceVerdict, Validation
@@ -48,7 +49,7 @@ UNREAD = frozenset(
             "no logger",
             "not an event",
         ),
-        *("interleaved nodes", "node unknown", SILENCED),
+        *("interleaved nodes", "node unknown", SHARED, SILENCED),
     }
 )
 """Notices about the input after which something that was to be logged was not read, or not as whose it is."""

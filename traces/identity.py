@@ -7,7 +7,8 @@ What cannot be told stays unknown; nothing is guessed from the line before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.traces.events import Notice, Place, ProcessRun
+from assay.traces.neighbours import apart, shared
 from assay.traces.readers.reading import FileReading
 from assay.traces.readers.rows import NEVER, Rows, joined
 from assay.traces.readers.stretch import Numbers
@@ -23,6 +25,10 @@ from assay.traces.strays import without_strays
 
 JOINED = 5_000
 """By how many milliseconds times go back where another file begins; lines that several write by turns are not so far apart."""
+
+
+ENDED = 5_000
+"""So many milliseconds after its last line a process writes nothing any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +84,12 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
             stream: without_strays(joined([reading.matches for reading in parts]), notices)
             for stream, parts in members.items()
         }
+        rows, others = apart(rows)
+        notices += (note for beside in others.values() for stream in beside.keys() & rows.keys() for note in shared(members[stream]))
         stated = {stream: matches.writers for stream, matches in rows.items()}
         mixed = len(set().union(*stated.values())) > 1
-        for stream, parts in members.items():
-            own, matches = stated[stream], rows[stream]
+        for stream, matches in rows.items():
+            own, parts = stated[stream], members[stream]
             if mixed and len(own) > 1:
                 _divide(stream, matches, name, nodes, notices)
                 continue
@@ -90,6 +98,8 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
                 notices.append(Notice("node unknown", Place(parts[0].file, 1, 0), text))
             label = f"{name}/{min(own)}" if mixed and own else name
             nodes.setdefault(label, NodeFiles(label, unknown=mixed and not own)).logs[stream] = matches
+        for server, beside in others.items():
+            nodes[f"{name}/{server}"] = NodeFiles(f"{name}/{server}", logs=beside)
     return list(nodes.values())
 
 
@@ -131,7 +141,7 @@ def _joined_files(matches: Rows) -> list[Rows]:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """The beginning of a process run."""
+    """The beginning of a process run, or its first line."""
 
     time: int
     stream: str
@@ -142,12 +152,14 @@ class Runs:
     """Divides a node's records into process runs: by place in the log that holds the start banners, by time in the others."""
 
     def __init__(self, node: NodeFiles) -> None:
-        starts = [start for stream, matches in node.logs.items() for start in _starts(stream, matches)]
-        self._starts = sorted(starts, key=lambda start: (start.time, start.stream, start.position))
+        told = [start for stream, matches in node.logs.items() for start in _starts(stream, matches)]
+        untold = _untold_starts(node, sorted(start.time for start in told))
+        self._starts = sorted([*told, *untold], key=lambda start: (start.time, start.stream, start.position))
         self._times = np.array([start.time for start in self._starts], np.int64)
-        self._local: dict[str, list[tuple[int, int]]] = {}
+        self._local: dict[str, list[tuple[int, int]]] = {start.stream: [] for start in told}
         for number, start in enumerate(self._starts, 1):
-            self._local.setdefault(start.stream, []).append((start.position, number))
+            for stream in self._local if start in untold else (start.stream,):
+                self._local[stream].append((_place(start, stream, node.logs[stream]), number))
         self._node = node
         self._before = {stream: self._starts_before(stream, matches) for stream, matches in node.logs.items()}
         self._earlier = 1 if self._begins_in_mid_life() else 0
@@ -176,7 +188,7 @@ class Runs:
         local = self._local.get(stream)
         if local is None:
             return by_time
-        positions, numbers = np.array(local, np.int64).T
+        positions, numbers = np.maximum.accumulate(np.array(local, np.int64)).T
         at = np.searchsorted(positions, np.arange(len(matches)), side="right")
         found: Numbers = np.where(at > 0, numbers[at - 1], np.minimum(by_time, numbers[0] - 1))
         return found
@@ -186,6 +198,42 @@ class Runs:
         logs = self._node.logs.items()
         early = (matches.take(self._before[stream] == 0) for stream, matches in logs)
         return bool(self._starts) and any("configuration" not in match.roles for own in early for match in own)
+
+
+def _untold_starts(node: NodeFiles, begins: Sequence[int]) -> set[_Start]:
+    """The first lines after a process has said that it is at its end, if they come before one says that it begins: they are of a run whose beginning was not read."""
+    ends = _ends(node)
+    lines = [line for stream, matches in node.logs.items() for line in _own_lines(stream, matches)] if ends else []
+    lines.sort(key=lambda line: line.time)
+    times = [line.time for line in lines]
+    found: set[_Start] = set()
+    for end in ends:
+        next_, first = bisect_right(begins, end), bisect_right(times, end + ENDED)
+        if first < len(lines) and (next_ == len(begins) or times[first] < begins[next_]):
+            found.add(lines[first])
+    return found
+
+
+def _own_lines(stream: str, matches: Rows) -> Iterator[_Start]:
+    """The lines that a broker certainly wrote: those that name it, or a session that begins."""
+    sessions = {at for at in matches.telling() if "session start" in matches[at].roles}
+    for at in sorted({*matches.written_by(matches.writers), *sessions}):
+        if (time := matches[at].record.time) is not None:
+            yield _Start(time, stream, at)
+
+
+def _ends(node: NodeFiles) -> set[int]:
+    """When processes of a node said that they are at their end."""
+    told = (matches[at] for matches in node.logs.values() for at in matches.telling())
+    return {match.record.time for match in told if "process end" in match.roles and match.record.time is not None}
+
+
+def _place(start: _Start, stream: str, matches: Rows) -> int:
+    """Where the run that begins so begins in a log."""
+    if stream == start.stream:
+        return start.position
+    later = np.flatnonzero(matches.times >= start.time)
+    return int(later[0]) if len(later) else len(matches)
 
 
 def _starts(stream: str, matches: Rows) -> list[_Start]:

@@ -41,7 +41,10 @@ _KEYS = frozenset(
 )
 _REQUIRED = ("name", "kind", "loggers", "pattern", "meaning", "example")
 _ROLES = frozenset(
-    {"process prelude", "process start", "process running", "session start", "session end", "configuration", "version"}
+    {
+        *("process prelude", "process start", "process running", "process end"),
+        *("session start", "session end", "configuration", "version"),
+    }
 )
 
 
