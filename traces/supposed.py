@@ -135,10 +135,10 @@ class _Supposing:
     def _start(self, run: ProcessRun, first: Event) -> Iterator[Guess]:
         """What came before the logs of a run that had not entered."""
         time, said = first.record.time or self._begin, self._first_of_session(run)
-        yield self._started(run.node, first.fields[self._member["name"]], time, first.record.place)
+        yield self._started(str(run), first.fields[self._member["name"]], time, first.record.place)
         if said is None or said.event.kind != self._member["opens"]:
             session = self._session_of(run) or f"session of {run}"
-            yield self._opened(run.node, session, time, first.record.place)
+            yield self._opened(str(run), session, time, first.record.place)
 
     def _started(self, node: str, member: Field, time: int, place: Place) -> Guess:
         text = f"supposed: {node} started as {self._member['name']} {member}"
@@ -169,12 +169,15 @@ class _Supposing:
             member, life = first.fields[self._member["name"]], self._life(self._of_run[run][0].time)
             later = min((n for said in self._of_run[run] if isinstance(n := self._number_in(said), int)), default=None)
             numbers = [n for of, who, n in untold if (of, who) == (life, member) and (later is None or n < later)]
+            began = self._since(life) if run.number == 1 else first.record.time or self._since(life)
             if not numbers:
-                time, place = self._since(life), first.record.place
-                unknown.append(_Entry(life, 0, member, run.node, self._session_of(run), time, place))
+                number = 0 if run.number == 1 else self._number_at(life, began)
+                entry = _Entry(life, number, member, str(run), self._session_of(run), began, first.record.place)
+                (found if number else unknown).append(entry)
                 continue
             key = life, member, max(numbers)
-            found.append(self._entry(key, untold.pop(key), run.node, self._session_of(run)))
+            entry = self._entry(key, untold.pop(key), str(run), self._session_of(run))
+            found.append(entry if run.number == 1 else entry._replace(time=max(entry.time, began)))
         found += [self._entry(key, said, self._node_of(key[1]), None) for key, said in untold.items()]
         unknown += self._unseen([*found, *unknown])
         return sorted([*self._numbered(unknown), *found], key=lambda entry: entry[:2])
@@ -253,6 +256,12 @@ class _Supposing:
             taken[entry.life] += 1
             if taken[entry.life] < least.get(entry.life, len(entries) + 1):
                 yield entry._replace(number=taken[entry.life])
+
+    def _number_at(self, life: int, time: int) -> int:
+        """The least number under which somebody may have entered at a time, of those that nobody states; 0 if there is none."""
+        stated = [(said.time, n) for said in self._said if self._life(said.time) == life for n in self._numbers_in(said)]
+        least = max((n for at, n in stated if at <= time), default=0) + 1
+        return least if all(n > least for at, n in stated if at > time) else 0
 
     def _numbers_in(self, said: Said) -> list[int]:
         """The numbers under which members are, or were, there, as a line states them."""

@@ -19,6 +19,7 @@ def registers(broker: int, zxid: int, session: str) -> str:
         08:00:0{broker},200] {opens(session)}
         08:00:0{broker},300] INFO Creating /brokers/ids/{broker} (is it secure? false) (kafka.zk.KafkaZkClient)
         08:00:0{broker},400] INFO Stat of the created znode at /brokers/ids/{broker} is: {zxid},{zxid},1795417021627,1795417021627,1,0,0,{owner},190,0,{zxid} (kafka.zk.KafkaZkClient)
+        08:00:0{broker},450] INFO [ControllerEventThread controllerId={broker}] Starting (kafka.controller.ControllerEventManager$ControllerEventThread)
         08:00:0{broker},500] INFO Kafka version: 3.4.1 (org.apache.kafka.common.utils.AppInfoParser)
     """
 

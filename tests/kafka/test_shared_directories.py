@@ -33,6 +33,7 @@ def starts(session: str) -> str:
         {opens(session)}
         INFO Creating /brokers/ids/0 (is it secure? false) (kafka.zk.KafkaZkClient)
         INFO Stat of the created znode at /brokers/ids/0 is: {NODE.format(owner=owner)} (kafka.zk.KafkaZkClient)
+        INFO [ControllerEventThread controllerId=0] Starting (kafka.controller.ControllerEventManager$ControllerEventThread)
         INFO [KafkaServer id=0] started (kafka.server.KafkaServer)
     """
 
