@@ -85,7 +85,12 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
             for stream, parts in members.items()
         }
         rows, others = apart(rows)
-        notices += (note for beside in others.values() for stream in beside.keys() & rows.keys() for note in shared(members[stream]))
+        notices += (
+            note
+            for beside in others.values()
+            for stream in beside.keys() & rows.keys()
+            for note in shared(members[stream])
+        )
         stated = {stream: matches.writers for stream, matches in rows.items()}
         mixed = len(set().union(*stated.values())) > 1
         for stream, matches in rows.items():

@@ -259,7 +259,9 @@ class _Supposing:
 
     def _number_at(self, life: int, time: int) -> int:
         """The least number under which somebody may have entered at a time, of those that nobody states; 0 if there is none."""
-        stated = [(said.time, n) for said in self._said if self._life(said.time) == life for n in self._numbers_in(said)]
+        stated = [
+            (said.time, n) for said in self._said if self._life(said.time) == life for n in self._numbers_in(said)
+        ]
         least = max((n for at, n in stated if at <= time), default=0) + 1
         return least if all(n > least for at, n in stated if at > time) else 0
 

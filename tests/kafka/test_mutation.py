@@ -63,7 +63,7 @@ QUICK = [
 ]
 LONG = [
     Strength("kafka/alter_partition", 37, 34, 0, 3),
-    Strength("kafka/cluster", 34, 24, 9, 1, model="small", scenarios="two_processes"),
+    Strength("kafka/cluster", 41, 25, 14, 2, model="small", scenarios="two_processes"),
     Strength("kafka/client_metadata", 40, 35, 3, 2),
     Strength("kafka/isr_in_zookeeper", 29, 26, 3, 0),
     Strength("kafka/kraft/partition_refinement", 4, 4, 0, 0, model="r2e3"),
