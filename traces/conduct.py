@@ -54,9 +54,6 @@ HANDOVERS = 10
 OF_PARTIAL = 20
 """Of logs with parts missing a search visits so many times fewer nodes at the most: where there is no execution it would go through all of them, and prove nothing."""
 
-PER_NODE_OF_PARTIAL = 2
-"""How many states hidden steps may lead to then, for each of these nodes."""
-
 DEFAULT_OPTIONS = Options()
 
 
@@ -91,9 +88,8 @@ Conclusion = Accepted | Rejected | Undecided
 
 def conclude(search: Search, beginnings: list[Path], options: Options) -> Conclusion:
     """Search within the clause's budget of hidden steps, and beyond it only to tell why there is nothing within."""
-    limits = Limits(search.model.plan.hidden_limit, options.nodes)
-    if options.partial:
-        limits = replace(limits, nodes=max(1, limits.nodes // OF_PARTIAL), hidden_per_node=PER_NODE_OF_PARTIAL)
+    nodes = max(1, options.nodes // OF_PARTIAL) if options.partial else options.nodes
+    limits = Limits(search.model.plan.hidden_limit, nodes)
     bound = search.model.plan.ordering.commit_before_line
     for window in (each for each in NEAR if bound is None or each < bound):
         near = search.run(beginnings, replace(limits, window=window))

@@ -50,12 +50,11 @@ class Limits:
     reduced: bool = True
     window: float = inf
     closure: int = 20_000
-    hidden_per_node: int = HIDDEN_PER_NODE
 
     @property
     def supposed(self) -> int:
         """How many states hidden steps may lead to in all, around whatever nodes."""
-        return max(self.closure, self.hidden_per_node * self.nodes)
+        return max(self.closure, HIDDEN_PER_NODE * self.nodes)
 
 
 @dataclass(slots=True)
