@@ -8,9 +8,10 @@ What cannot be told stays unknown; nothing is guessed from the line before.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -200,31 +201,36 @@ class Runs:
 
     def _begins_in_mid_life(self) -> bool:
         """Whether there are records from before the first start banner. Up to 0.11 a process tells its configuration before it says that it starts."""
-        logs = self._node.logs.items()
-        early = (matches.take(self._before[stream] == 0) for stream, matches in logs)
-        return bool(self._starts) and any("configuration" not in match.roles for own in early for match in own)
+        for stream, matches in self._node.logs.items():
+            own = _own_lines(matches)
+            if any("configuration" not in matches[at].roles for at in own[self._before[stream][own] == 0].tolist()):
+                return bool(self._starts)
+        return False
 
 
 def _untold_starts(node: NodeFiles, begins: Sequence[int]) -> set[_Start]:
     """The first lines after a process has said that it is at its end, if they come before one says that it begins: they are of a run whose beginning was not read."""
-    ends = _ends(node)
-    lines = [line for stream, matches in node.logs.items() for line in _own_lines(stream, matches)] if ends else []
-    lines.sort(key=lambda line: line.time)
-    times = [line.time for line in lines]
     found: set[_Start] = set()
+    ends = _ends(node)
+    own = {stream: _own_lines(matches) for stream, matches in node.logs.items()} if ends else {}
+    times = {stream: node.logs[stream].times[positions] for stream, positions in own.items()}
     for end in ends:
-        next_, first = bisect_right(begins, end), bisect_right(times, end + ENDED)
-        if first < len(lines) and (next_ == len(begins) or times[first] < begins[next_]):
-            found.add(lines[first])
+        next_ = bisect_right(begins, end)
+        until = begins[next_] if next_ < len(begins) else inf
+        first = [
+            _Start(int(times[stream][at[0]]), stream, int(positions[at[0]]))
+            for stream, positions in own.items()
+            if len(at := np.flatnonzero((times[stream] > end + ENDED) & (times[stream] < until)))
+        ]
+        found |= {min(first, key=lambda start: start.time)} if first else set()
     return found
 
 
-def _own_lines(stream: str, matches: Rows) -> Iterator[_Start]:
-    """The lines that a broker certainly wrote: those that name it, or a session that begins."""
-    sessions = {at for at in matches.telling() if "session start" in matches[at].roles}
-    for at in sorted({*matches.written_by(matches.writers), *sessions}):
-        if (time := matches[at].record.time) is not None:
-            yield _Start(time, stream, at)
+def _own_lines(matches: Rows) -> Numbers:
+    """The positions of the lines that a broker certainly wrote: those that name it, or a session that begins."""
+    own = matches.signed
+    own[[at for at in matches.telling() if "session start" in matches[at].roles]] = True
+    return np.flatnonzero(own)
 
 
 def _ends(node: NodeFiles) -> set[int]:

@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from math import inf
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -168,7 +169,12 @@ class _Supposing:
                 continue
             member, life = first.fields[self._member["name"]], self._life(self._of_run[run][0].time)
             later = min((n for said in self._of_run[run] if isinstance(n := self._number_in(said), int)), default=None)
-            numbers = [n for of, who, n in untold if (of, who) == (life, member) and (later is None or n < later)]
+            until = self._next_run(run)
+            numbers = [
+                n
+                for (of, who, n), said in untold.items()
+                if (of, who) == (life, member) and (later is None or n < later) and said.time < until
+            ]
             began = self._since(life) if run.number == 1 else first.record.time or self._since(life)
             if not numbers:
                 number = 0 if run.number == 1 else self._number_at(life, began)
@@ -256,6 +262,11 @@ class _Supposing:
             taken[entry.life] += 1
             if taken[entry.life] < least.get(entry.life, len(entries) + 1):
                 yield entry._replace(number=taken[entry.life])
+
+    def _next_run(self, run: ProcessRun) -> float:
+        """When the next run of a node says something first."""
+        later = self._of_run.get(ProcessRun(run.node, run.number + 1))
+        return later[0].time if later else inf
 
     def _number_at(self, life: int, time: int) -> int:
         """The least number under which somebody may have entered at a time, of those that nobody states; 0 if there is none."""

@@ -232,6 +232,15 @@ class Rows(Sequence[Match]):
         found = set(distinct(self.column("writers")[self.packed]).tolist()) - {NO_WRITER}
         return found.union(*(match.writers for match in self._kept_objects()))
 
+    @property
+    def signed(self) -> npt.NDArray[np.bool_]:
+        """Which records say who wrote them."""
+        moulds = self.column("moulds")
+        found: npt.NDArray[np.bool_] = self.packed & (self.column("writers") != NO_WRITER)
+        for at in np.flatnonzero(moulds < 0).tolist():
+            found[at] = bool(self._objects[~int(moulds[at])].writers)
+        return found
+
     def writer_counts(self) -> Counter[int]:
         """How many records say of each broker that it wrote them."""
         writers = self.column("writers")
