@@ -1,4 +1,4 @@
-"""Directories of logs as Kafka's own scripts leave them: ZooKeeper and brokers in one, rotated by each of them. Shortened from what people have published."""
+"""Directories of logs as Kafka's own scripts leave them: ZooKeeper and brokers in one, rotated by each of them.."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from assay.traces.validation import TraceVerdict, Validation
 
 from .test_other_lines import CONTROLLER, opens
 
-NODE = "25,25,1648735312338,1648735312338,1,0,0,{owner},250,0,25"
+NODE = "67,67,1795417021627,1795417021627,1,0,0,{owner},190,0,67"
 KEEPER_STARTS = """
     INFO Reading configuration from: config/zookeeper.properties (org.apache.zookeeper.server.quorum.QuorumPeerConfig)
     INFO Starting server (org.apache.zookeeper.server.ZooKeeperServerMain)
 """
 REFUSED = "ERROR Error while creating ephemeral at /brokers/ids/0, node already exists and owner '{owner}' does not match current session '{own}' (kafka.zk.KafkaZkClient$CheckedEphemeral)"
-LOST = "WARN Session {session} for sever localhost/127.0.0.1:2181, Closing socket connection. Attempting reconnect except it is a SessionExpiredException. (org.apache.zookeeper.ClientCnxn)"
-FIRST, SECOND = "0x1000e97fea30000", "0x1000ea0bac20000"
+LOST = "WARN Session {session} for sever 127.0.0.1/127.0.0.1:47843, Closing socket connection. Attempting reconnect except it is a SessionExpiredException. (org.apache.zookeeper.ClientCnxn)"
+FIRST, SECOND = "0x1000012ab340000", "0x1000012cd560000"
 MISSING = "several processes wrote this log, and each rotated it: what one puts by replaces what another has, so that lines may be missing"
 
 

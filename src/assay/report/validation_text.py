@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
@@ -18,6 +19,7 @@ from assay.traces.validation import (
     EventMeaning,
     FailedPart,
     Remark,
+    SliceResult,
     TraceVerdict,
     Validation,
     Violation,
@@ -35,8 +37,11 @@ SEVERITIES = {"risk": "data at risk", "known": "known behaviour"}
 MOST_NOTICES = 20
 MOST_BLAMED = 3
 MOST_ALIKE = 8
+ALIKE_SHOWN = 5
 NAMES_SHOWN = 6
 WIDTH = 100
+_PLACE = re.compile(r"\S*:\d+|\d+")
+"""What reasons that are alike differ in: where in a log, and numbers."""
 
 
 def validation_lines(validation: Validation, input_: Overview | None = None) -> list[Line]:
@@ -149,14 +154,28 @@ def _slices(validation: Validation) -> Iterator[Line]:
     counts = Counter(result.verdict.value for result in validation.slices)
     parts = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
     yield Line(f"  {'slices':10}{len(validation.slices):,}: {parts}")
-    for result in validation.slices:
-        if result.verdict is TraceVerdict.INCONCLUSIVE:
-            yield Line(f"  {'':10}{clean(result.name)}: {clean(result.reason or '')}", Tone.WARN)
+    yield from _inconclusive(validation)
     if validation.relaxed:
         guards = ", ".join(f"{action} {label}" for action, label in validation.relaxed)
         yield Line(f"  {'':10}not checked, because they read across slices: {guards}", Tone.WARN)
     if validation.whole is not None:
         yield _whole(validation.whole)
+
+
+def _inconclusive(validation: Validation) -> Iterator[Line]:
+    """The slices that are inconclusive, and why: of those that are so for alike reasons the first ones, and the names of some more."""
+    alike: dict[str, list[SliceResult]] = {}
+    for result in validation.slices:
+        if result.verdict is TraceVerdict.INCONCLUSIVE:
+            alike.setdefault(_PLACE.sub("", result.reason or ""), []).append(result)
+    for group in alike.values():
+        shown = group if len(group) <= ALIKE_SHOWN + 1 else group[:ALIKE_SHOWN]
+        for result in shown:
+            yield Line(f"  {'':10}{clean(result.name)}: {clean(result.reason or '')}", Tone.WARN)
+        if more := group[len(shown) :]:
+            names = ", ".join(clean(result.name) for result in more[:NAMES_SHOWN])
+            others = ", …" if len(more) > NAMES_SHOWN else ""
+            yield Line(f"  {'':10}and {plural(len(more), 'more slice')} likewise: {names}{others}", Tone.WARN)
 
 
 def _whole(whole: Whole) -> Line:
