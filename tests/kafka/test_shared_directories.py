@@ -1,4 +1,4 @@
-"""Directories of logs as Kafka's own scripts leave them: ZooKeeper and brokers in one, rotated by each of them.."""
+"""Directories of logs as Kafka's own scripts leave them: ZooKeeper and brokers in one, rotated by each of them."""
 
 from __future__ import annotations
 
