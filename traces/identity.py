@@ -200,12 +200,9 @@ class Runs:
         return found
 
     def _begins_in_mid_life(self) -> bool:
-        """Whether there are records from before the first start banner. Up to 0.11 a process tells its configuration before it says that it starts."""
-        for stream, matches in self._node.logs.items():
-            own = _own_lines(matches)
-            if any("configuration" not in matches[at].roles for at in own[self._before[stream][own] == 0].tolist()):
-                return bool(self._starts)
-        return False
+        """Whether there are records from before the first start banner."""
+        logs = self._node.logs.items()
+        return bool(self._starts) and any((self._before[stream][_own_lines(own)] == 0).any() for stream, own in logs)
 
 
 def _untold_starts(node: NodeFiles, begins: Sequence[int]) -> set[_Start]:
@@ -227,9 +224,14 @@ def _untold_starts(node: NodeFiles, begins: Sequence[int]) -> set[_Start]:
 
 
 def _own_lines(matches: Rows) -> Numbers:
-    """The positions of the lines that a broker certainly wrote: those that name it, or a session that begins."""
+    """The positions of the lines that a broker certainly wrote while it ran: those that name it, or a session that begins.
+
+    Up to 0.11 a process tells its configuration before it says that it starts.
+    """
     own = matches.signed
-    own[[at for at in matches.telling() if "session start" in matches[at].roles]] = True
+    for at in matches.telling():
+        roles = matches[at].roles
+        own[at] = (own[at] or "session start" in roles) and "configuration" not in roles
     return np.flatnonzero(own)
 
 
