@@ -177,13 +177,15 @@ def _acting_in(actor: str, term: str, spoken: Container[str]) -> Callable[[Event
 
 def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
     """Nodes that tell what they did, and nothing of what came of it, which is written by loggers of its own."""
-    loggers = {(stream.run.node, each.logger) for stream in reading.streams for each in traits(stream.events)}
+    loggers: dict[str, set[str]] = defaultdict(set)
+    for stream in reading.streams:
+        loggers[stream.run.node] |= {each.logger for each in traits(stream.events)}
     for known in _data()["written"]:
         first: dict[str, Place] = {}
         for event in reading.of_kinds(known["events"]):
             first.setdefault(event.run.node, event.record.place)
         for node, place in first.items():
-            if not any(each == node and logger.startswith(known["logger"]) for each, logger in loggers):
+            if not any(logger.startswith(known["logger"]) for logger in loggers[node]):
                 yield Notice(UNREAD_LOG, place, known["text"].format(node=node))
 
 

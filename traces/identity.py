@@ -86,12 +86,9 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
             for stream, parts in members.items()
         }
         rows, others = apart(rows)
-        notices += (
-            note
-            for beside in others.values()
-            for stream in beside.keys() & rows.keys()
-            for note in shared(members[stream])
-        )
+        for stream in rows:
+            if any(stream in beside for beside in others.values()):
+                notices += shared(members[stream])
         stated = {stream: matches.writers for stream, matches in rows.items()}
         mixed = len(set().union(*stated.values())) > 1
         for stream, matches in rows.items():
@@ -229,16 +226,15 @@ def _own_lines(matches: Rows) -> Numbers:
     Up to 0.11 a process tells its configuration before it says that it starts.
     """
     own = matches.signed
-    for at in matches.telling():
-        roles = matches[at].roles
-        own[at] = (own[at] or "session start" in roles) and "configuration" not in roles
+    own[matches.telling("session start")] = True
+    own[matches.telling("configuration")] = False
     return np.flatnonzero(own)
 
 
 def _ends(node: NodeFiles) -> set[int]:
     """When processes of a node said that they are at their end."""
-    told = (matches[at] for matches in node.logs.values() for at in matches.telling())
-    return {match.record.time for match in told if "process end" in match.roles and match.record.time is not None}
+    told = (matches[at] for matches in node.logs.values() for at in matches.telling("process end"))
+    return {match.record.time for match in told if match.record.time is not None}
 
 
 def _place(start: _Start, stream: str, matches: Rows) -> int:

@@ -9,7 +9,7 @@ between is lost, and nothing in the files says so. So a log that several process
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.traces.events import Notice, Place
+from assay.traces.readers.match import Match
+from assay.traces.readers.moulds import Mould
 from assay.traces.readers.reading import FileReading
 from assay.traces.readers.rows import Rows
 from assay.traces.series import series_name
@@ -46,15 +48,19 @@ def apart(logs: Mapping[str, Rows]) -> tuple[dict[str, Rows], dict[str, dict[str
 
 
 def _written_by(matches: Rows, loggers: tuple[str, ...]) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = matches.told(
-        lambda match: match.record.logger.startswith(loggers), lambda mould: mould.logger.startswith(loggers), np.bool_
-    )
+    found: npt.NDArray[np.bool_] = matches.told(*_logged_by(loggers), np.bool_)
     return found
 
 
-def shared(parts: Sequence[FileReading]) -> list[Notice]:
+@cache
+def _logged_by(loggers: tuple[str, ...]) -> tuple[Callable[[Match], bool], Callable[[Mould], bool]]:
+    """Whether a logger begins so: the very same functions each time, by which moulds know their answers again."""
+    return lambda match: match.record.logger.startswith(loggers), lambda mould: mould.logger.startswith(loggers)
+
+
+def shared(parts: Sequence[FileReading]) -> Iterator[Notice]:
     """What is to be said of a log that several processes wrote: where it was rotated, lines may be missing."""
     if len(parts) == 1 and series_name(parts[0].origin.base) == parts[0].origin.base:
-        return []
+        return
     text = "several processes wrote this log, and each rotated it: what one puts by replaces what another has, so that lines may be missing"
-    return [Notice(KIND, Place(parts[0].file, 1, 0), text)]
+    yield Notice(KIND, Place(parts[0].file, 1, 0), text)

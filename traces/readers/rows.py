@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -252,9 +253,9 @@ class Rows(Sequence[Match]):
         moulds = self.column("moulds")
         return (self._objects[~number] for number in moulds[moulds < 0].tolist())
 
-    def telling(self) -> list[int]:
-        """The positions of the records that tell something of their process."""
-        found: list[int] = np.flatnonzero(self.told(_match_tells, _mould_tells, np.bool_)).tolist()
+    def telling(self, *roles: str) -> list[int]:
+        """The positions of the records that tell something of their process, in one of these roles if any is named."""
+        found: list[int] = np.flatnonzero(self.told(*_tells(roles), np.bool_)).tolist()
         return found
 
     def told(self, of_match: Callable[[Match], Any], of_mould: Callable[[Mould], Any], kind: Any) -> npt.NDArray[Any]:
@@ -425,12 +426,14 @@ def _rows_of(columns: Iterable[Any], sources: Iterable[Any], objects: list[Match
     return found
 
 
-def _match_tells(match: Match) -> bool:
-    return bool(match.roles)
+@cache
+def _tells(roles: tuple[str, ...]) -> tuple[Callable[[Match], bool], Callable[[Mould], bool]]:
+    """Whether there is one of these roles, or any: the very same functions each time, by which moulds know their answers again."""
 
+    def tells(own: frozenset[str]) -> bool:
+        return not own.isdisjoint(roles) if roles else bool(own)
 
-def _mould_tells(mould: Mould) -> bool:
-    return bool(mould.likeness.roles)
+    return lambda match: tells(match.roles), lambda mould: tells(mould.likeness.roles)
 
 
 def _match_repeats(match: Match) -> bool:
