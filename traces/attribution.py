@@ -76,9 +76,8 @@ class _RunRecords:
             str(finding.fields["version"])
             for sections in self._records.values()
             for section in sections
-            for at in section.matches.telling()
-            if "version" in (match := section.matches[at]).roles
-            for finding in match.findings
+            for at in section.matches.telling("version")
+            for finding in section.matches[at].findings
             if finding.shape.role == "version"
         }
         brokers = tuple(sorted(self._files.brokers()))

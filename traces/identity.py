@@ -8,7 +8,7 @@ What cannot be told stays unknown; nothing is guessed from the line before.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
@@ -156,7 +156,8 @@ class Runs:
 
     def __init__(self, node: NodeFiles) -> None:
         told = [start for stream, matches in node.logs.items() for start in _starts(stream, matches)]
-        untold = _untold_starts(node, sorted(start.time for start in told))
+        own = {stream: _own_lines(matches) for stream, matches in node.logs.items()}
+        untold = _untold_starts(node, own, sorted(start.time for start in told))
         self._starts = sorted([*told, *untold], key=lambda start: (start.time, start.stream, start.position))
         self._times = np.array([start.time for start in self._starts], np.int64)
         self._local: dict[str, list[tuple[int, int]]] = {start.stream: [] for start in told}
@@ -165,7 +166,8 @@ class Runs:
                 self._local[stream].append((_place(start, stream, node.logs[stream]), number))
         self._node = node
         self._before = {stream: self._starts_before(stream, matches) for stream, matches in node.logs.items()}
-        self._earlier = 1 if self._begins_in_mid_life() else 0
+        in_mid_life = self._starts and any((self._before[stream][at] == 0).any() for stream, at in own.items())
+        self._earlier = 1 if in_mid_life else 0
 
     @property
     def count(self) -> int:
@@ -177,10 +179,9 @@ class Runs:
         found: dict[int, list[Section]] = {}
         for stream, matches in self._node.logs.items():
             numbers = np.maximum(1, self._before[stream] + self._earlier)
-            for number in dict.fromkeys(numbers.tolist()):
-                positions = np.flatnonzero(numbers == number)
+            for positions in _alike(numbers):
                 own = matches if len(positions) == len(matches) else matches.take(positions)
-                found.setdefault(number, []).append(Section(stream, positions, own))
+                found.setdefault(int(numbers[positions[0]]), []).append(Section(stream, positions, own))
         return {ProcessRun(self._node.name, number): sections for number, sections in found.items()}
 
     def _starts_before(self, stream: str, matches: Rows) -> Numbers:
@@ -196,19 +197,22 @@ class Runs:
         found: Numbers = np.where(at > 0, numbers[at - 1], np.minimum(by_time, numbers[0] - 1))
         return found
 
-    def _begins_in_mid_life(self) -> bool:
-        """Whether there are records from before the first start banner."""
-        logs = self._node.logs.items()
-        return bool(self._starts) and any((self._before[stream][_own_lines(own)] == 0).any() for stream, own in logs)
+
+def _alike(numbers: Numbers) -> list[Numbers]:
+    """The positions of each number, in order; the number that comes first is the first."""
+    order = np.argsort(numbers, kind="stable")
+    found = np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(order) else []
+    return sorted(found, key=lambda positions: int(positions[0]))
 
 
-def _untold_starts(node: NodeFiles, begins: Sequence[int]) -> set[_Start]:
-    """The first lines after a process has said that it is at its end, if they come before one says that it begins: they are of a run whose beginning was not read."""
+def _untold_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequence[int]) -> set[_Start]:
+    """The first lines after a process has said that it is at its end, if they come before one says that it begins: they are of a run whose beginning was not read.
+
+    ``own`` are the positions of the lines that the broker certainly wrote, log by log.
+    """
     found: set[_Start] = set()
-    ends = _ends(node)
-    own = {stream: _own_lines(matches) for stream, matches in node.logs.items()} if ends else {}
     times = {stream: node.logs[stream].times[positions] for stream, positions in own.items()}
-    for end in ends:
+    for end in _ends(node):
         next_ = bisect_right(begins, end)
         until = begins[next_] if next_ < len(begins) else inf
         first = [

@@ -46,10 +46,8 @@ class SessionTimeline:
         changes: list[tuple[int, str | None]] = []
         owned: set[str] = set()
         for stream, positions, matches in sections:
-            for at in matches.telling():
+            for at in matches.telling(*_OF_SESSIONS):
                 match = matches[at]
-                if match.roles.isdisjoint(_OF_SESSIONS):
-                    continue
                 for known, session in self._states_in(match):
                     own_positions, states = self._places.setdefault(stream, ([], [None]))
                     own_positions.append(int(positions[at]))
@@ -66,15 +64,13 @@ class SessionTimeline:
         """The session of the process when it wrote each record; none where that cannot be told."""
         found, changed = self._by_place(section), False
         if self._joined:
-            for at in section.matches.telling():
-                match = section.matches[at]
-                if JOINED in match.roles:
-                    keys = (_join_key(finding) for finding in match.findings if finding.shape.joins)
-                    name = next((self._joined[key] for key in keys if key in self._joined), found[at])
-                    if not changed:
-                        found, changed = Sessions(found.names, found.numbers.copy()), True
-                    found.names.append(name)
-                    found.numbers[at] = len(found.names) - 1
+            for at in section.matches.telling(JOINED):
+                keys = (_join_key(finding) for finding in section.matches[at].findings if finding.shape.joins)
+                name = next((self._joined[key] for key in keys if key in self._joined), found[at])
+                if not changed:
+                    found, changed = Sessions(found.names, found.numbers.copy()), True
+                found.names.append(name)
+                found.numbers[at] = len(found.names) - 1
         return found
 
     def _by_place(self, section: Section) -> Sessions:

@@ -27,6 +27,7 @@ module small
 param Process: set = {p1, p2}
 size param MaxTerm: int = 3
 type Term = 0 .. MaxTerm
+type Era = 0 .. 3
 enum Role: Idle, Leading(term: Term)
 
 state:
@@ -35,6 +36,8 @@ state:
     term: Term = 0
     role: map[Process, Role] = [p -> Idle]
     heard: map[Process, Term] = [p -> 0]
+    era: Era = 0
+    past: set[Era] = {}
 
 action join(p: Process):
     when p not in live
@@ -63,14 +66,20 @@ action forget(p: Process):
     role[p] := Idle
     heard[p] := 0
 
+action turn(e: Era):
+    when e != era and e not in past
+    past := past + {era}
+    era := e
+
 trace log:
     from toy
+    on InEra(number: Era): observe era == number and number not in past
     on Joined(node: Process): join(node)
     on Elected(node: Process, number: Term): elect(node) then term == number
     on Heard(node: Process, number: Term): hear(node, number)
     on Leading(node: Process, number: Term): observe role[node] is Leading(t) and t == number
     on Follows(node: Process, number: Term): observe heard[node] == number
-    hidden expire, forget; at most 2 between two pinned events
+    hidden expire, forget, turn; at most 2 between two pinned events
     order: file; WITHIN skew 1 ms
 """
 
@@ -171,7 +180,7 @@ def test_the_search_finds_an_execution_exactly_when_there_is_one(within: str) ->
 def test_what_a_solver_says_past_the_cap_of_the_search_is_so(within: str) -> None:
     verdicts: Counter[type[Conclusion]] = Counter()
     conflicts = 0
-    for seed in range(60):
+    for seed in range(160):
         events = written(Random(seed), LOADED[within])
         kernel, plan = sized_kernel(LOADED[within], events, len(events), None)
         model = Model(kernel, plan)

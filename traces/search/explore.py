@@ -24,7 +24,7 @@ from math import inf
 from assay.traces.order import Item, Order
 from assay.traces.search.closure import Closure, ways
 from assay.traces.search.frontier import Cursors, Frontier, advanced
-from assay.traces.search.interference import Doom, Footprints, Interference
+from assay.traces.search.interference import Doom, Footprints, Interference, Lasts, to_come
 from assay.traces.search.model import Model
 from assay.traces.search.path import Move, Node, Path
 
@@ -87,6 +87,8 @@ class Search:
         self.prints = Footprints(model) if prints is None else prints
         self._interference = interference
         self._dooms: dict[Cursors, tuple[Doom, ...]] = {}
+        self._lasting: dict[Doom, Lasts] | None = None
+        self._lost: dict[Cursors, tuple[Doom, ...]] = {}
         self.closures: dict[tuple[Cursors, int], Closure] = {}
 
     def closure(self, node: Node, *, reduced: bool = True) -> Closure:
@@ -97,7 +99,9 @@ class Search:
         found = self.closures.get(key)
         if found is None:
             found = self.closures[key] = Closure(
-                self.model, node.state, lambda state: self.hopeless(node.cursors, state)
+                self.model,
+                node.state,
+                lambda state: self.hopeless(node.cursors, state) or self.lost(node.cursors, state),
             )
         return found
 
@@ -106,6 +110,16 @@ class Search:
         dooms = self._dooms.get(cursors)
         if dooms is None:
             dooms = self._dooms[cursors] = self.interference.dooms(self.frontier.next_in_streams(cursors), cursors)
+        return any(self.interference.is_one(doom, state) for doom in dooms)
+
+    def lost(self, cursors: Cursors, state: int) -> bool:
+        """Whether hidden steps have ruled out an item that is further on in some stream."""
+        dooms = self._lost.get(cursors)
+        if dooms is None:
+            if self._lasting is None:
+                self._lasting = self.interference.lasting(self.frontier.order.items)
+            ahead = (doom for doom, lasts in self._lasting.items() if to_come(lasts, cursors))
+            dooms = self._lost[cursors] = tuple(ahead)
         return any(self.interference.is_one(doom, state) for doom in dooms)
 
     def doomed(self, node: Node) -> list[Item]:

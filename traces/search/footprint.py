@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from assay.checker.evaluate.traverse import children, free_locals
+from assay.checker.evaluate.traverse import children, free_locals, variables_of
 from assay.checker.evaluate.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.values import FrozenMap, Value
@@ -30,11 +30,12 @@ UNKNOWN = Unknown.VALUE
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A place that an action assigns; ``sure`` if it always does."""
+    """A place that an action assigns; ``sure`` if it always does, ``grows`` if it only puts more into a set."""
 
     place: Place
     value: Value | Unknown
     sure: bool
+    grows: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +181,24 @@ def _write(
     key: Value | Wildcard | Unknown = names.value(path[0].key) if path and isinstance(path[0], k.AtKey) else ANY
     place: Place = (variable, ANY if isinstance(key, Unknown) else key)
     whole = not path or (len(path) == 1 and place[1] is not ANY)
-    return Write(place, names.value(value) if whole else UNKNOWN, sure)
+    grows = not path and isinstance(value, k.Combine) and value.op == "union" and _is(value.left, variable)
+    return Write(place, names.value(value) if whole else UNKNOWN, sure, grows)
+
+
+def _is(expr: k.Expr, variable: str) -> bool:
+    return isinstance(expr, k.StateVar) and expr.name == variable
+
+
+def keeps_false(write: Write, condition: Condition) -> bool:
+    """Whether a write cannot make a condition true: it puts more into a set in which something must not be."""
+    absent = condition.expr
+    return (
+        write.grows
+        and isinstance(absent, k.Member)
+        and absent.negated
+        and _is(absent.collection, write.place[0])
+        and write.place[0] not in variables_of(absent.item)
+    )
 
 
 def falsifies(model: Model, write: Write, condition: Condition) -> bool:

@@ -52,6 +52,11 @@ class Unanswered:
     reason: str
 
 
+def _not_asked(why: str) -> Unanswered:
+    """Where the model has no encoding of a size that a solver takes: that is nothing that the log could be blamed for."""
+    return Unanswered(f"the model is too large for a solver to go on from there ({why})")
+
+
 def hand_over(
     search: Search, starts: Sequence[Path], hidden: int, items: Sequence[Item]
 ) -> Path | Conflict | Unanswered:
@@ -74,17 +79,17 @@ def hand_over(
             node.hidden,
         )
     except SpecError as error:
-        return Unanswered(error.diagnostics[0].message)
+        return _not_asked(error.diagnostics[0].message)
     except TooManyInstancesError as error:
-        return Unanswered(f"`{error}` has too many instances")
+        return _not_asked(f"`{error}` has too many instances")
     try:
         items = items[: MOST_GATES // ((hidden + 1) * trace.gates)]
         if not items:
-            return Unanswered("a step of the model has too many gates")
+            return _not_asked("a step of the model has too many gates")
         trace.observe_some([_observation(model, each) for each in items], _order_of(search.frontier.order, items))
         answer = trace.answer()
     except SpecError as error:
-        return Unanswered(error.diagnostics[0].message)
+        return _not_asked(error.diagnostics[0].message)
     except OutOfBudgetError:
         return Unanswered(SPENT)
     finally:

@@ -1,0 +1,84 @@
+"""What hidden steps rule out for good is not tried, however far ahead the line is that tells of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.grammar.load import Loaded, load_text
+from assay.traces.read import read_logs
+from assay.traces.validate import check, validate
+from assay.traces.validation import TraceVerdict
+
+SPEC = """\
+module eras
+
+param Era: set = {e1}
+param Process: set = {a}
+
+state:
+    now: Era in Era
+    past: set[Era] = {}
+    wound: 0 .. 3 = 0
+
+action wind:
+    when wound < 3
+    wound := wound + 1
+
+action turn(e: Era):
+    when e != now and e not in past
+    past := past + {now}
+    now := e
+
+action tick(p: Process):
+    wound := 0
+
+trace log:
+    from toy
+    on Ticked(run: Process): tick(run)
+    on InEra(era: Era): observe wound == 3 and now == era and ABSENT
+    hidden turn, wind; at most 12 between two pinned events
+    order: file
+"""
+
+ERAS = 9
+
+
+def spec(absent: str = "era not in past") -> Loaded:
+    return load_text(SPEC.replace("ABSENT", absent))
+
+
+def log(folder: Path, eras: list[int]) -> list[object]:
+    lines = [
+        json.dumps({"event": kind, "node": "a", "run": 1, "time": 10 * at + more, **fields})
+        for at, era in enumerate(eras, 1)
+        for more, (kind, fields) in enumerate((("Ticked", {}), ("InEra", {"era": f"e{era}"})))
+    ]
+    (folder / "events.jsonl").write_text("\n".join(lines) + "\n")
+    return list(read_logs([folder]).events)
+
+
+def supposed(loaded: Loaded, events: list[object]) -> int:
+    """How many states were looked at that hidden steps lead to."""
+    search = check(loaded, events).search  # type: ignore[arg-type]
+    return sum(len(closure.seen) for closure in search.closures.values())
+
+
+def test_eras_are_supposed_in_the_order_in_which_lines_tell_of_them(tmp_path: Path) -> None:
+    events = log(tmp_path, list(range(1, ERAS + 1)))
+    assert validate(spec(), events).verdict is TraceVerdict.CONSISTENT  # type: ignore[arg-type]
+    assert supposed(spec(), events) < 10 * ERAS**2
+
+
+def test_states_without_a_way_on_were_most_of_those_that_are_left_out(tmp_path: Path) -> None:
+    events = log(tmp_path, list(range(1, ERAS + 1)))
+    every = supposed(spec("era in {era}"), events)
+    assert every > 3 * supposed(spec(), events)
+
+
+@pytest.mark.parametrize("again", [1, 3, 8])
+def test_an_era_that_comes_again_is_a_mismatch(tmp_path: Path, again: int) -> None:
+    events = log(tmp_path, [*range(1, ERAS + 1), again])
+    assert validate(spec(), events).verdict is TraceVerdict.INCONSISTENT  # type: ignore[arg-type]
