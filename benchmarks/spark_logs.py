@@ -4,7 +4,7 @@
 | --- | --- | --- |
 | reading | days, 100 | how fast large stock files are read and sliced: the server, controller and state-change logs of a recording, day after day |
 | clusters | how many, 40 | how fast logs are read, and slices checked, on many copies of a recording as so many clusters |
-| large | bytes, 2GB | a large simulated cluster, and whether the answer is the local one |
+| large | bytes, 2GB | a simulated cluster of 100 brokers and 5,000 partitions, of which 50 break a rule, and whether the answer is that of two local processes |
 | live | bytes, 40MB | a simulated cluster of 1,000 slices whose files grow by 20,000 events a second while they are followed, over a restart |
 | state | slices, 1000 | where the events of slices are kept: Spark's state store, or files of each micro-batch |
 """
@@ -16,6 +16,7 @@ import os
 import tarfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 from itertools import chain
@@ -161,9 +162,9 @@ def _clusters(size: str) -> Iterator[Line]:
 def _large(size: str) -> Iterator[Line]:
     """Two lines: the local command, and Spark with caches that are warm."""
     with TemporaryDirectory() as folder:
-        _generated(Path(folder), size_of(size), 5_000)
+        generate(Path(folder), size_of(size), brokers=100, partitions=5_000, violations=50, seed=1)
         begun = time.perf_counter()
-        expected = _local(Path(folder))
+        expected = _local(Path(folder), jobs=CORES)
         local = time.perf_counter() - begun
         with session(f"local[{CORES}]", {**LOCALLY, "spark.driver.memory": "4g"}) as spark:
             begun = time.perf_counter()
@@ -189,10 +190,11 @@ def _generated(folder: Path, size: int, partitions: int) -> None:
     generate(folder, size, brokers=20, partitions=partitions, violations=10, seed=1)
 
 
-def _local(folder: Path, *, measured: bool = True) -> Any:
+def _local(folder: Path, *, measured: bool = True, jobs: int = 1) -> Any:
     reading = read_logs([folder])
     spec = _spec()
-    answer = ClusterAnswer("", spec, validated(spec, reading, DEFAULT_OPTIONS), overview(reading))
+    found = validated(spec, reading, replace(DEFAULT_OPTIONS, jobs=jobs))
+    answer = ClusterAnswer("", spec, found, overview(reading))
     return _said(answer, measured=measured)
 
 
