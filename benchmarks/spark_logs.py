@@ -160,7 +160,7 @@ def _clusters(size: str) -> Iterator[Line]:
 
 
 def _large(size: str) -> Iterator[Line]:
-    """Two lines: the local command, and Spark with caches that are warm."""
+    """A line about Spark with caches that are warm; the local command had the same logs before."""
     with TemporaryDirectory() as folder:
         generate(Path(folder), size_of(size), brokers=100, partitions=5_000, violations=50, seed=1)
         begun = time.perf_counter()
@@ -184,10 +184,6 @@ def _live(size: str) -> Iterator[Line]:
     with TemporaryDirectory() as source:
         generate(Path(source), size_of(size), brokers=20, partitions=SLICES, violations=2, seed=1)
         yield from live(Path(source), _spec(), partial(_said, measured=False), partial(_local, measured=False))
-
-
-def _generated(folder: Path, size: int, partitions: int) -> None:
-    generate(folder, size, brokers=20, partitions=partitions, violations=10, seed=1)
 
 
 def _local(folder: Path, *, measured: bool = True, jobs: int = 1) -> Any:
