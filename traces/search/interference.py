@@ -235,7 +235,9 @@ class Interference:
         """What hidden steps can do that rules items out for good wherever they are in their streams, each with the last items that it rules out."""
         found: dict[Doom, dict[int, int]] = {}
         for item in items if not self._opaque else ():
-            doom = tuple(tuple(r.condition for r in way if self._is_lasting(r.condition)) for way in self._rescuable(item))
+            doom = tuple(
+                tuple(r.condition for r in way if self._is_lasting(r.condition)) for way in self._rescuable(item)
+            )
             if doom and all(doom):
                 lasts = found.setdefault(doom, {})
                 lasts[item.stream] = max(item.position, lasts.get(item.stream, -1))

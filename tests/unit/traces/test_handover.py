@@ -97,8 +97,16 @@ def test_a_long_log_is_taken_piece_by_piece(load: Load, line: Line) -> None:
     ("limit", "value", "reason"),
     [
         ("EFFORT", 0, "the solver came to no answer"),
-        ("MOST_INSTANCES", 1, "the model is too large for a solver to go on from there (`flip` has too many instances)"),
-        ("MOST_GATES", 10, "the model is too large for a solver to go on from there (a step of the model has too many gates)"),
+        (
+            "MOST_INSTANCES",
+            1,
+            "the model is too large for a solver to go on from there (`flip` has too many instances)",
+        ),
+        (
+            "MOST_GATES",
+            10,
+            "the model is too large for a solver to go on from there (a step of the model has too many gates)",
+        ),
     ],
 )
 def test_what_the_solver_does_not_answer_stays_open_with_the_reason(
