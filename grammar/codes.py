@@ -190,8 +190,7 @@ LOGS = (
         "E711",
         "step that leaves open a value as large as the log",
         "An argument that neither the event nor the action determines is tried with every value of its type. Where the log decides how "
-        "many there are, that has no end: name the value in the event's fields, or `pick` it inside the action. So it is with a set of what "
-        "the log names: thirty brokers have a billion subsets.",
+        "many there are, that has no end: name the value in the event's fields, or `pick` it inside the action.",
     ),
     Code(
         "E712",

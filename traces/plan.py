@@ -176,9 +176,8 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
 
 
 def _check_wildcards(kernel: k.Kernel, plan: k.TracePlan) -> None:
-    """Refuse a clause that leaves an argument open whose values are as many as the log is long, or as the sets are that are made for it."""
-    free = dict.fromkeys((*plan.hidden, *plan.numbered))
-    open_arguments = [(plan.span, name, p) for name in free for p in kernel.action(name).parameters]
+    """Refuse a clause that leaves an argument open whose values are as many as the log is long."""
+    open_arguments = [(plan.span, name, p) for name in plan.hidden for p in kernel.action(name).parameters]
     for rule in plan.rules:
         for call in (call for steps in rule.steps for call in steps):
             parameters = kernel.action(call.action).parameters
@@ -192,23 +191,10 @@ def _check_wildcards(kernel: k.Kernel, plan: k.TracePlan) -> None:
             (Note("name the value in the event's fields, or choose it in the action", p.span),),
         )
         for span, action, p in open_arguments
-        if isinstance(p.domain, k.TypeDomain) and (is_sized(p.binder.type) or _is_of_elements(p.binder.type))
+        if is_sized(p.binder.type)
     ]
     if problems:
         raise SpecError(problems)
-
-
-def _is_of_elements(type_: t.Type) -> bool:
-    """Whether values of a type hold any of the elements of a set parameter, which are 2 to the power of those that a log names."""
-    match type_:
-        case t.SetType(item) | t.SeqType(item) | t.BagType(item):
-            return isinstance(item, t.AtomType) or _is_of_elements(item)
-        case t.MapType(key, value):
-            return isinstance(key, t.AtomType) or _is_of_elements(value)
-        case t.OptionType(item):
-            return _is_of_elements(item)
-        case _:
-            return False
 
 
 def is_sized(type_: t.Type) -> bool:

@@ -20,6 +20,7 @@ from assay.cli.bundled import SPECS as FOLDER
 from assay.cli.bundled import bundled_specs
 from assay.cli.main import invoke
 from assay.cli.settings import load
+from assay.grammar.kernel_types import BagType, MapType, SeqType, SetType
 from assay.grammar.parse import parse
 from assay.grammar.printer import format_module
 
@@ -306,3 +307,22 @@ def test_the_command_line_exits_1_with_fencing_switched_off(capsys: pytest.Captu
     assert (code, answer["verdict"]) == (1, "violated")
     (found,) = [each for each in answer["properties"] if each["name"] == "never_obeys_an_older_controller"]
     assert len(found["trace"]) == 16
+
+
+def test_no_clause_leaves_an_argument_open_that_is_a_set_of_what_logs_name() -> None:
+    """Thirty brokers have a billion subsets; a `pick` from few is not meant."""
+    clauses = 0
+    for path in FOLDER.rglob("*.assay"):
+        kernel = load(str(path), None, {}).kernel
+        for clause in kernel.traces:
+            clauses += 1
+            called = [call for rule in clause.rules for steps in rule.steps for call in steps]
+            open_ = {(name, at) for name in (*clause.hidden, *clause.numbered) for at in range(20)}
+            open_ |= {(call.action, at) for call in called for at, each in enumerate(call.arguments) if each is None}
+            assert not [
+                (clause.name, action.name, each.binder.name)
+                for action in kernel.actions
+                for at, each in enumerate(action.parameters)
+                if (action.name, at) in open_ and isinstance(each.binder.type, SetType | SeqType | BagType | MapType)
+            ]
+    assert clauses >= 5

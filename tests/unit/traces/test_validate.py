@@ -286,35 +286,6 @@ trace log:
     assert [each.code for each in error.value.diagnostics] == ["E711"]
 
 
-@pytest.mark.parametrize("free", ["hidden gather; at most 2 between two pinned events", "numbered gather"])
-@pytest.mark.parametrize("kind", ["set[Process]", "set[Process]?", "map[Process, bool]"])
-def test_an_argument_left_open_that_may_be_any_set_of_what_the_log_names_is_refused(
-    load: Callable[[str], Loaded], line: Line, free: str, kind: str
-) -> None:
-    spec = f"""\
-module open
-param Process: set = {{n1}}
-param Shelf: set = {{s1}}
-type Number = 0 .. 9
-state:
-    met: map[Shelf, {kind}?] = [s -> none]
-action gather(s: Shelf, them: {kind}):
-    met[s] := some(them)
-action forget(s: Shelf):
-    met[s] := none
-trace log:
-    from toy
-    slice Shelf by slice
-    on Forgotten(slice: Shelf, number: Number) at number: forget(slice)
-    {free}
-    order: file
-"""
-    with pytest.raises(SpecError) as error:
-        validate(load(spec), (line("n1", 1, 1, "Forgotten", slice="s1", number=0),))
-    assert [each.code for each in error.value.diagnostics] == ["E711"]
-    assert "`them` of `gather`" in error.value.diagnostics[0].message
-
-
 def test_a_clause_that_does_not_exist_is_refused(election: Election) -> None:
     with pytest.raises(SpecError) as error:
         validate(election(), (), clause="other")
