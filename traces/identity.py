@@ -211,8 +211,9 @@ def _untold_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequence
     ``own`` are the positions of the lines that the broker certainly wrote, log by log.
     """
     found: set[_Start] = set()
-    times = {stream: node.logs[stream].times[positions] for stream, positions in own.items()}
-    for end in _ends(node):
+    ends = _ends(node)
+    times = {stream: node.logs[stream].times[positions] for stream, positions in own.items()} if ends else {}
+    for end in ends:
         next_ = bisect_right(begins, end)
         until = begins[next_] if next_ < len(begins) else inf
         first = [

@@ -52,11 +52,6 @@ class Unanswered:
     reason: str
 
 
-def _not_asked(why: str) -> Unanswered:
-    """Where the model has no encoding of a size that a solver takes: that is nothing that the log could be blamed for."""
-    return Unanswered(f"the model is too large for a solver to go on from there ({why})")
-
-
 def hand_over(
     search: Search, starts: Sequence[Path], hidden: int, items: Sequence[Item]
 ) -> Path | Conflict | Unanswered:
@@ -152,6 +147,11 @@ def _about(condition: k.Expr, item: Item) -> k.Expr:
 
 
 # ----------------------------------------------------------------------------------------------------------- answers
+
+
+def _not_asked(why: str) -> Unanswered:
+    """Where the model has no encoding of a size that a solver takes: that is nothing that the log could be blamed for."""
+    return Unanswered(f"the model is too large for a solver to go on from there ({why})")
 
 
 def _conflict(
