@@ -60,7 +60,7 @@ def suspects(search: Search, deepest: Sequence[Path], budget: int) -> list[Suspe
     """
     free = [(path, item) for path in deepest for item in search.frontier.heads(path.node.cursors).items]
     return _blocked_items(search, free, budget) or _blocked_items(
-        search, [(path, item) for path in deepest for item in search.doomed(path.node)], budget
+        search, [(path, item) for path in deepest for item in search.outlook().doomed(path.node)], budget
     )
 
 
@@ -80,7 +80,7 @@ def _blocked_items(search: Search, items: Iterable[tuple[Path, Item]], budget: i
 
 
 def _states(search: Search, path: Path, budget: int) -> Iterator[tuple[int, int]]:
-    closure = search.closure(path.node)
+    closure = search.outlook().closure(path.node)
     number = 0
     for depth in range(max(0, budget - path.node.hidden) + 1):
         for state in closure.level(depth):

@@ -125,7 +125,7 @@ def _states_near(search: Search, path: Path, start: Path) -> list[int]:
         passed.append(step.node.state)
         if step is start:
             break
-    closure = search.closure(path.node, reduced=False)
+    closure = search.outlook().closure(path.node, reduced=False)
     beyond = [state for level in (1, 2) for state in closure.level(level)]
     return list(dict.fromkeys([*passed, *beyond[:STATES_TRIED]]))
 

@@ -96,7 +96,7 @@ class GuidedSearch(Search):
                     ways, key=lambda way: not self._agrees(item, way[0], self._known.after.get(key))
                 ):
                     move = Move(steps, item, taken)
-                    yield self.settle(path.then(move, Node(cursors, after, 0)), reduced=limits.reduced)
+                    yield self.settle(path.then(move, Node(cursors, after, 0)), limits)
 
     def _before(self, item: Item, key: Key, state: int) -> Iterator[tuple[tuple[Taken, ...], int]]:
         """The hidden steps that the guide has, or none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from random import Random
 from types import MappingProxyType
 
@@ -83,6 +84,9 @@ trace log:
     order: file; WITHIN skew 1 ms
 """
 
+SELDOM = "Leading", "Elected", "Heard"
+"""What can happen in few states only, and is told of first where it can."""
+
 LOADED = {within: load_text(SPEC.replace("WITHIN", within)) for within in ("", "commit before line within 4 ms;")}
 
 
@@ -93,8 +97,10 @@ def written(random: Random, loaded: Loaded) -> list[Event]:
     lines = {"p1": 0, "p2": 0}
     for _ in range(random.randint(3, 7)):
         time += random.choice((0, 1, 3))
-        rule = random.choice(loaded.kernel.traces[0].rules)
-        found = _happens(random, model, rule, state)
+        rules = random.sample(loaded.kernel.traces[0].rules, len(loaded.kernel.traces[0].rules))
+        if random.random() < 0.7:
+            rules.sort(key=lambda rule: SELDOM.index(rule.event) if rule.event in SELDOM else len(SELDOM))
+        found = next((each for rule in rules if (each := _happens(random, model, rule, state))), None)
         if random.random() < 0.3:
             hidden = model.hidden(state)
             state = random.choice(hidden).state if hidden else state
@@ -135,8 +141,8 @@ def _happens(
     return None
 
 
-def explained(model: Model, frontier: Frontier, limit: int) -> bool:
-    """Whether some order and some hidden steps explain everything: nothing is spared."""
+def explained(model: Model, frontier: Frontier, limit: int, window: float = inf) -> bool:
+    """Whether some order and some hidden steps explain everything: nothing is spared. No item is read while another is unread that is older by more than the window."""
     todo: list[tuple[Cursors, int, int]] = [(frontier.start, state, 0) for state in model.initial]
     seen = set(todo)
     while todo:
@@ -144,7 +150,8 @@ def explained(model: Model, frontier: Frontier, limit: int) -> bool:
         if cursors == frontier.end:
             return True
         onward = [(cursors, taken.state, hidden + 1) for taken in model.hidden(state) if hidden < limit]
-        for item in frontier.heads(cursors).items:
+        heads = frontier.heads(cursors)
+        for item in (each for each in heads.items if each.time <= heads.time + window):
             count = 0 if item.observation.pinned else hidden
             onward += [(advanced(cursors, item), after, count) for after, _ in model.consume(item, state)]
         todo += [each for each in onward if each not in seen]

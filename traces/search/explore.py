@@ -24,8 +24,9 @@ from math import inf
 from assay.traces.order import Item, Order
 from assay.traces.search.closure import Closure, ways
 from assay.traces.search.frontier import Cursors, Frontier, advanced
-from assay.traces.search.interference import Doom, Footprints, Interference, Lasts, to_come
+from assay.traces.search.interference import Footprints, Interference
 from assay.traces.search.model import Model
+from assay.traces.search.outlook import Outlook
 from assay.traces.search.path import Move, Node, Path
 
 HIDDEN_COST = 100.0
@@ -86,56 +87,20 @@ class Search:
         self.frontier = frontier
         self.prints = Footprints(model) if prints is None else prints
         self._interference = interference
-        self._dooms: dict[Cursors, tuple[Doom, ...]] = {}
-        self._lasting: dict[Doom, Lasts] | None = None
-        self._lost: dict[Cursors, tuple[Doom, ...]] = {}
-        self.closures: dict[tuple[Cursors, int], Closure] = {}
+        self._outlooks: dict[float, Outlook] = {}
 
-    def closure(self, node: Node, *, reduced: bool = True) -> Closure:
-        """The states that hidden steps reach from a node; when ``reduced``, those from which nothing can go on are left out."""
-        key = (node.cursors, node.state)
-        if not reduced:
-            return self.prints.closure(node.state)
-        found = self.closures.get(key)
+    def outlook(self, window: float = inf) -> Outlook:
+        """What is known of what is ahead where no item is read while another is unread that is older by more than so many milliseconds."""
+        found = self._outlooks.get(window)
         if found is None:
-            found = self.closures[key] = Closure(
-                self.model,
-                node.state,
-                lambda state: self.hopeless(node.cursors, state) or self.lost(node.cursors, state),
-            )
+            found = self._outlooks[window] = Outlook(self.frontier, self.interference.within(window))
         return found
-
-    def hopeless(self, cursors: Cursors, state: int) -> bool:
-        """Whether an item that is next in some stream is doomed."""
-        dooms = self._dooms.get(cursors)
-        if dooms is None:
-            dooms = self._dooms[cursors] = self.interference.dooms(self.frontier.next_in_streams(cursors), cursors)
-        return any(self.interference.is_one(doom, state) for doom in dooms)
-
-    def lost(self, cursors: Cursors, state: int) -> bool:
-        """Whether hidden steps have ruled out an item that is further on in some stream."""
-        dooms = self._lost.get(cursors)
-        if dooms is None:
-            if self._lasting is None:
-                self._lasting = self.interference.lasting(self.frontier.order.items)
-            ahead = (doom for doom, lasts in self._lasting.items() if to_come(lasts, cursors))
-            dooms = self._lost[cursors] = tuple(ahead)
-        return any(self.interference.is_one(doom, state) for doom in dooms)
-
-    def doomed(self, node: Node) -> list[Item]:
-        """The items, next in their streams, that cannot come any more."""
-        ends = self.interference
-        return [
-            item
-            for item in self.frontier.next_in_streams(node.cursors)
-            if any(ends.is_one(doom, node.state) for doom in ends.dooms([item], node.cursors))
-        ]
 
     @property
     def interference(self) -> Interference:
         """What the items can do to one another."""
         if self._interference is None:
-            self._interference = Interference(self.prints, self.frontier.order.items)
+            self._interference = Interference(self.prints, self.frontier.order, self.frontier.order.items)
         return self._interference
 
     def with_order(self, order: Order) -> Search:
@@ -144,10 +109,11 @@ class Search:
 
     def with_change(self, order: Order, item: Item | None) -> Search:
         """A search over streams in which only this item took another's place, or one was left out."""
-        return Search(self.model, Frontier(order), self.prints, self.interference.with_item(item))
+        return Search(self.model, Frontier(order), self.prints, self.interference.with_item(order, item))
 
-    def settle(self, path: Path, *, reduced: bool = True) -> Path:
+    def settle(self, path: Path, limits: Limits) -> Path:
         """The path with every item read at once that may be: observations that hold now, and idle items."""
+        ends = self.outlook(limits.window).interference
         while True:
             node = path.node
             for item in self.frontier.heads(node.cursors).items:
@@ -155,7 +121,7 @@ class Search:
                 if not pinned and self.model.stays(item, node.state):
                     path = path.then(Move((), item, ()), Node(advanced(node.cursors, item), node.state, node.hidden))
                     break
-                if pinned and reduced and self.interference.idle(item, node.state, node.cursors):
+                if pinned and limits.reduced and ends.idle(item, node.state, node.cursors):
                     taken = next(steps for after, steps in self.model.consume(item, node.state) if after == node.state)
                     path = path.then(Move((), item, taken), Node(advanced(node.cursors, item), node.state, 0))
                     break
@@ -181,7 +147,7 @@ class Search:
         """
         goal = sum(self.frontier.end) if enough is None else min(enough, sum(self.frontier.end))
         seen: dict[tuple[Cursors, int], int] = {}
-        stack = [iter([self.settle(path, reduced=limits.reduced) for path in beginnings])]
+        stack = [iter([self.settle(path, limits) for path in beginnings])]
         while stack:
             path = next(stack[-1], None)
             if path is None:
@@ -204,7 +170,7 @@ class Search:
             if finding.supposed > limits.supposed:
                 finding.why_stopped = f"gave up after {limits.supposed:,} states that hidden steps lead to"
                 return
-            if limits.reduced and self.hopeless(node.cursors, node.state):
+            if limits.reduced and self.outlook(limits.window).hopeless(node.cursors, node.state):
                 continue
             stack.append(self.moves(path, limits, finding))
 
@@ -212,12 +178,12 @@ class Search:
         """The ways on, the most natural first: by time, and by the number of hidden steps. Few are taken, and only those are worked out and settled."""
         node = path.node
         heads = self.frontier.heads(node.cursors)
-        closure = self.closure(node, reduced=limits.reduced)
+        closure = self.outlook(limits.window).closure(node, reduced=limits.reduced)
         ahead = _Ahead()
         level = 0
         while heads.items:
             if ahead.any_below(level * HIDDEN_COST):
-                yield self.settle(ahead.take(), reduced=limits.reduced)
+                yield self.settle(ahead.take(), limits)
                 continue
             known = len(closure.seen)
             reachable = bool(closure.level(level))
@@ -226,7 +192,7 @@ class Search:
                 self._look_ahead(ahead, path, closure, level, limits)
                 level += 1
             elif ahead.any_below(inf):
-                yield self.settle(ahead.take(), reduced=limits.reduced)
+                yield self.settle(ahead.take(), limits)
             else:
                 finding.budget_reached |= reachable
                 return

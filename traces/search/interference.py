@@ -14,14 +14,15 @@ count of hidden steps between two pinned items may grow, as with late hidden ste
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 
 from assay.checker.evaluate.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.order import Item
+from assay.traces.order import Item, Order
 from assay.traces.search.closure import Closure
 from assay.traces.search.footprint import (
     Call,
@@ -36,31 +37,65 @@ from assay.traces.search.footprint import (
 )
 from assay.traces.search.frontier import Cursors
 from assay.traces.search.model import ANY, Model, Wildcard
+from assay.traces.search.occurrences import Near, Occurrence, Occurrences
 
 Lasts = tuple[tuple[int, int], ...]
 """Streams with the position of the last item of some kind in each."""
 
-HIDDEN: Lasts = ((-1, -1),)
-"""Stands for a hidden step, which may always come."""
-
 INSTANCES_TRIED = 200
 """A call with open arguments and more instances than this is left out of account, and everything it might touch with it."""
 
+MOST_NEAR = 5_000
+"""Where more than so much may come before an item and would have to be looked at, it is not known to be doomed or idle, which spares less and loses nothing."""
 
-@dataclass(frozen=True, slots=True)
+
+class Scan:
+    """What may come before an item and writes some places (NOTE(near items)), looked through no further than somebody asks."""
+
+    def __init__(self, item: Item, places: Iterable[Place]) -> None:
+        self.item = item
+        self.places = tuple(places)
+        self.left = MOST_NEAR
+        self._since = inf
+        self._more: Iterator[Occurrence] = iter(())
+
+    def onward(self, occurrences: Occurrences, near: Near, least: float) -> Iterator[Occurrence]:
+        """What was not looked at yet; all of it again where some ends before all that was there to be looked at."""
+        if least < self._since:
+            self._since = least
+            self._more = occurrences.before(self.item, near, self.places, least)
+        for each in self._more:
+            self.left -= 1
+            yield each
+            if self.left <= 0:
+                return
+
+
+@dataclass(slots=True)
 class Rescue:
-    """A condition that only items to come can make true, no hidden step: where the last such items are."""
+    """A condition of an item that only items to come can make true, no hidden step: streams with the position of the last one that was found."""
 
     condition: Condition
-    lasts: Lasts
+    scan: Scan
+    found: dict[int, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Threat:
-    """Something to come that could change what an idle item writes; ``rescues`` is None unless it dooms the item."""
+    """What could change what an idle item writes: where the last such items are, or None for a hidden step; ``rescue`` is None unless it dooms the item."""
 
-    lasts: Lasts
-    rescues: Lasts | None
+    rescue: Rescue | None
+    found: dict[int, int] | None
+
+
+@dataclass(slots=True)
+class Threats:
+    """All that could change what an item writes, as far as it was looked for: by calls."""
+
+    conditions: tuple[Condition, ...]
+    scan: Scan
+    hidden: tuple[Threat, ...]
+    known: dict[Call, Threat] = field(default_factory=dict)
 
 
 Doom = tuple[tuple[Condition, ...], ...]
@@ -76,14 +111,12 @@ class Writers:
             for name, key in (write.place for write in prints.of(call).writes):
                 self._calls.setdefault(name, {}).setdefault(key, {})[call] = None
 
-    def at(self, places: Iterable[Place]) -> Iterable[Call]:
-        """The calls that may write one of the places."""
-        found: dict[Call, None] = {}
+    def at(self, places: Iterable[Place]) -> Iterator[Call]:
+        """The calls that may write one of the places; some may be named twice."""
         for name, key in places:
             by_key = self._calls.get(name, {})
             for calls in by_key.values() if key is ANY else (by_key.get(key, {}), by_key.get(ANY, {})):
-                found |= calls
-        return found
+                yield from calls
 
 
 class Footprints:
@@ -164,42 +197,78 @@ class Footprints:
 
 
 class Interference:
-    """Items, asked what those still to come can do."""
+    """The items of an order, or some of them, asked what those still to come can do.
 
-    def __init__(self, prints: Footprints, items: Iterable[Item]) -> None:
+    No item is read while another is unread that is older by more than ``window`` milliseconds.
+    """
+
+    def __init__(self, prints: Footprints, order: Order, items: Iterable[Item], window: float = inf) -> None:
         self.prints = prints
         self.model = prints.model
-        self._lasts: dict[Call, dict[int, int]] = {}
+        self.order = order
+        self._near = Near(order, window)
+        self._occurrences = Occurrences()
+        self._calls: dict[Call, None] = {}
         self._opaque: dict[int, int] = {}
         self._rescues: dict[Item, tuple[tuple[Rescue, ...], ...]] = {}
-        self._threats: dict[Item, tuple[Threat, ...] | None] = {}
+        self._threats: dict[Item, Threats | None] = {}
         self._lasting: dict[Condition, bool] = {}
+        self._first: tuple[Cursors, float] = ((), inf)
         for item in items:
             self._enter(item)
 
-    def with_item(self, item: Item | None) -> Interference:
+    def within(self, window: float) -> Interference:
+        """The same for searches that stay near the order of time."""
+        other = Interference(self.prints, self.order, (), window)
+        other._occurrences, other._calls, other._opaque = self._occurrences, self._calls, self._opaque
+        return other
+
+    def with_item(self, order: Order, item: Item | None) -> Interference:
         """The same for an order in which this item took another's place, or one was left out.
 
         What the other item could do is still reckoned with, which spares less and loses nothing.
         """
-        calls = [] if item is None else [each for call in _calls(item) for each in self._instances(item, call) or ()]
-        if item is None or all(self._lasts.get(call, {}).get(item.stream, -1) >= item.position for call in calls):
+        if item is None or self._does_no_more(item):
             return self
-        other = Interference(self.prints, ())
-        other._opaque = dict(self._opaque)
-        other._lasts = {call: dict(lasts) for call, lasts in self._lasts.items()}
+        other = Interference(self.prints, order, (), self._near.window)
+        other._opaque, other._calls = dict(self._opaque), dict(self._calls)
+        other._occurrences = Occurrences(self._occurrences)
         other._enter(item)
         return other
 
-    def _enter(self, item: Item) -> None:
-        self.__dict__.pop("_writers", None)
+    def _does_no_more(self, item: Item) -> bool:
+        """Whether the item in its place, at the same time, could do all that this one can."""
+        before = self.order.streams[item.stream].items[item.position]
+        same = (before.earliest, before.latest) == (item.earliest, item.latest)
+        mine, its = self._may_be(item), self._may_be(before)
+        return same and mine is not None and its is not None and mine <= its
+
+    def _may_be(self, item: Item) -> set[Call] | None:
+        """All calls that an item can be; None if they are too many."""
+        found: set[Call] = set()
         for call in _calls(item):
             instances = self._instances(item, call)
             if instances is None:
-                self._opaque[item.stream] = max(item.position, self._opaque.get(item.stream, -1))
-            for instance in instances or ():
-                lasts = self._lasts.setdefault(instance, {})
-                lasts[item.stream] = max(item.position, lasts.get(item.stream, -1))
+                return None
+            found.update(instances)
+        return found
+
+    def _enter(self, item: Item) -> None:
+        calls = self._may_be(item)
+        if calls is None:
+            self._opaque[item.stream] = max(item.position, self._opaque.get(item.stream, -1))
+        for call in calls or ():
+            self._calls[call] = None
+            self._occurrences.add(Occurrence(item, call), (write.place for write in self.prints.of(call).writes))
+
+    def _least(self, cursors: Cursors) -> float:
+        """When the first of what is still to come ended at the latest."""
+        known, least = self._first
+        if known != cursors:
+            streams = zip(self.order.streams, cursors, strict=True)
+            least = min((s.items[at].latest for s, at in streams if at < len(s.items)), default=inf)
+            self._first = cursors, least
+        return least
 
     def _instances(self, item: Item, call: k.ActionCall) -> list[Call] | None:
         """The calls that a call of the clause can be; None if they are too many."""
@@ -221,7 +290,7 @@ class Interference:
         """That of one item; empty if there is none, as for most."""
         ways: list[tuple[Condition, ...]] = []
         for way in self._rescuable(item):
-            conditions = dict.fromkeys(r.condition for r in way if not to_come(r.lasts, cursors))
+            conditions = dict.fromkeys(r.condition for r in way if not self._is_rescued(r, cursors))
             if not conditions:
                 return ()
             ways.append(tuple(conditions))
@@ -280,24 +349,29 @@ class Interference:
         )
 
     def _rescue(self, condition: Condition, item: Item) -> Rescue:
-        return Rescue(condition, self._helpers(condition, item))
+        return Rescue(condition, Scan(item, condition.reads))
 
-    def _helpers(self, condition: Condition, item: Item) -> Lasts:
-        """Where the last items are, in other streams, that might make a condition true."""
-        near = self._writers.at(condition.reads)
-        return self._last_of((call for call in near if self.prints.helps(call, condition)), item.stream)
+    def _is_rescued(self, rescue: Rescue, cursors: Cursors) -> bool:
+        """Whether something is to come that might make the condition true, or too much is for that to be told."""
+        scan, found = rescue.scan, rescue.found
+        if to_come(found.items(), cursors) or self._is_opaque(scan.item, cursors):
+            return True
+        for each in scan.onward(self._occurrences, self._near, self._least(cursors)):
+            if self.prints.helps(each.call, rescue.condition):
+                stream, position = each.item.stream, each.item.position
+                found[stream] = max(position, found.get(stream, -1))
+                if cursors[stream] <= position:
+                    return True
+        return scan.left <= 0
+
+    def _is_opaque(self, item: Item, cursors: Cursors) -> bool:
+        """Whether something is to come in another stream of which nobody knows what it does."""
+        return to_come(((stream, at) for stream, at in self._opaque.items() if stream != item.stream), cursors)
 
     @cached_property
     def _writers(self) -> Writers:
         """The calls of all items by what they write."""
-        return Writers(self.prints, self._lasts)
-
-    def _last_of(self, calls: Iterable[Call], but: int) -> Lasts:
-        lasts = dict(self._opaque)
-        for call in calls:
-            for stream, position in self._lasts[call].items():
-                lasts[stream] = max(position, lasts.get(stream, -1))
-        return tuple((stream, position) for stream, position in lasts.items() if stream != but)
+        return Writers(self.prints, self._calls)
 
     # -------------------------------------------------------------------------------------------------- idle items
 
@@ -306,15 +380,22 @@ class Interference:
         if not self.model.can_stay(item, state):
             return False
         threats = self._known_threats(item)
-        return threats is not None and not any(_threatens(threat, cursors) for threat in threats)
+        if threats is None or any(
+            self._threatens(each, cursors) for each in (*threats.hidden, *threats.known.values())
+        ):
+            return False
+        for each in threats.scan.onward(self._occurrences, self._near, self._least(cursors)):
+            if self._threatens(self._noted(threats, each), cursors):
+                return False
+        return threats.scan.left > 0
 
-    def _known_threats(self, item: Item) -> tuple[Threat, ...] | None:
-        """Everything that could change what the item writes; None if the item can do more than one thing."""
+    def _known_threats(self, item: Item) -> Threats | None:
+        """What could change what the item writes; None if the item can do more than one thing, or a hidden step always could."""
         if item not in self._threats:
             self._threats[item] = self._find_threats(item)
         return self._threats[item]
 
-    def _find_threats(self, item: Item) -> tuple[Threat, ...] | None:
+    def _find_threats(self, item: Item) -> Threats | None:
         steps = item.observation.rule.steps
         if len(steps) != 1 or len(steps[0]) != 1 or self._opaque:
             return None
@@ -323,31 +404,38 @@ class Interference:
             return None
         own = self.prints.of(instances[0])
         touched = {write.place for write in own.writes} | own.sources
-        threats = [self._threat(item, own, call, HIDDEN) for call in self.prints.hidden_writers.at(touched)]
-        threats += [
-            self._threat(item, own, call, self._last_of([call], item.stream)) for call in self._writers.at(touched)
+        conditions = tuple(condition for condition in own.conditions if self._counts(condition))
+        dooming = [
+            self.prints.dooming(call, conditions) for call in dict.fromkeys(self.prints.hidden_writers.at(touched))
         ]
-        return tuple(dict.fromkeys(threats))
+        hidden = tuple(Threat(self._rescue(each, item), None) for each in dict.fromkeys(dooming) if each is not None)
+        return None if None in dooming else Threats(conditions, Scan(item, touched), hidden)
 
-    def _threat(self, item: Item, own: Footprint, call: Call, lasts: Lasts) -> Threat:
-        dooming = self.prints.dooming(call, [condition for condition in own.conditions if self._counts(condition)])
-        return Threat(lasts, None if dooming is None else self._helpers(dooming, item))
+    def _noted(self, threats: Threats, occurrence: Occurrence) -> Threat:
+        """What an occurrence can do to an item, with those of the same call."""
+        threat = threats.known.get(occurrence.call)
+        if threat is None:
+            dooming = self.prints.dooming(occurrence.call, threats.conditions)
+            rescue = None if dooming is None else self._rescue(dooming, threats.scan.item)
+            threat = threats.known[occurrence.call] = Threat(rescue, {})
+        assert threat.found is not None, "it is no hidden step"
+        stream, position = occurrence.item.stream, occurrence.item.position
+        threat.found[stream] = max(position, threat.found.get(stream, -1))
+        return threat
+
+    def _threatens(self, threat: Threat, cursors: Cursors) -> bool:
+        if threat.found is not None and not to_come(threat.found.items(), cursors):
+            return False
+        return threat.rescue is None or self._is_rescued(threat.rescue, cursors)
 
 
 def _calls(item: Item) -> list[k.ActionCall]:
     return [call for step in item.observation.rule.steps for call in step]
 
 
-def to_come(lasts: Lasts, cursors: Cursors) -> bool:
+def to_come(lasts: Iterable[tuple[int, int]], cursors: Cursors) -> bool:
     """Whether one of these items has not been read."""
     for stream, position in lasts:  # asked so often that a generator would take most of the time  # noqa: SIM110
         if cursors[stream] <= position:
             return True
     return False
-
-
-def _threatens(threat: Threat, cursors: Cursors) -> bool:
-    hidden = threat.lasts == HIDDEN
-    if not hidden and not to_come(threat.lasts, cursors):
-        return False
-    return threat.rescues is None or to_come(threat.rescues, cursors)

@@ -103,7 +103,7 @@ class Stages:
         until = replace(order, streams=tuple(replace(s, items=s.items[:last]) for s, _, last in streams))
         items = [item for stream, first, last in streams for item in stream.items[first:last]]
         prints = self._search.prints
-        stage = Search(self._search.model, Frontier(until), prints, Interference(prints, items))
+        stage = Search(self._search.model, Frontier(until), prints, Interference(prints, until, items))
         finding = Finding()
         found = {path.node.state: path for path in stage.paths(begin.paths, Limits(hidden, NODES), finding)}
         return found, finding

@@ -1,0 +1,120 @@
+"""What a search spares itself because of what is ahead, near the order of time and far from it: against every order, for lines that get in each other's way."""
+
+from __future__ import annotations
+
+from math import inf
+from random import Random
+from types import MappingProxyType
+
+import pytest
+
+from assay.grammar.load import load_text
+from assay.traces.binding import bind
+from assay.traces.events import Event, LogRecord, Place, ProcessRun
+from assay.traces.order import order
+from assay.traces.plan import sized_kernel
+from assay.traces.search.explore import Limits, Search
+from assay.traces.search.frontier import Frontier
+from assay.traces.search.model import Model
+
+from .test_trace_search import explained
+
+SPEC = """\
+module crossing
+
+param Place: set = {a, b}
+type Level = 0 .. 3
+
+state:
+    here: map[Place, Level] = [p -> 0]
+    top: Level = 0
+
+action put(p: Place, v: Level):
+    here[p] := v
+
+action copy(p: Place):
+    when top > 0
+    here[p] := top
+
+action rise(v: Level):
+    when v >= top
+    top := v
+
+action fall(v: Level):
+    when v < top
+    top := v
+
+action swap(p: Place, v: Level):
+    when here[p] == v
+    top := v
+
+action slip:
+    when top == 2
+    top := 3
+
+trace log:
+    from toy
+    on Put(place: Place, level: Level): put(place, level)
+    on Copied(place: Place, level: Level): copy(place) then here[place] == level
+    on Rose(level: Level): rise(level)
+    on Fell(level: Level): fall(level)
+    on Swapped(place: Place, level: Level): swap(place, level)
+    on Here(place: Place, level: Level): observe here[place] == level
+    on Top(level: Level): observe top == level
+    HIDDEN
+    order: file; WITHIN skew 1 ms
+"""
+WITHIN = "", "commit before line within 2 ms;"
+HIDDEN = "", "hidden slip; at most 1 between two pinned events"
+LOADED = {
+    (hidden, within): load_text(SPEC.replace("HIDDEN", hidden).replace("WITHIN", within))
+    for hidden in HIDDEN
+    for within in WITHIN
+}
+LOGS = 400
+
+
+def written(random: Random) -> list[Event]:
+    """Lines of three nodes: what a random run would say, each a little later, and perhaps some with another level."""
+    here, top, time = {"a": 0, "b": 0}, 0, 100
+    events: list[Event] = []
+    lines, last = {"n1": 0, "n2": 0, "n3": 0}, {"n1": 0, "n2": 0, "n3": 0}
+    for _ in range(random.randint(4, 7)):
+        place, level, time = random.choice("ab"), random.randrange(4), time + random.choice((0, 1, 2))
+        top = 3 if top == 2 and random.random() < 0.2 else top
+        may = {"Put": True, "Copied": top > 0, "Rose": level >= top, "Fell": level < top, "Here": True, "Top": True}
+        kind = random.choice([*(kind for kind, possible in may.items() if possible), "Swapped"])
+        if kind in ("Put", "Copied"):
+            here[place] = level = level if kind == "Put" else top
+        elif kind in ("Here", "Top"):
+            level = here[place] if kind == "Here" else top
+        else:
+            here_before = here[place]
+            top = level = here_before if kind == "Swapped" else level
+        stated = random.randrange(4) if random.random() < 0.08 else level
+        fields = {"level": stated} if kind in ("Rose", "Fell", "Top") else {"place": place, "level": stated}
+        node = random.choice(sorted(lines))
+        lines[node] += 1
+        last[node] = max(last[node], time + random.randint(0, 2))
+        record = LogRecord(Place(f"{node}.log", lines[node], 0), last[node], "INFO", "toy", None, kind)
+        events.append(Event(kind, kind, MappingProxyType(fields), record, ProcessRun(node, 1)))
+    return events
+
+
+@pytest.mark.parametrize("window", [0.0, 1.0, 3.0, inf])
+@pytest.mark.parametrize(("hidden", "within"), sorted(LOADED))
+def test_no_execution_is_missed_for_what_is_ahead(hidden: str, within: str, window: float) -> None:
+    verdicts = {True: 0, False: 0}
+    for seed in range(LOGS):
+        events, loaded = written(Random(seed)), LOADED[hidden, within]
+        kernel, plan = sized_kernel(loaded, events, len(events), None)
+        model = Model(kernel, plan)
+        observations = bind(plan, events, lambda rule, values: True).observations
+        search = Search(model, Frontier(order(observations, plan.ordering)))
+        near = search.run(search.begin(search.frontier.start), Limits(plan.hidden_limit, 100_000, window=window))
+        if near.path is not None:
+            assert explained(model, search.frontier, 30), seed
+        elif not near.budget_reached:
+            assert not explained(model, search.frontier, plan.hidden_limit, window), seed
+        verdicts[near.path is not None] += 1
+    assert min(verdicts.values()) > 20, verdicts
