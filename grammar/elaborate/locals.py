@@ -19,7 +19,7 @@ def hidden_by(name: str, scope: Scope) -> Entity | None:
     return None if isinstance(entity, AtomEntity) else entity
 
 
-def check_new(name: syntax.Name, cx: Context) -> None:
+def check_new(name: syntax.Name, cx: Context, advice: str = "choose another name") -> None:
     """Report a local name that would hide another one."""
     entity = hidden_by(name.text, cx.scope)
     if entity is not None:
@@ -28,13 +28,15 @@ def check_new(name: syntax.Name, cx: Context) -> None:
             name.span,
             f"`{name.text}` is already in use here",
             Note("it is declared here", span_of(entity)),
-            "choose another name",
+            advice,
         )
 
 
-def declare(name: syntax.Name, type_: Type, cx: Context) -> tuple[kernel.Local, Scope]:
+def declare(
+    name: syntax.Name, type_: Type, cx: Context, advice: str = "choose another name"
+) -> tuple[kernel.Local, Scope]:
     """A new local with a unique name, and the scope in which it is visible."""
-    check_new(name, cx)
+    check_new(name, cx, advice)
     local = kernel.Local(type_, cx.fresh(name.text), span=name.span)
     return local, cx.scope.bind(name.text, ValueEntity(local, name.span))
 

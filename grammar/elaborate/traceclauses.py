@@ -281,7 +281,10 @@ class ClausePlan:
         fields = []
         for field in given:
             type_ = elaborate_type(field.type, scope, self.diagnostics)
-            local, scope = declare(field.name, type_, Context(scope, self.diagnostics, fresh, elaborate))
+            context = Context(scope, self.diagnostics, fresh, elaborate)
+            local, scope = declare(
+                field.name, type_, context, "a field is called as in the log: give the other another name"
+            )
             fields.append(kernel.EventField(field.name.text, local, span=field.span))
         return scope, tuple(fields)
 
