@@ -184,7 +184,7 @@ def test_the_verdict_and_the_events_used_are_those_of_the_recording(
     else:
         rewrite_folder(recording, tmp_path, LAYOUTS[file or "stock"])
     found = answer(read_logs([tmp_path]))
-    assert (found.verdict, found.counts.used) == (TraceVerdict.CONSISTENT, 1209)
+    assert (found.verdict, found.counts.used) == (TraceVerdict.CONSISTENT, 1225)
     assert found.counts == answer(original).counts
 
 
@@ -195,7 +195,7 @@ def test_a_layout_with_coarse_times_or_threads_has_the_verdict_of_the_recording(
 ) -> None:
     rewrite_folder(recording, tmp_path, LAYOUTS[layout])
     found = answer(read_logs([tmp_path]))
-    assert (found.verdict, found.counts.used) == (TraceVerdict.CONSISTENT, 1209)
+    assert (found.verdict, found.counts.used) == (TraceVerdict.CONSISTENT, 1225)
 
 
 @pytest.mark.slow
@@ -203,7 +203,7 @@ def test_a_layout_with_coarse_times_or_threads_has_the_verdict_of_the_recording(
 def test_a_prefix_leaves_the_verdict_of_the_recording(prefix: str, recording: Path, tmp_path: Path) -> None:
     collect_folder(recording, tmp_path, PREFIXES[prefix], LAYOUTS["stock"])
     found = answer(read_logs([tmp_path]))
-    assert (found.verdict, found.counts.used) == (TraceVerdict.CONSISTENT, 1209)
+    assert (found.verdict, found.counts.used) == (TraceVerdict.CONSISTENT, 1225)
 
 
 def test_containers_of_one_file_may_have_different_layouts(
@@ -314,7 +314,7 @@ def test_records_that_lost_all_lines_but_the_first_are_known_by_their_words(reco
         to.parent.mkdir(exist_ok=True)
         to.write_bytes(without_continuations(path.read_bytes()))
     found = answer(read_logs([tmp_path]))
-    assert (found.verdict, found.counts.used) == (TraceVerdict.CONSISTENT, 1209)
+    assert (found.verdict, found.counts.used) == (TraceVerdict.CONSISTENT, 1225)
 
 
 def test_files_that_overlap_are_counted_once(recording: Path, original: LogReading, tmp_path: Path) -> None:

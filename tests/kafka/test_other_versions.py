@@ -30,12 +30,12 @@ class Other:
 AGAIN = frozenset({"again-0#2", "again-0#3", "again-1#2", "again-1#3"})
 WIPED = frozenset({"audit-0#2", "audit-1#2", "orders-0#2", "orders-1#2", "orders-2#2"})
 OTHERS = [
-    Other("zookeeper-0.11.0.3", 3310, AGAIN),
-    Other("zookeeper-1.0.2", 6347, AGAIN),
-    Other("zookeeper-1.1.1", 6310, AGAIN | {"again-0#4", "again-1#4"}),
-    Other("zookeeper-2.2.2", 6120, frozenset()),
-    Other("zookeeper-2.6.3", 1495, AGAIN | WIPED, wiped=1),
-    Other("zookeeper-3.0.2", 2707, AGAIN),
+    Other("zookeeper-0.11.0.3", 3382, AGAIN),
+    Other("zookeeper-1.0.2", 6429, AGAIN),
+    Other("zookeeper-1.1.1", 6394, AGAIN | {"again-0#4", "again-1#4"}),
+    Other("zookeeper-2.2.2", 6196, frozenset()),
+    Other("zookeeper-2.6.3", 1511, AGAIN | WIPED, wiped=1),
+    Other("zookeeper-3.0.2", 2766, AGAIN),
     Other("kraft-3.3.2", 1976, AGAIN | {"again-0#4", "again-1#4"}),
     Other("kraft-3.7.2", 1621, AGAIN | WIPED, wiped=1),
     Other("kraft-4.1.1", 3815, AGAIN | {"again-0#4", "again-1#4"}, wiped=1),

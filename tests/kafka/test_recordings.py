@@ -33,13 +33,13 @@ class Recording:
 
 
 RECORDINGS = [
-    Recording("A0", "2.8.2", 780, 780, ("broker-3",)),
-    Recording("A1", "2.8.2", 1209, 1207, ("broker-2", "broker-1", "broker-3", "broker-2#2", "broker-3#2")),
+    Recording("A0", "2.8.2", 796, 796, ("broker-3",)),
+    Recording("A1", "2.8.2", 1225, 1223, ("broker-2", "broker-1", "broker-3", "broker-2#2", "broker-3#2")),
     Recording(
         "A2",
         "2.8.2",
-        1237,
-        1229,
+        1276,
+        1268,
         ("broker-2", "broker-3", "broker-1", "broker-3"),
         # the one paused, the other cut off from ZooKeeper
         frozenset({("broker-2", 1), ("broker-3", 2)}),
@@ -47,16 +47,16 @@ RECORDINGS = [
     Recording(
         "A3",
         "2.8.2",
-        1679,
-        1671,
+        1697,
+        1689,
         ("broker-3", "broker-2", "broker-3#2", "broker-2", "broker-3#3"),
         frozenset({("broker-2", 2)}),
     ),
     Recording(
         "A4",
         "2.8.2",
-        1521,
-        1510,
+        1531,
+        1520,
         ("broker-3", "broker-1", "broker-3"),
         # twice, the controller was cut off from ZooKeeper and went on acting
         frozenset({("broker-3", 1), ("broker-1", 2)}),
@@ -64,21 +64,21 @@ RECORDINGS = [
     Recording(
         "A6",
         "2.4.1",
-        4971,
-        4962,
+        5015,
+        5006,
         ("broker-2", "broker-1", "broker-3", "broker-2#2"),
         frozenset({("broker-1", 2), ("broker-3", 3)}),
     ),
-    Recording("A9", "2.8.2", 1674, 1664, ("broker-3", "broker-3", "broker-2#3", "broker-3#2")),
+    Recording("A9", "2.8.2", 1685, 1675, ("broker-3", "broker-3", "broker-2#3", "broker-3#2")),
     Recording(
         "B1",
         "3.9.1",
-        2100,
-        2093,
+        2111,
+        2104,
         ("broker-3", "broker-1", "broker-2", "broker-1", "broker-3#2"),
         frozenset({("broker-1", 2)}),
     ),
-    Recording("B3", "3.9.1", 1555, 1550, ("broker-1", "broker-2", "broker-1#2", "broker-3#2")),
+    Recording("B3", "3.9.1", 1591, 1586, ("broker-1", "broker-2", "broker-1#2", "broker-3#2")),
 ]
 
 
