@@ -16,6 +16,7 @@ NAMES = (
     "native",
     "pinned",
     "readers",
+    "service",
     "spark",
     "spark_logs",
     "spark_table",

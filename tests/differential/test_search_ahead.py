@@ -10,7 +10,7 @@ import pytest
 
 from assay.grammar.load import load_text
 from assay.traces.binding import bind
-from assay.traces.events import Event, LogRecord, Place, ProcessRun
+from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
 from assay.traces.order import order
 from assay.traces.plan import sized_kernel
 from assay.traces.search.explore import Limits, Search
@@ -92,7 +92,9 @@ def written(random: Random) -> list[Event]:
             here_before = here[place]
             top = level = here_before if kind == "Swapped" else level
         stated = random.randrange(4) if random.random() < 0.08 else level
-        fields = {"level": stated} if kind in ("Rose", "Fell", "Top") else {"place": place, "level": stated}
+        fields: dict[str, Field] = (
+            {"level": stated} if kind in ("Rose", "Fell", "Top") else {"place": place, "level": stated}
+        )
         node = random.choice(sorted(lines))
         lines[node] += 1
         last[node] = max(last[node], time + random.randint(0, 2))

@@ -1,0 +1,85 @@
+"""How fast are logs of a user's own service validated? Lines of JSON, of a lock with tokens (`lock.assay`), all of them pinned and none about a slice.
+
+`python -m benchmarks service [COUNT…]`
+
+Of so many events each (2,000, 20,000 and 100,000 if none is given) three logs: one that is right, the same by a clause that bounds no delay, and one with a
+stale write in its middle. What is written out is processor seconds of one process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from time import process_time
+
+from assay.grammar.load import Loaded, load_spec
+from assay.traces.read import read_logs
+from assay.traces.validate import validate
+
+Line = dict[str, object]
+Entry = dict[str, str | int]
+
+SPEC = Path(__file__).with_name("lock.assay")
+COUNTS = 2_000, 20_000, 100_000
+CLIENTS = 8
+APART = 20
+"""Milliseconds between two lines."""
+
+
+def lines(arguments: Sequence[str]) -> Iterator[Line]:
+    """Three lines for each number of events."""
+    if wrong := [each for each in arguments if not each.isdigit()]:
+        raise ValueError(f"no number of events: {', '.join(wrong)}")
+    loaded = load_spec(SPEC)
+    for count in map(int, arguments or map(str, COUNTS)):
+        healthy = written(count)
+        yield _measured(loaded, "right", healthy, "near")
+        yield _measured(loaded, "right, no bound", healthy, "anywhere")
+        yield _measured(loaded, "a stale write", with_stale_write(healthy), "near")
+
+
+def written(count: int) -> list[Entry]:
+    """What the clients say of some turns, of at least so many lines."""
+    random, entries, token, time = Random(1), list[Entry](), 0, 1_700_000_000_000
+    while len(entries) < count:
+        token += 1
+        node = f"c{random.randrange(CLIENTS)}"
+        kinds = ["Acquired", *["Written"] * random.randint(1, 6), "Released"]
+        for kind in kinds:
+            time += APART
+            entries.append({"event": kind, "time": time, "node": node, "token": token})
+    return entries
+
+
+def with_stale_write(entries: Sequence[Entry]) -> list[Entry]:
+    """The same with the token of before in a write in the middle, after one with the right token."""
+    middle = range(len(entries) // 2, len(entries))
+    at = next(at for at in middle if entries[at - 1]["event"] == entries[at]["event"] == "Written")
+    return [*entries[:at], {**entries[at], "token": int(entries[at]["token"]) - 1}, *entries[at + 1 :]]
+
+
+def _measured(loaded: Loaded, what: str, entries: Sequence[Entry], clause: str) -> Line:
+    load = os.getloadavg()[0]
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "lock.jsonl"
+        file.write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
+        begun = process_time()
+        events = read_logs([str(file)]).events
+        read = process_time()
+        found = validate(loaded, events, clause=clause)
+    taken = process_time() - read
+    return {
+        "benchmark": "service",
+        "log": what,
+        "events": len(entries),
+        "verdict": found.verdict.value,
+        "mismatches": len(found.violations),
+        "cpu_seconds_reading": round(read - begun, 2),
+        "cpu_seconds_validating": round(taken, 2),
+        "events_a_cpu_second": round(len(entries) / taken),
+        "load_before": round(load, 2),
+    }

@@ -1,0 +1,65 @@
+"""What is asked about a log of a service grows with the log, not with its square."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from benchmarks.service import SPEC, Entry, with_stale_write, written
+
+from assay.grammar.load import load_spec
+from assay.traces.events import Event
+from assay.traces.order import Item
+from assay.traces.read import read_logs
+from assay.traces.search.footprint import Call, Condition
+from assay.traces.search.interference import Footprints
+from assay.traces.search.occurrences import Near
+from assay.traces.validate import validate
+from assay.traces.validation import TraceVerdict, Validation
+
+
+def events_of(folder: Path, entries: Sequence[Entry]) -> list[Event]:
+    file = folder / "lock.jsonl"
+    file.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    return list(read_logs([str(file)]).events)
+
+
+def answer(folder: Path, entries: Sequence[Entry], clause: str) -> Validation:
+    return validate(load_spec(SPEC), events_of(folder, entries), clause=clause)
+
+
+@pytest.mark.parametrize("clause", ["near", "anywhere"])
+def test_each_line_is_compared_with_few_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clause: str) -> None:
+    asked = [0]
+    helps, may_precede = Footprints.helps, Near.may_precede
+
+    def counted(self: Footprints, call: Call, condition: Condition) -> bool:
+        asked[0] += 1
+        return helps(self, call, condition)
+
+    def counted_too(self: Near, other: Item, item: Item) -> bool:
+        asked[0] += 1
+        return may_precede(self, other, item)
+
+    monkeypatch.setattr(Footprints, "helps", counted)
+    monkeypatch.setattr(Near, "may_precede", counted_too)
+    taken = []
+    for count in (200, 800):
+        asked[0] = 0
+        entries = written(count)
+        assert answer(tmp_path, entries, clause).verdict is TraceVerdict.CONSISTENT
+        taken.append(asked[0] / len(entries))
+    assert 0 < taken[1] < 1.5 * taken[0] < 60
+
+
+@pytest.mark.parametrize("clause", ["near", "anywhere"])
+def test_a_stale_write_in_a_long_log_is_the_only_mismatch(tmp_path: Path, clause: str) -> None:
+    entries = with_stale_write(written(400))
+    found = answer(tmp_path, entries, clause)
+    assert found.verdict is TraceVerdict.INCONSISTENT
+    (violation,) = found.violations
+    place = next(at for at, (one, other) in enumerate(zip(entries, written(400), strict=True), 1) if one != other)
+    assert violation.event.record.place.line == place
+    assert violation.blame[0].parts[0].label == "not_stale"
