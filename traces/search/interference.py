@@ -205,7 +205,6 @@ class Interference:
     def __init__(self, prints: Footprints, order: Order, items: Iterable[Item], window: float = inf) -> None:
         self.prints = prints
         self.model = prints.model
-        self.order = order
         self._near = Near(order, window)
         self._occurrences = Occurrences()
         self._calls: dict[Call, None] = {}
@@ -219,26 +218,29 @@ class Interference:
 
     def within(self, window: float) -> Interference:
         """The same for searches that stay near the order of time."""
-        other = Interference(self.prints, self.order, (), window)
-        other._occurrences, other._calls, other._opaque = self._occurrences, self._calls, self._opaque
-        return other
+        return self._of_same(Near(self._near.order, window))
 
     def with_item(self, order: Order, item: Item | None) -> Interference:
         """The same for an order in which this item took another's place, or one was left out.
 
         What the other item could do is still reckoned with, which spares less and loses nothing.
         """
-        if item is None or self._does_no_more(item):
-            return self
-        other = Interference(self.prints, order, (), self._near.window)
-        other._opaque, other._calls = dict(self._opaque), dict(self._calls)
-        other._occurrences = Occurrences(self._occurrences)
-        other._enter(item)
+        other = self._of_same(Near(order, self._near.window))
+        if item is not None and not self._does_no_more(item):
+            other._opaque, other._calls = dict(self._opaque), dict(self._calls)
+            other._occurrences = Occurrences(self._occurrences)
+            other._enter(item)
+        return other
+
+    def _of_same(self, near: Near) -> Interference:
+        """Of the same items in another order, or for other searches."""
+        other = Interference(self.prints, near.order, (), near.window)
+        other._occurrences, other._calls, other._opaque = self._occurrences, self._calls, self._opaque
         return other
 
     def _does_no_more(self, item: Item) -> bool:
         """Whether the item in its place, at the same time, could do all that this one can."""
-        before = self.order.streams[item.stream].items[item.position]
+        before = self._near.order.streams[item.stream].items[item.position]
         same = (before.earliest, before.latest) == (item.earliest, item.latest)
         mine, its = self._may_be(item), self._may_be(before)
         return same and mine is not None and its is not None and mine <= its
@@ -265,7 +267,7 @@ class Interference:
         """When the first of what is still to come ended at the latest."""
         known, least = self._first
         if known != cursors:
-            streams = zip(self.order.streams, cursors, strict=True)
+            streams = zip(self._near.order.streams, cursors, strict=True)
             least = min((s.items[at].latest for s, at in streams if at < len(s.items)), default=inf)
             self._first = cursors, least
         return least
