@@ -43,6 +43,8 @@ from assay.grammar.diagnostics import NOWHERE
 ENGINE = "prove"
 ROUNDS = (2.0, 15.0, 120.0)
 """Processor seconds for each property in each round: what is proved in one helps in the next."""
+OF_BOUND = 15.0
+"""Processor seconds for showing that no run hits a bound."""
 SHORTENING = 10.0
 """Seconds for making a counterexample as short as can be."""
 FEW = 40
@@ -141,9 +143,11 @@ class _Prover:
         if any(question.kind == "reachable" for question in self._proved_questions):
             accepted = frozenset()  # what is not reachable is so for good only where nothing was cut
         asked = self._system.cuts.keys() - self._search.bounds.keys() - accepted
-        self._unhit = Unhit(self._system, initial, self._known, self._search_of_all).of(asked, self._budget)
+        self._unhit = Unhit(self._system, initial, self._known, self._search_of_all).of(
+            asked, lambda: self._budget(OF_BOUND)
+        )
 
-    def _budget(self, seconds: float = ROUNDS[1]) -> Callable[[], bool]:
+    def _budget(self, seconds: float) -> Callable[[], bool]:
         """What says that so many processor seconds are over, counted from now."""
         begun = time.process_time()
         return lambda: self._expired() or time.process_time() - begun > seconds
