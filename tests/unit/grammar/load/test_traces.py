@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from assay.grammar import kernel
+from assay.grammar.diagnostics import SpecError
 from assay.grammar.kernel_types import AtomType, RangeType
 from assay.grammar.load import load_text
 
@@ -95,6 +96,14 @@ def test_the_rest_of_a_clause_is_kept(kernel_of: KernelOf) -> None:
 def test_mistakes_in_a_clause_are_reported(codes_of: CodesOf, lines: tuple[str, ...], codes: list[str]) -> None:
     block = "".join(f"    {line}\n" for line in lines)
     assert sorted(codes_of(SPEC + "trace logs:\n" + block)) == codes
+
+
+def test_a_field_keeps_the_name_that_it_has_in_the_log() -> None:
+    with pytest.raises(SpecError) as caught:
+        load_text(SPEC + "trace logs:\n    from kafka\n    on A(epoch: Epoch): lose\n")
+    (found,) = caught.value.diagnostics
+    advice = "a field is called as in the log: give the other another name"
+    assert (found.code, found.notes[-1].message) == ("E104", advice)
 
 
 def test_two_clauses_have_two_names(codes_of: CodesOf) -> None:
