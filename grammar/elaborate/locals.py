@@ -9,6 +9,8 @@ from assay.grammar.elaborate.names import span_of
 from assay.grammar.kernel_types import Type
 from assay.grammar.scope import AtomEntity, Entity, Scope, ValueEntity
 
+ADVICE = "choose another name"
+
 
 def hidden_by(name: str, scope: Scope) -> Entity | None:
     """What a local of that name would hide: a local, or a name that the module itself declares.
@@ -19,7 +21,7 @@ def hidden_by(name: str, scope: Scope) -> Entity | None:
     return None if isinstance(entity, AtomEntity) else entity
 
 
-def check_new(name: syntax.Name, cx: Context, advice: str = "choose another name") -> None:
+def check_new(name: syntax.Name, cx: Context, advice: str = ADVICE) -> None:
     """Report a local name that would hide another one."""
     entity = hidden_by(name.text, cx.scope)
     if entity is not None:
@@ -32,9 +34,7 @@ def check_new(name: syntax.Name, cx: Context, advice: str = "choose another name
         )
 
 
-def declare(
-    name: syntax.Name, type_: Type, cx: Context, advice: str = "choose another name"
-) -> tuple[kernel.Local, Scope]:
+def declare(name: syntax.Name, type_: Type, cx: Context, advice: str = ADVICE) -> tuple[kernel.Local, Scope]:
     """A new local with a unique name, and the scope in which it is visible."""
     check_new(name, cx, advice)
     local = kernel.Local(type_, cx.fresh(name.text), span=name.span)

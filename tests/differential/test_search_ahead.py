@@ -80,6 +80,7 @@ def written(random: Random) -> list[Event]:
     here, top, time = {"a": 0, "b": 0}, 0, 100
     events: list[Event] = []
     lines, last = {"n1": 0, "n2": 0, "n3": 0}, {"n1": 0, "n2": 0, "n3": 0}
+    ahead = {node: random.randint(0, 1) for node in lines}  # of the clocks
     for _ in range(random.randint(4, 7)):
         place, level, time = random.choice("ab"), random.randrange(4), time + random.choice((0, 1, 2))
         top = 3 if top == 2 and random.random() < 0.2 else top
@@ -98,7 +99,7 @@ def written(random: Random) -> list[Event]:
         )
         node = random.choice(sorted(lines))
         lines[node] += 1
-        last[node] = max(last[node], time + random.randint(0, 2))
+        last[node] = max(last[node], time + ahead[node] + random.randint(0, 2))
         record = LogRecord(Place(f"{node}.log", lines[node], 0), last[node], "INFO", "toy", None, kind)
         events.append(Event(kind, kind, MappingProxyType(fields), record, ProcessRun(node, 1)))
     return events

@@ -258,7 +258,7 @@ class Interference:
     def _enter(self, item: Item) -> None:
         calls = self._may_be(item)
         if calls is None:
-            self._opaque[item.stream] = max(item.position, self._opaque.get(item.stream, -1))
+            _note(self._opaque, item)
         for call in calls or ():
             self._calls[call] = None
             self._occurrences.add(Occurrence(item, call), (write.place for write in self.prints.of(call).writes))
@@ -310,8 +310,7 @@ class Interference:
                 tuple(r.condition for r in way if self._is_lasting(r.condition)) for way in self._rescuable(item)
             )
             if doom and all(doom):
-                lasts = found.setdefault(doom, {})
-                lasts[item.stream] = max(item.position, lasts.get(item.stream, -1))
+                _note(found.setdefault(doom, {}), item)
         return {doom: tuple(lasts.items()) for doom, lasts in found.items()}
 
     def _is_lasting(self, condition: Condition) -> bool:
@@ -360,9 +359,8 @@ class Interference:
             return True
         for each in scan.onward(self._occurrences, self._near, self._least(cursors)):
             if self.prints.helps(each.call, rescue.condition):
-                stream, position = each.item.stream, each.item.position
-                found[stream] = max(position, found.get(stream, -1))
-                if cursors[stream] <= position:
+                _note(found, each.item)
+                if cursors[each.item.stream] <= each.item.position:
                     return True
         return scan.left <= 0
 
@@ -421,8 +419,7 @@ class Interference:
             rescue = None if dooming is None else self._rescue(dooming, threats.scan.item)
             threat = threats.known[occurrence.call] = Threat(rescue, {})
         assert threat.found is not None, "it is no hidden step"
-        stream, position = occurrence.item.stream, occurrence.item.position
-        threat.found[stream] = max(position, threat.found.get(stream, -1))
+        _note(threat.found, occurrence.item)
         return threat
 
     def _threatens(self, threat: Threat, cursors: Cursors) -> bool:
@@ -433,6 +430,11 @@ class Interference:
 
 def _calls(item: Item) -> list[k.ActionCall]:
     return [call for step in item.observation.rule.steps for call in step]
+
+
+def _note(lasts: dict[int, int], item: Item) -> None:
+    """An item among the last ones of their streams."""
+    lasts[item.stream] = max(item.position, lasts.get(item.stream, -1))
 
 
 def to_come(lasts: Iterable[tuple[int, int]], cursors: Cursors) -> bool:
