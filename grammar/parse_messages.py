@@ -257,6 +257,12 @@ def _second_let(fault: Fault) -> Finding | None:
     return replace(_general(fault), notes=("each name has its own: `let a = e: let b = f: …`",))
 
 
+def _slice(fault: Fault) -> Finding | None:
+    if "_BY" not in fault.accepted or not fault.line or str(fault.line[0]) != "slice":
+        return None
+    return replace(_general(fault), notes=("a set comes first, whose elements the slices are: `slice Order by order`",))
+
+
 def _colon(fault: Fault) -> Finding | None:
     if "_COLON" not in fault.accepted:
         return None
@@ -276,6 +282,7 @@ _CASES: tuple[Callable[[Fault], Finding | None], ...] = (
     _statement,
     _operator,
     _second_let,
+    _slice,
     _colon,
 )
 

@@ -10,6 +10,7 @@ from assay.checker.evaluate.traverse import children, descendants
 from assay.checker.evaluate.undefined import Undefined
 from assay.checker.print_kernel import Sources, expression_text
 from assay.grammar import kernel as k
+from assay.grammar import kernel_types as t
 from assay.grammar.values import Value
 from assay.traces.search.model import Model
 from assay.traces.validation import FailedPart
@@ -151,9 +152,13 @@ def reads_place(expr: k.Expr) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Prints expressions as the spec's author wrote them."""
+    """Prints expressions as the spec's author wrote them.
+
+    Values of the set ``unsaid`` are left out: of those that slices are named after a slice has but one, which stands for itself under any name.
+    """
 
     sources: Sources
+    unsaid: str | None = None
 
     def part(self, kind: str, label: str, atom: Atom) -> FailedPart:
         """A failed part in words."""
@@ -163,7 +168,11 @@ class Writer:
         return FailedPart(kind, label, text, atom.expr.span, self._values(atom.log), self._values(atom.model))
 
     def _values(self, stated: tuple[Stated, ...]) -> tuple[tuple[str, str], ...]:
-        return tuple((self._text(each.expr), show_value(each.value, each.expr.type)) for each in stated)
+        told = (each for each in stated if not self._is_unsaid(each.expr.type))
+        return tuple((self._text(each.expr), show_value(each.value, each.expr.type)) for each in told)
+
+    def _is_unsaid(self, type_: t.Type) -> bool:
+        return isinstance(type_, t.AtomType) and type_.sort.name == self.unsaid
 
     def _text(self, expr: k.Expr) -> str:
         return expr.name.partition("'")[0] if isinstance(expr, k.Local) else expression_text(expr, self.sources)

@@ -11,6 +11,7 @@ from assay.traces.identity import Node, NodeFiles, Runs, group_by_node, node_nam
 from assay.traces.log_events import LogEvents
 from assay.traces.readers.reading import FileReading
 from assay.traces.sessions import SessionTimeline
+from assay.traces.stated_events import StatedEvents
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def _json_streams(readings: Sequence[FileReading]) -> list[Stream]:
             run = ProcessRun(event.node or names[reading.origin.folder], event.run)
             fields = {**event.fields, "node": run.node}
             found.setdefault((run, reading.file), []).append(Event(event.kind, "", fields, event.record, run))
-    return [Stream(run, file, tuple(events)) for (run, file), events in found.items()]
+    return [Stream(run, file, StatedEvents(events)) for (run, file), events in found.items()]
 
 
 def _runs_by_node(streams: Iterable[Stream]) -> dict[str, set[int]]:

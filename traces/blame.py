@@ -114,7 +114,7 @@ def _along(
     for call in steps[0]:
         taken = model.taken(call, seen.bound, state)
         if not taken:
-            yield call.action, min(_blocked(model, call, seen.bound, state), key=len)
+            yield call.action, _blocked(model, call, seen.bound, state)
         for step in taken:
             if len(steps) > 1:
                 yield from _along(model, item, steps[1:], step.state, start)
@@ -125,19 +125,20 @@ def _along(
                 yield call.action, [Obstacle("then", seen.rule.label, atom) for atom in failing(seen.rule.then, here)]
 
 
-def _blocked(model: Model, call: k.ActionCall, bound: Mapping[str, Value], state: int) -> Iterator[list[Obstacle]]:
-    """The obstacles of each instance of a call."""
+def _blocked(model: Model, call: k.ActionCall, bound: Mapping[str, Value], state: int) -> list[Obstacle]:
+    """The obstacles of the instance of a call that has the fewest, and of those of the one that gets farthest."""
     action = call.action
-    meaning = model.meanings.actions[action]
     wanted = model.wanted_or_none(call, bound)
     instances = [] if wanted is None else model.instances(action, wanted)
-    found = False
-    for arguments in instances[:INSTANCES_TRIED]:
-        for false in meaning.false_guards(model.states[state], arguments):
-            found = True
-            yield list(_guards(model, action, arguments, false, state)) or [_no_result(model, action)]
-    if not found:
-        yield [_no_instance(model, action)]
+    ways = [
+        ([*_guards(model, action, arguments, false.values(), state)], [-at for at in false])
+        for arguments in instances[:INSTANCES_TRIED]
+        for false in _ways_blocked(model, action, arguments, state)
+    ]
+    if not ways:
+        return [_no_instance(model, action)]
+    obstacles, _ = min(ways, key=lambda way: (len(way[0]) or 1, way[1]))
+    return obstacles or [_no_result(model, action)]
 
 
 def _guards(
@@ -146,8 +147,6 @@ def _guards(
     names = model.meanings.actions[action].names
     here = _with_lets(Situation(model, dict(zip(names, arguments, strict=True)), frozenset(names), state), action)
     for guard in false:
-        if guard.is_bound:
-            continue
         match guard.node:
             case k.Guard(_, label, condition):
                 for atom in failing(condition, here) or [Atom(condition, (), (), guard.undefined)]:
@@ -158,11 +157,26 @@ def _guards(
                 yield Obstacle("guard", guard.label, Atom(value, (), (), guard.undefined))
 
 
+def false_guards(model: Model, action: str, arguments: Sequence[Value], state: int) -> dict[int, FalseGuard]:
+    """What is false of an instance in a state, by its place in the action; for the way to pick that leaves the fewest, and of those for the one that gets farthest.
+
+    Guards go from who does it to how: what fails late is nearer to what was done than what fails at once.
+    """
+    ways = _ways_blocked(model, action, arguments, state)
+    return min(ways, key=lambda way: (len(way), [-at for at in way]), default={})
+
+
+def _ways_blocked(model: Model, action: str, arguments: Sequence[Value], state: int) -> Iterator[dict[int, FalseGuard]]:
+    """What is false for each way to pick, but for bounds."""
+    meaning = model.meanings.actions[action]
+    places = {id(node): at for at, node in enumerate(meaning.node.body)}
+    for way in meaning.false_guards(model.states[state], tuple(arguments)):
+        yield {places[id(each.node)]: each for each in way if not each.is_bound}
+
+
 def guards_in_the_way(model: Model, action: str, arguments: Sequence[Value], state: int) -> list[Obstacle]:
-    """The guards of an instance that are false in a state; for the way to pick that leaves the fewest."""
-    ways = model.meanings.actions[action].false_guards(model.states[state], tuple(arguments))
-    listed = ([*_guards(model, action, arguments, false, state)] for false in ways)
-    return min(listed, key=len, default=[])
+    """The same in its parts."""
+    return [*_guards(model, action, arguments, false_guards(model, action, arguments, state).values(), state)]
 
 
 def _with_lets(here: Situation, action: str) -> Situation:

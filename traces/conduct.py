@@ -9,6 +9,7 @@ from math import inf
 from assay.traces.order import Item
 from assay.traces.search.explore import Finding, Limits, Search, wider
 from assay.traces.search.path import Path
+from assay.traces.search.stepping import step_through
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,15 @@ Conclusion = Accepted | Rejected | Undecided
 
 
 def conclude(search: Search, beginnings: list[Path], options: Options) -> Conclusion:
+    """The log followed line by line; where that does not get to the end, a search."""
+    for beginning in beginnings if len(beginnings) == 1 else ():
+        stepped = step_through(search.model, search.frontier, beginning, NEAR[0])
+        if stepped is not None:
+            return Accepted(stepped)
+    return seek(search, beginnings, options)
+
+
+def seek(search: Search, beginnings: list[Path], options: Options) -> Conclusion:
     """Search within the clause's budget of hidden steps, and beyond it only to tell why there is nothing within."""
     nodes = max(1, options.nodes // OF_PARTIAL) if options.partial else options.nodes
     limits = Limits(search.model.plan.hidden_limit, nodes)

@@ -20,10 +20,11 @@ from assay.checker.array_code.array_function import ArrayFunction
 from assay.grammar.kernel import TracePlan
 from assay.traces.counting import Counting, Everywhere, Memory, Names
 from assay.traces.events import Event
-from assay.traces.log_events import Events, LogEvents, Traits, traits_of
+from assay.traces.log_events import Events, LogEvents, Traits
 from assay.traces.readers.narrow import Narrow
 from assay.traces.readers.rows import NEVER
 from assay.traces.readers.stretch import Numbers
+from assay.traces.stated_events import StatedEvents
 from assay.traces.statement import named_by
 
 T = TypeVar("T")
@@ -97,8 +98,8 @@ class EventTable(Events):
     """The events of several logs, one log after the other."""
 
     def __init__(self, parts: Iterable[Sequence[Event]], memory: Memory | None = None) -> None:
-        self.parts: tuple[Sequence[Event], ...] = tuple(
-            own for part in parts for own in (part.parts if isinstance(part, EventTable) else (part,))
+        self.parts: tuple[LogEvents | StatedEvents, ...] = tuple(
+            in_columns(own) for part in parts for own in (part.parts if isinstance(part, EventTable) else (part,))
         )
         self.memory = Memory() if memory is None else memory
         self._starts = [0, *accumulate(map(len, self.parts))]
@@ -130,7 +131,7 @@ class EventTable(Events):
             if begin < end:
                 part = self.parts[int(parts[begin])]
                 local = positions[begin:end] - self._starts[int(parts[begin])]
-                yield from part.at(local) if isinstance(part, LogEvents) else (part[each] for each in local.tolist())
+                yield from part.at(local)
 
     def hold(self, positions: Positions) -> None:
         """Make the events at some positions, and no others, before they are asked for: to make events of many logs by and by takes longer than all at once."""
@@ -144,7 +145,7 @@ class EventTable(Events):
             *_groups(np.searchsorted(self._starts, positions, side="right") - 1, positions), strict=True
         ):
             part, start = self.parts[number], self._starts[number]
-            fewer, places = part.only(own - start) if isinstance(part, LogEvents) else _only(part, own - start)
+            fewer, places = part.only(own - start)
             parts.append(fewer)
             kept.append(places + start)
         return EventTable(parts), np.concatenate(kept)
@@ -153,15 +154,14 @@ class EventTable(Events):
         """The traits of the events, and how many have them."""
         found: Counter[Traits] = Counter()
         for part in self.parts:
-            found.update(traits(part))
+            found.update(part.traits())
         return found
 
     def where(self, ask: Callable[[Traits], bool]) -> Numbers:
         """The positions of the events of such lines."""
         found: list[Numbers] = []
         for start, part in zip(self._starts, self.parts, strict=False):
-            own = part.told(ask) if isinstance(part, LogEvents) else [ask(traits_of(event)) for event in part]
-            found.append(np.flatnonzero(own) + start)
+            found.append(np.flatnonzero(part.told(ask)) + start)
         return np.concatenate([np.empty(0, np.int64), *found])
 
     def of_kind(self, kind: str | None) -> npt.NDArray[np.bool_]:
@@ -178,7 +178,7 @@ class EventTable(Events):
     @property
     def times(self) -> Numbers:
         """The times of all events; ``NEVER`` where they state none."""
-        return np.concatenate([np.empty(0, np.int64), *map(times, self.parts)])
+        return np.concatenate([np.empty(0, np.int64), *(part.times for part in self.parts)])
 
     def times_at(self, positions: Positions) -> Numbers:
         """The times of the events at some positions."""
@@ -220,9 +220,9 @@ class EventTable(Events):
     @cached_property
     def _resolutions(self) -> Narrow | None:
         """For how many milliseconds the time of each event stands; None if for one each."""
-        if all(int(_resolutions(part).max(initial=1)) == 1 for part in self.parts):
+        if all(int(part.resolutions.max(initial=1)) == 1 for part in self.parts):
             return None
-        return Narrow(np.concatenate([*map(_resolutions, self.parts)]))
+        return Narrow(np.concatenate([part.resolutions for part in self.parts]))
 
     def ends(self, positions: Positions) -> Numbers:
         """Up to when events were written, in milliseconds since the epoch; counted from 0 where that is not known."""
@@ -243,27 +243,19 @@ class EventTable(Events):
         return statements.counting.each(what, statements.known.tolist(), lambda which: self.at(examples[which]), make)
 
 
-def _only(part: Sequence[Event], positions: Numbers) -> tuple[Sequence[Event], Numbers]:
-    return [part[at] for at in positions.tolist()], positions
+def in_columns(part: Sequence[Event]) -> LogEvents | StatedEvents:
+    """The events of one log, to be asked for what they have in common."""
+    return part if isinstance(part, LogEvents | StatedEvents) else StatedEvents(part)
 
 
 def times(part: Sequence[Event]) -> Numbers:
     """The times of some events; ``NEVER`` where they state none."""
-    if isinstance(part, LogEvents):
-        return part.times
-    stated = (event.record.time for event in part)
-    return np.fromiter((NEVER if time is None else time for time in stated), np.int64, len(part))
+    return in_columns(part).times
 
 
 def traits(part: Sequence[Event]) -> Counter[Traits]:
     """The traits of some events, and how many have them."""
-    return part.traits() if isinstance(part, LogEvents) else Counter(map(traits_of, part))
-
-
-def _resolutions(part: Sequence[Event]) -> Numbers:
-    if isinstance(part, LogEvents):
-        return part.resolutions
-    return np.fromiter((event.record.resolution for event in part), np.int64, len(part))
+    return in_columns(part).traits()
 
 
 def _groups(keys: Numbers, values: Numbers) -> tuple[list[int], list[Numbers]]:

@@ -163,7 +163,8 @@ class Joiner:
         self.joint = joint
         self.visited = 0
         self.model = Model(joint.split.kernel, joint.split.plan_of_slices(joint.plan))
-        self.blamer = Blamer(joint.split.kernel, joint.writer)
+        writer = replace(joint.writer, unsaid=joint.split.slicing.sort.name)
+        self.blamer = Blamer(joint.split.kernel, writer)
         names = {joint.split.kernel.variables[i].name for i in joint.split.own}
         properties = (p for p in joint.split.kernel.properties if speaks_of(p, names))
         self.properties = Properties(self.model, properties)

@@ -60,8 +60,9 @@ class _Outer:
                 self._speaking[number] = True
                 self._ending[number] |= not stretches.is_repeatable(rule)
                 if rule.steps:
-                    column = asked.setdefault(id(rule), np.full(count, _NOTHING, np.int32))
-                    column[number] = values.setdefault(Chosen(0, at, views[at]).values, len(values))
+                    if id(rule) not in asked:
+                        asked[id(rule)] = np.full(count, _NOTHING, np.int32)
+                    asked[id(rule)][number] = values.setdefault(Chosen(0, at, views[at]).values, len(values))
         self._asked = tuple(asked.values())
 
     def of(self, positions: Numbers, numbers: Numbers) -> Numbers:

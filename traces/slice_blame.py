@@ -16,7 +16,7 @@ from assay.checker.evaluate.outcome import Successor
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.traces.atoms import Atom, Situation, Writer, failing
-from assay.traces.blame import Obstacle, guards_in_the_way, obstacles_of
+from assay.traces.blame import Obstacle, false_guards, guards_in_the_way, obstacles_of
 from assay.traces.history import Deed, Frontier, History, Trail, Write
 from assay.traces.order import Item
 from assay.traces.search.model import ANY, Taken, Wanted
@@ -29,22 +29,34 @@ POSITIONS_TRIED = 12
 """At how many positions of the shared execution an explanation is sought."""
 
 
+Strain = tuple[bool, int, int]
+NO_STRAIN: Strain = False, 0, 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Attempt:
     """A way on that would be one if the guards of its last step were true and the lines that disagree said what was done.
 
-    ``noticed`` is the trail to the write that they are lines of: this write, or the one before it.
+    ``noticed`` is the trail to the write that they are lines of: this write, or the one before it. ``far`` is at which statement of the action
+    the first false guard is, and ``aside`` that the action is one of logs alone, which a false guard says that this is not.
     """
 
     trail: Trail
     noticed: Trail
     guards: int
     odd: tuple[Item, ...]
+    aside: bool = False
+    far: int = 0
 
     @property
     def cost(self) -> int:
         """The number of obstacles; a broken rule is one, however many of its guards say so."""
         return min(self.guards, 1) + len(self.odd)
+
+    @property
+    def strain(self) -> Strain:
+        """How unlike the action this is: guards go from who does it to how, so that one which fails late is nearer than one which fails at once."""
+        return self.aside, self.guards, -self.far
 
 
 class Blamer:
@@ -73,12 +85,12 @@ class Blamer:
             if sum(attempt.cost < lines for attempt in found.values()) >= most:
                 break
             for onward, odd in (way for way in ways if len(way[1]) == lines):
-                attempt = Attempt(onward, onward, self._false_guards(history, onward), odd)
+                attempt = self._attempt(history, onward, odd)
                 key = onward.own, onward.taken[-1].action, odd
                 known = found.get(key)
-                if known is None or attempt.guards < known.guards:
+                if known is None or attempt.strain < known.strain:
                     found[key] = attempt
-        return sorted(found.values(), key=lambda attempt: (attempt.cost, attempt.guards))[:most]
+        return sorted(found.values(), key=lambda attempt: (attempt.cost, attempt.strain))[:most]
 
     def _of_action(
         self, history: History, write: Write, before: Trail, action: str, wanted: Wanted
@@ -93,12 +105,12 @@ class Blamer:
                 onward = Trail(history.own(after), before.position, before.before, write, start, (), (taken,))
                 yield onward, odd_lines(history, write, start, after)
 
-    def _false_guards(self, history: History, onward: Trail) -> int:
-        """How many guards stand in the way of the step of a trail."""
+    def _attempt(self, history: History, onward: Trail, odd: tuple[Item, ...]) -> Attempt:
+        """The step at the end of a trail with the guards that stand in its way; for the way to pick that is nearest."""
         taken = onward.taken[-1]
-        arguments = tuple(value for _, value in taken.arguments)
-        false = history.model.meanings.actions[taken.action].false_guards(history.model.states[onward.start], arguments)
-        return min((sum(not each.is_bound for each in way) for way in false), default=0)
+        false = false_guards(history.model, taken.action, [value for _, value in taken.arguments], onward.start)
+        aside = bool(false) and is_of_logs_alone(history.model.meanings.actions[taken.action].node)
+        return Attempt(onward, onward, len(false), odd, aside, min(false, default=0))
 
     def broken_guards(self, history: History, attempt: Attempt, write: Write) -> list[Violation]:
         """The violation that an attempt whose guards are false is, at the line that says what was done."""
@@ -112,12 +124,18 @@ class Blamer:
         return [self.violation(first, taken.action, obstacles)]
 
     def disagreement(self, history: History, line: Item, start: int, after: int, action: str) -> Violation:
-        """A line that says something else than a write did."""
+        """A line that says something else than a write did; of its outcome, or else that it was another action, which then was not possible."""
         kind = "then" if line.observation.pinned else "observe"
         obstacles = [
             Obstacle(kind, line.observation.rule.label, atom) for atom in disagreeing(history, line, start, after)
         ]
+        if not obstacles and line.observation.rule.steps:
+            others = obstacles_of(history.model, line, start)
+            action, obstacles = min(others, key=lambda each: self._unlike(history, *each), default=(action, []))
         return self.violation(line, action, obstacles)
+
+    def _unlike(self, history: History, action: str, obstacles: Sequence[Obstacle]) -> tuple[bool, int]:
+        return is_of_logs_alone(history.model.meanings.actions[action].node), len(obstacles)
 
     def deed(self, history: History, frontier: Frontier, deed: Deed) -> Violation:
         """What stands in the way of something that is no write."""
@@ -135,6 +153,17 @@ class Blamer:
         parts = tuple(self.writer.part(each.kind, each.label, each.atom) for each in obstacles)
         event = line.observation.event
         return Violation(event, action, (Blame(event, action, parts),), _repair(line, parts))
+
+
+def is_of_logs_alone(action: k.Action) -> bool:
+    """Whether no search takes an action, however it is bounded: it stands for what logs leave open."""
+    return any(
+        isinstance(each, k.Guard)
+        and each.kind == "bound"
+        and isinstance(each.condition, k.Const)
+        and each.condition.value is False
+        for each in action.body
+    )
 
 
 def _repair(line: Item, parts: Sequence[FailedPart]) -> Repair:

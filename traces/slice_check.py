@@ -26,7 +26,7 @@ from assay.traces.history import (
     with_number,
 )
 from assay.traces.order import Item
-from assay.traces.slice_blame import Attempt, Blamer, disagreeing, odd_lines
+from assay.traces.slice_blame import NO_STRAIN, Attempt, Blamer, Strain, disagreeing, odd_lines
 from assay.traces.slice_findings import Asked, Findings, Gap, Odd
 from assay.traces.validation import Violation
 from assay.traces.views import HIDDEN_TRIED
@@ -37,8 +37,8 @@ ATTEMPTS_TRIED = 6
 AHEAD = 6
 """How many entries after a mismatch decide between its explanations."""
 
-_ONE_LINE = 1, 1, 0
-_SEVERAL_OBSTACLES = 2, 0, 0
+_ONE_LINE = 1, 1, NO_STRAIN
+_SEVERAL_OBSTACLES = 2, 0, NO_STRAIN
 """Ranks of explanations. Below the first are writes that broke a rule, with which all lines agree: to doubt the write before ranks no lower. Where what
 the lines name has one obstacle, no action that they do not name is looked for.
 """
@@ -329,9 +329,9 @@ class SliceCheck:
     def _attempts(self, write: Write, *, named: bool) -> list[Attempt]:
         return self.blamer.attempts(self.history, self.frontier, write, ATTEMPTS_TRIED, named=named)
 
-    def _rank(self, attempt: Attempt, ahead: Sequence[Entry]) -> tuple[int, int, int]:
+    def _rank(self, attempt: Attempt, ahead: Sequence[Entry]) -> tuple[int, int, Strain]:
         """How much has to be assumed for an explanation, in all, of lines that disagree, and of guards that are false."""
-        return attempt.cost + self._failures(attempt.trail, ahead[:AHEAD]), len(attempt.odd), attempt.guards
+        return attempt.cost + self._failures(attempt.trail, ahead[:AHEAD]), len(attempt.odd), attempt.strain
 
     def _failures(self, trail: Trail, ahead: Sequence[Entry]) -> int:
         """How many of the entries that follow have no way on; none is asked for after a write that has none."""

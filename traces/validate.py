@@ -21,7 +21,7 @@ from assay.traces.event_table import EventTable, fields_read
 from assay.traces.events import Event
 from assay.traces.guide import guide
 from assay.traces.join import Joint, SliceAnswer, joint
-from assay.traces.memory import give_back
+from assay.traces.memory import give_back, unsearched
 from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
 from assay.traces.plan import Needing, kernel_for, of_parts, of_versions, strict, trace_plan
@@ -144,7 +144,8 @@ def validate_shared(
 
     Where ``levels`` are given, only what events of these levels mean is asked.
     """
-    found = check(loaded, events, clause=clause, options=options)
+    with unsearched():
+        found = check(loaded, events, clause=clause, options=options)
     findings, model = found.findings, found.search.model
     run = None if findings.path is None else execution(model, findings.path)
     unjoined = Tally() if found.joint is not None else _unjoined(found.parts.slices)
@@ -212,7 +213,7 @@ def check(
     compared = compared_events(model, parts.shared, read)
     search = Search(model, Frontier(compared))
     writer = Writer(loaded.sources)
-    findings = proceed(search, writer, options) if compared.streams else Findings()
+    findings = proceed(search, writer, options) if compared.streams or parts.slices else Findings()
     findings.violations[:0] = [violation_of(misfit) for misfit in read.tally.misfits]
     joined = None
     if divided is not None and findings.path is not None:
@@ -267,10 +268,11 @@ def conclusion(
     """The answer about a whole log, of the answers about what is shared and about each slice, in the order of the slices; and about all together."""
     tally = sum_of([shared.tally, *(each.tally for each in answers)])
     results = tuple(_decided(each.result, whole) for each in answers)
+    checked = shared.checked or any(each.tally.used for each in answers)
     violations = (*shared.violations, *_violated(answers), *(whole.violations if whole is not None else ()))
     return Validation(
-        verdict=_verdict(shared, violations, results, whole),
-        reason=_reason(shared, violations, results, whole),
+        verdict=_verdict(shared, violations, results, whole, checked=checked),
+        reason=_reason(shared, violations, results, whole, checked=checked),
         kernel=shared.kernel,
         clause=shared.clause,
         counts=_counts(tally, shared.read),
@@ -336,11 +338,16 @@ def _hidden(shared: SharedAnswer, results: Sequence[SliceResult]) -> Mapping[str
 
 
 def _verdict(
-    shared: SharedAnswer, violations: Sequence[Violation], results: Sequence[SliceResult], whole: Whole | None
+    shared: SharedAnswer,
+    violations: Sequence[Violation],
+    results: Sequence[SliceResult],
+    whole: Whole | None,
+    *,
+    checked: bool,
 ) -> TraceVerdict:
     if violations:
         return TraceVerdict.INCONSISTENT
-    if not shared.checked:
+    if not checked:
         return TraceVerdict.VACUOUS
     open_ = (
         not shared.explained
@@ -353,9 +360,14 @@ def _verdict(
 
 
 def _reason(
-    shared: SharedAnswer, violations: Sequence[Violation], results: Sequence[SliceResult], whole: Whole | None
+    shared: SharedAnswer,
+    violations: Sequence[Violation],
+    results: Sequence[SliceResult],
+    whole: Whole | None,
+    *,
+    checked: bool,
 ) -> str | None:
-    if not shared.checked and not violations:
+    if not checked and not violations:
         return NOTHING_USED
     undecided = [result for result in results if result.verdict is TraceVerdict.INCONCLUSIVE]
     if shared.reason is not None:

@@ -20,7 +20,7 @@ from assay.grammar.elaborate.scenarios import Steps
 from assay.grammar.elaborate.types import elaborate_type
 from assay.grammar.elaborate.unit import Unit
 from assay.grammar.elaborate.units import Units
-from assay.grammar.kernel_types import INT
+from assay.grammar.kernel_types import INT, AtomType, Type
 from assay.grammar.scope import ModuleEntity, Scope, SortEntity
 
 LineT = TypeVar("LineT", bound=syntax.TraceLine)
@@ -109,18 +109,18 @@ class ClausePlan:
     lines: tuple[Placed, ...]
     steps: Steps
     diagnostics: Diagnostics
+    slicing: kernel.Slicing | None = None
 
     def plan(self, trace: syntax.Trace) -> kernel.TracePlan:
         """The kernel's plan."""
         reported = tuple(self._reported())
         steps = replace(self.steps, reported=frozenset(each.action for each in reported))
-        return replace(self, steps=steps)._plan(trace, reported)
+        return replace(self, steps=steps, slicing=self._slicing())._plan(trace, reported)
 
     def _plan(self, trace: syntax.Trace, reported: tuple[kernel.Reported, ...]) -> kernel.TracePlan:
-        slicing = self._slicing()
         rules = tuple(self._rules())
         for rule in rules:
-            if rule.at is not None and slicing is None:
+            if rule.at is not None and self.slicing is None:
                 self.diagnostics.error(
                     "E515", rule.at.span, "`at` numbers steps of a slice, and this clause has no `slice`"
                 )
@@ -133,7 +133,7 @@ class ClausePlan:
             hidden,
             limit,
             self._ordering(),
-            slicing,
+            self.slicing,
             self._numbered(),
             tuple(frozenset(e.text for e in line.events) for _, line in self._of(syntax.Together)),
             reported,
@@ -214,7 +214,7 @@ class ClausePlan:
             scope, fields = self._fields(unit.scope, line.fields, fresh)
             condition = elaborate_condition(line.condition, scope, self.diagnostics, fresh).expr
             if fields:
-                self._of_slices(line)
+                self._of_slices(line, fields)
             yield kernel.Measure(line.name.text, line.text, fields, condition, span=line.span)
 
     def _noted(self) -> Iterator[kernel.Noted]:
@@ -223,14 +223,14 @@ class ClausePlan:
             scope, fields = self._fields(unit.scope, line.fields, fresh)
             condition = elaborate_condition(line.condition, scope, self.diagnostics, fresh).expr
             severity = self._severity(line.severity)
-            self._of_slices(line)
+            self._of_slices(line, fields)
             self._check_text(line)
             if severity is not None:
                 yield kernel.Noted(line.event.text, fields, severity, line.text, condition, span=line.span)
 
-    def _of_slices(self, line: syntax.Measure | syntax.Noted) -> None:
+    def _of_slices(self, line: syntax.Measure | syntax.Noted, fields: tuple[kernel.EventField, ...]) -> None:
         """What has fields is said of a slice: its lines state them."""
-        if all(field.name.text != SLICE for field in line.fields) or not self._of(syntax.Slice):
+        if all(field.field != SLICE for field in fields) or not self._of(syntax.Slice):
             self.diagnostics.error("E516", line.span, "fields are what lines of a slice state: one of them is `slice`")
 
     def _check_text(self, line: syntax.Noted) -> None:
@@ -285,8 +285,21 @@ class ClausePlan:
             local, scope = declare(
                 field.name, type_, context, "a field is called as in the log: give the other another name"
             )
-            fields.append(kernel.EventField(field.name.text, local, span=field.span))
+            fields.append(kernel.EventField(self._source(field.name, type_), local, span=field.span))
         return scope, tuple(fields)
+
+    def _source(self, name: syntax.Name, type_: Type) -> str:
+        """The field of an event that a name stands for: where one field alone names the slice, it is the slice."""
+        if self.slicing is None or name.text not in self.slicing.fields or type_ != AtomType(self.slicing.sort):
+            return name.text
+        if len(self.slicing.fields) > 1:
+            self.diagnostics.error(
+                "E515",
+                name.span,
+                f"`{name.text}` does not name a slice alone",
+                f"the slice that an event belongs to is its field `{SLICE}`",
+            )
+        return SLICE
 
     def _calls(
         self, alternatives: tuple[syntax.Expr, ...], scope: Scope, fresh: Fresh, *, resumes: bool

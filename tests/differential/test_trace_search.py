@@ -14,13 +14,15 @@ import pytest
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded, load_text
 from assay.traces.binding import bind
-from assay.traces.conduct import Accepted, Conclusion, Options, Rejected, conclude
+from assay.traces.conduct import Accepted, Conclusion, Options, Rejected, conclude, seek
 from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
 from assay.traces.order import Item, order
 from assay.traces.plan import sized_kernel
 from assay.traces.search.explore import Limits, Search
 from assay.traces.search.frontier import Cursors, Frontier, advanced
 from assay.traces.search.model import ANY, Model
+from assay.traces.search.path import Path
+from assay.traces.search.stepping import step_through
 
 SPEC = """\
 module small
@@ -172,7 +174,8 @@ def test_the_search_finds_an_execution_exactly_when_there_is_one(within: str) ->
         expected = explained(model, search.frontier, plan.hidden_limit)
         exact = search.run(search.begin(search.frontier.start), Limits(plan.hidden_limit, 100_000, reduced=False))
         assert (exact.path is not None) == expected, seed
-        conclusion = conclude(search, search.begin(search.frontier.start), Options())
+        assert isinstance(conclude(search, search.begin(search.frontier.start), Options()), Accepted) == expected, seed
+        conclusion = seek(search, search.begin(search.frontier.start), Options())
         if expected:
             assert isinstance(conclusion, Accepted), seed
         elif isinstance(conclusion, Rejected):
@@ -181,6 +184,40 @@ def test_the_search_finds_an_execution_exactly_when_there_is_one(within: str) ->
             assert explained(model, search.frontier, 30), seed
         verdicts[expected] += 1
     assert min(verdicts.values()) > 20, verdicts
+
+
+@pytest.mark.parametrize("within", sorted(LOADED))
+def test_what_is_found_line_by_line_is_an_execution(within: str) -> None:
+    found, inverted = 0, 0
+    for seed in range(250):
+        events = written(Random(seed), LOADED[within])
+        kernel, plan = sized_kernel(LOADED[within], events, len(events), None)
+        model = Model(kernel, plan)
+        frontier = Frontier(order(bind(plan, events, lambda rule, values: True).observations, plan.ordering))
+        (beginning,) = Search(model, frontier).begin(frontier.start)
+        for window in (1.0, 100.0):
+            path = step_through(model, frontier, beginning, window)
+            if path is not None:
+                items = follow(model, frontier, path, window)
+                inverted += items != sorted(items, key=lambda item: item.time)
+                found += bool(items)
+    assert found > 100
+    assert inverted > 10
+
+
+def follow(model: Model, frontier: Frontier, path: Path, window: float) -> list[Item]:
+    """Assert that a path without hidden steps is an execution to the end, and give its items."""
+    cursors, state, items = frontier.start, model.initial[0], list[Item]()
+    for move in path.moves():
+        heads = frontier.heads(cursors)
+        assert move.item in heads.items
+        assert move.hidden == ()
+        assert move.item.time <= heads.time + window
+        (after,) = {after for after, _ in model.consume(move.item, state)}
+        cursors, state = advanced(cursors, move.item), after
+        items.append(move.item)
+    assert (path.node.cursors, path.node.state, path.read) == (frontier.end, state, len(items))
+    return items
 
 
 @pytest.mark.parametrize("within", sorted(LOADED))
@@ -194,7 +231,7 @@ def test_what_a_solver_says_past_the_cap_of_the_search_is_so(within: str) -> Non
         search = Search(
             model, Frontier(order(bind(plan, events, lambda rule, values: True).observations, plan.ordering))
         )
-        conclusion = conclude(search, search.begin(search.frontier.start), Options(nodes=2))
+        conclusion = seek(search, search.begin(search.frontier.start), Options(nodes=2))
         assert isinstance(conclusion, Accepted) == explained(model, search.frontier, plan.hidden_limit), seed
         if isinstance(conclusion, Rejected):
             assert not explained(model, search.frontier, 16), seed

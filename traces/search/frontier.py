@@ -51,8 +51,14 @@ class Frontier:
         """The next item of each stream, whether it may come next or not."""
         return [s.items[n] for s, n in zip(self.order.streams, cursors, strict=True) if n < len(s.items)]
 
-    def _heads(self, cursors: Cursors) -> Heads:
+    def is_due(self, item: Item, cursors: Cursors) -> bool:
+        """Whether everything is read that has to come before an item whatever the times say."""
         streams = self.order.streams
+        return all(cursors[other] == len(streams[other].items) for other in streams[item.stream].after) and all(
+            cursors[other] >= count for other, count in self._needs.get(item.index, ())
+        )
+
+    def _heads(self, cursors: Cursors) -> Heads:
         first = self.next_in_streams(cursors)
         ends = _Ends(self.order, first)
         free = [
@@ -60,8 +66,7 @@ class Frontier:
             for item in first
             if item.earliest <= ends.until
             and (item.earliest == -inf or not ends.precede(item))
-            and all(cursors[other] == len(streams[other].items) for other in streams[item.stream].after)
-            and all(cursors[other] >= count for other, count in self._needs.get(item.index, ()))
+            and self.is_due(item, cursors)
         ]
         free.sort(key=lambda item: (item.time, item.index))
         return Heads(tuple(free), min((item.time for item in first), default=inf))

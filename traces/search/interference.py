@@ -209,6 +209,7 @@ class Interference:
         self._occurrences = Occurrences()
         self._calls: dict[Call, None] = {}
         self._opaque: dict[int, int] = {}
+        self._rescue_of: dict[Item, dict[Condition, Rescue]] = {}
         self._rescues: dict[Item, tuple[tuple[Rescue, ...], ...]] = {}
         self._threats: dict[Item, Threats | None] = {}
         self._lasting: dict[Condition, bool] = {}
@@ -350,7 +351,12 @@ class Interference:
         )
 
     def _rescue(self, condition: Condition, item: Item) -> Rescue:
-        return Rescue(condition, Scan(item, condition.reads))
+        """The only one of a condition of an item: what may come before it is looked through once, whoever asks."""
+        known = self._rescue_of.setdefault(item, {})
+        found = known.get(condition)
+        if found is None:
+            found = known[condition] = Rescue(condition, Scan(item, condition.reads))
+        return found
 
     def _is_rescued(self, rescue: Rescue, cursors: Cursors) -> bool:
         """Whether something is to come that might make the condition true, or too much is for that to be told."""

@@ -30,7 +30,7 @@ class Outlook:
             found = self.closures[key] = Closure(
                 self.interference.model,
                 node.state,
-                lambda state: self.hopeless(node.cursors, state) or self.lost(node.cursors, state),
+                lambda state: self.hopeless(node.cursors, state) or self.lost(node, state),
             )
         return found
 
@@ -41,15 +41,19 @@ class Outlook:
             dooms = self._dooms[cursors] = self.interference.dooms(self._frontier.next_in_streams(cursors), cursors)
         return any(self.interference.is_one(doom, state) for doom in dooms)
 
-    def lost(self, cursors: Cursors, state: int) -> bool:
-        """Whether hidden steps have ruled out an item that is further on in some stream."""
-        dooms = self._lost.get(cursors)
+    def lost(self, node: Node, state: int) -> bool:
+        """Whether hidden steps from a node have ruled out an item that is further on in some stream.
+
+        One that was ruled out before rules out no step: so a search without an execution ends where that item would have to come, and it is the one to blame.
+        """
+        dooms = self._lost.get(node.cursors)
         if dooms is None:
             if self._lasting is None:
                 self._lasting = self.interference.lasting(self._frontier.order.items)
-            ahead = (doom for doom, lasts in self._lasting.items() if to_come(lasts, cursors))
-            dooms = self._lost[cursors] = tuple(ahead)
-        return any(self.interference.is_one(doom, state) for doom in dooms)
+            ahead = (doom for doom, lasts in self._lasting.items() if to_come(lasts, node.cursors))
+            dooms = self._lost[node.cursors] = tuple(ahead)
+        ends = self.interference
+        return any(ends.is_one(doom, state) and not ends.is_one(doom, node.state) for doom in dooms)
 
     def doomed(self, node: Node) -> list[Item]:
         """The items, next in their streams, that cannot come any more."""

@@ -32,10 +32,11 @@ from assay.report.validation_text import validation_lines
 from assay.spark.logs.wanted import Wanted, wanted_by_lines
 from assay.traces import window
 from assay.traces.answer import Scope
-from assay.traces.choice import validated_by_choice
+from assay.traces.choice import specs, validated_by_choice
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.events import Event
 from assay.traces.overview import Overview, overview
+from assay.traces.plan import trace_plan
 from assay.traces.read import LogReading, ReadOptions, read_logs
 from assay.traces.redact import Redaction, redacted
 from assay.traces.validation import Validation
@@ -165,7 +166,7 @@ def validate(
         wanted = wanted_by_lines(model, bound) if spec is None else Wanted(load(spec, model, bound))
         return validate_on_spark(spark, paths, SparkQuestion(wanted, clause, limits, scope, shapes, redact), output)
     refuse_without_spark(clusters, tables)
-    named = None if spec is None else load(spec, model, bound)
+    named = None if spec is None else _with_clause(load(spec, model, bound), clause)
     with activity("reading logs") as show:
         reading = read_logs(paths, ReadOptions(shape_files=shapes))
         if redact:
@@ -182,6 +183,16 @@ def validate(
         title = "redacted logs" if redact else " ".join(paths)
         problems += write_result(html, html_report(validation, list(reading.events), title, input_))
     return _answer(loaded, validation, input_, Stories(stories, reading.explain), problems, as_json=as_json)
+
+
+def _with_clause(loaded: Loaded, clause: str | None) -> Loaded:
+    """A spec that has this trace clause, or a single one: to read the logs first may take minutes. Raises ``SpecError``.
+
+    Of a bundled spec with several the logs say which one is meant.
+    """
+    if clause is not None or loaded.kernel.name.replace(".", "/") not in specs():
+        trace_plan(loaded.kernel, clause)
+    return loaded
 
 
 def _accepted(known: Path | None) -> list[str] | None:

@@ -13,6 +13,7 @@ from assay.report.text import explanation_lines
 from assay.traces.binding import Unread
 from assay.traces.events import Event, Notice
 from assay.traces.overview import Overview
+from assay.traces.statement import EVERY_SLICE
 from assay.traces.validation import (
     Blame,
     BrokenProperty,
@@ -65,8 +66,8 @@ def validation_lines(validation: Validation, input_: Overview | None = None) -> 
 
 
 def event_text(event: Event) -> str:
-    """``ControllerElected(node = broker1, epoch = 3)``."""
-    fields = ", ".join(f"{name} = {_field(value)}" for name, value in event.fields.items())
+    """``ControllerElected(node = broker1, epoch = 3)``, without the element that stands for the event's slice, whatever that is called."""
+    fields = ", ".join(f"{name} = {_field(value)}" for name, value in event.fields.items() if name != EVERY_SLICE)
     return clean(f"{event.kind}({fields})")
 
 

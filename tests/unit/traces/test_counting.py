@@ -102,7 +102,7 @@ def test_pieces_share_their_moulds(texts: dict[str, bytes]) -> None:
     moulds = LikeMoulds()
     found, expected = read(texts, 1, None, moulds), read(texts, 1, None, LikeMoulds())
     assert list(found.events) == list(expected.events)
-    every = {id(packed.moulds) for part in found.events.parts for packed in part.packed()}  # type: ignore[attr-defined]
+    every = {id(packed.moulds) for part in found.events.parts for packed in part.packed()}  # type: ignore[union-attr]
     assert id(moulds.moulds) in every
     assert len(every) <= 3  # with those of the records where pieces meet
     kinds = {(mould.level, mould.logger, mould.skeleton) for mould in moulds.moulds.moulds}

@@ -83,3 +83,45 @@ def test_states_without_a_way_on_were_most_of_those_that_are_left_out(tmp_path: 
 def test_an_era_that_comes_again_is_a_mismatch(tmp_path: Path, again: int) -> None:
     events = log(tmp_path, [*range(1, ERAS + 1), again])
     assert validate(spec(), events).verdict is TraceVerdict.INCONSISTENT  # type: ignore[arg-type]
+
+
+RUNS = """\
+module runs
+
+param Process: set = {a}
+type Number = 0 .. 9
+enum Life: Down, Up(number: Number)
+
+state:
+    life: map[Process, Life] = [p -> Down]
+
+action start(p: Process, n: Number):
+    when down: life[p] == Down
+    life[p] := Up(n)
+
+action crash(p: Process):
+    when life[p] != Down
+    life[p] := Down
+
+trace log:
+    from toy
+    on Started(node: Process, number: Number): start(node, number)
+    on Said(node: Process, number: Number): observe life[node] == Up(number)
+    hidden crash; at most 2 between two pinned events
+    order: file
+"""
+
+
+def test_a_line_that_was_never_possible_is_blamed_itself(tmp_path: Path) -> None:
+    said = [("Started", 1), ("Said", 1), ("Started", 2), ("Said", 2), ("Started", 3), ("Said", 4), ("Said", 3)]
+    lines = [
+        json.dumps({"event": kind, "node": "a", "time": 10 * at, "number": number})
+        for at, (kind, number) in enumerate(said)
+    ]
+    (tmp_path / "events.jsonl").write_text("\n".join(lines) + "\n")
+    found = validate(load_text(RUNS), read_logs([str(tmp_path)]).events)
+    assert found.verdict is TraceVerdict.INCONSISTENT
+    (violation,) = found.violations
+    assert violation.event.record.place.line == 6
+    assert (violation.repair.field, violation.repair.old, violation.repair.new) == ("number", "4", "3")
+    assert found.hidden == {"crash": 2}

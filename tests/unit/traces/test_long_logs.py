@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmarks.service import SPEC, Entry, with_stale_write, written
 
@@ -48,10 +49,29 @@ def test_each_line_is_compared_with_few_others(tmp_path: Path, monkeypatch: pyte
     taken = []
     for count in (200, 800):
         asked[0] = 0
-        entries = written(count)
-        assert answer(tmp_path, entries, clause).verdict is TraceVerdict.CONSISTENT
+        entries = with_stale_write(written(count))
+        assert answer(tmp_path, entries, clause).verdict is TraceVerdict.INCONSISTENT
         taken.append(asked[0] / len(entries))
-    assert 0 < taken[1] < 1.5 * taken[0] < 60
+    assert 0 < taken[1] < 1.5 * taken[0] < 150
+
+
+def test_columns_for_all_events_are_as_many_however_long_the_log_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [0]
+    full = np.full
+
+    def counted(size: int, value: object, kind: object = None) -> object:
+        made[0] += 1
+        return full(size, value, kind)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(np, "full", counted)
+    taken = []
+    for count in (200, 800):
+        made[0] = 0
+        assert answer(tmp_path, written(count), "near").verdict is TraceVerdict.CONSISTENT
+        taken.append(made[0])
+    assert 0 < taken[0] == taken[1]
 
 
 @pytest.mark.parametrize("clause", ["near", "anywhere"])

@@ -101,7 +101,13 @@ def test_a_mismatch_of_a_slice_is_one_of_the_whole(line: Line, shelf: Line) -> N
 
 
 def test_a_search_that_is_given_too_little_says_so_with_its_size(line: Line, shelf: Line) -> None:
-    events = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0), shelf(2, 20, "Put", items=1, version=1)]
-    found = answer(events, options=Options(whole=True, nodes=1))
+    """The second shelf is made after the first is filled: line by line, in the order of times, there is no way."""
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(1, 11, "Made", 2, node="n2", version=0),
+        shelf(2, 12, "Put", items=1, version=1),
+    ]
+    found = answer(events, ALONE, Options(whole=True, nodes=1))
     assert found.verdict is TraceVerdict.INCONCLUSIVE
-    assert "of 3 lines of 1 slices together" in str(found.reason)
+    assert "of 4 lines of 2 slices together" in str(found.reason)
