@@ -117,6 +117,17 @@ class Cluster:
         epoch, name = max(found, default=(-1, ""))
         return name, epoch
 
+    def in_sync(self, partition: str) -> int:
+        """How many replicas are in sync by the newest version of a partition's state that a broker has told of; none yet is 0."""
+        name = re.escape(partition)
+        told = (
+            rf"\] Leader {name} .*?with partition epoch (?P<version>\d+),.*? ISR \[(?P<isr>[\d, ]*)\]",
+            rf"\[Partition {name} broker=\d+\] ISR updated to (?P<isr>[\d,]*).*? version updated to (?P<version>\d+)",
+            rf"state change for {name} .*?isr=\[(?P<isr>[\d, ]*)\], partitionEpoch=(?P<version>\d+)",
+        )
+        found = [match for broker in self._brokers() for text in told for match in self._matches(broker, text)]
+        return max(((int(match["version"]), match["isr"].count(",") + 1) for match in found), default=(-1, 0))[1]
+
     def until(self, what: str, holds: Callable[[], bool]) -> None:
         """Wait for something; raises StuckError if it does not come, or a process has ended by itself."""
         pause = Event()
@@ -133,8 +144,11 @@ class Cluster:
         return [f"broker-{number}" for number in BROKERS]
 
     def _found(self, name: str, pattern: str) -> list[str]:
+        return [match[match.lastindex or 0] for match in self._matches(name, pattern)]
+
+    def _matches(self, name: str, pattern: str) -> list[re.Match[str]]:
         files = sorted((self.logs / name).glob("*.log"))
-        return [found for file in files for found in re.findall(pattern, file.read_text(errors="replace"))]
+        return [match for file in files for match in re.finditer(pattern, file.read_text(errors="replace"))]
 
     def _java(self, name: str, main: str, *arguments: str, logs: str = "logs") -> subprocess.Popen[bytes]:
         directory = self.folder / logs / name
