@@ -90,7 +90,7 @@ def till(line: Line) -> Callable[..., tuple[Any, ...]]:
     """The lines of a till that is made and to which one is added, and then some."""
 
     def make(*more: tuple[str, dict[str, Any]]) -> tuple[Any, ...]:
-        told = [
+        told: list[tuple[str, dict[str, Any]]] = [
             ("Made", {"version": 0}),
             ("Added", {"by": "c", "sum": 2, "version": 1}),
             ("Seen", {"sum": 2, "version": 1}),
