@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 from assay.checker.evaluate.traverse import variables_of
 from assay.traces.binding import Binder
@@ -40,6 +40,7 @@ def shared_witness(run: str, rule: Rule) -> Found:
     whole, free = retrial(run).search.model, _model(run, rule)
     found = Found()
     for path in _distinct(run, rule[0]):
+        free.forget()  # what a state leads to without a guard takes up to a hundred megabytes
         state = whole.states[path.node.state]
         steps = steps_alone(rule[0], state, free, whole)
         found = replace(found, states=found.states + 1, alone=found.alone + bool(steps))
@@ -74,14 +75,14 @@ def _distinct(run: str, action: str) -> Iterator[Path]:
             yield path
 
 
-@cache
+@lru_cache(maxsize=1)
 def _model(run: str, rule: Rule) -> Model:
     model = retrial(run).search.model
     every = frozenset(action.name for action in model.kernel.actions)
     return Model(without_guards(model.kernel, every, frozenset({rule})), model.plan)
 
 
-@cache
+@lru_cache(maxsize=1)
 def _teller(run: str, rule: Rule) -> Teller:
     seen = [item.observation for item in retrial(run).search.frontier.order.items]
     return Teller(_model(run, rule), [each for each in seen if not each.event.is_supposed])
