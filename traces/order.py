@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from math import inf, isnan, nan
+
+import numpy as np
+import numpy.typing as npt
 
 from assay.grammar.kernel import Ordering
 from assay.traces.binding import Observation
@@ -82,6 +84,8 @@ class Order:
 
 
 Key = tuple[str, int, str, str]
+Times = npt.NDArray[np.float64]
+"""Of the lines of a stream, in milliseconds."""
 
 
 def order(observations: Iterable[Observation], ordering: Ordering) -> Order:
@@ -90,17 +94,17 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> Order:
     for observation in observations:
         groups.setdefault(stream_key(observation, ordering), []).append(observation)
     keys = sorted(groups)
-    after = [tuple(i for i, other in enumerate(keys) if other[0] == key[0] and other[1] < key[1]) for key in keys]
-    times = [_times([observation.event.record.time for observation in groups[key]]) for key in keys]
-    spreads = [[float(o.event.record.resolution - 1) for o in groups[key]] for key in keys]
-    latest = _latest(times, spreads, after)
-    earliest = _earliest(times, after, inf if ordering.commit_before_line is None else ordering.commit_before_line)
+    after = [tuple(i for i, other in enumerate(keys) if precede(other, key)) for key in keys]
+    times = [times_of([observation.event.record.time for observation in groups[key]]) for key in keys]
+    spreads = [np.array([o.event.record.resolution - 1 for o in groups[key]], np.float64) for key in keys]
+    latest = latest_times(times, spreads, after)
+    earliest = earliest_times(times, after, ordering)
     streams: list[Stream] = []
     first = 0
     for number, key in enumerate(keys):
         if key[0] == SUPPOSED:
-            earliest[number], latest[number] = [-inf] * len(times[number]), [inf] * len(times[number])
-        rows = zip(groups[key], times[number], earliest[number], latest[number], strict=True)
+            earliest[number], latest[number] = np.full_like(times[number], -inf), np.full_like(times[number], inf)
+        rows = zip(groups[key], *(each[number].tolist() for each in (times, earliest, latest)), strict=True)
         items = tuple(
             Item(first + i, seen, number, i, 0.0 if isnan(time) else time, low, high)
             for i, (seen, time, low, high) in enumerate(rows)
@@ -122,39 +126,45 @@ def _name(key: Key) -> str:
     return f"{file} [{thread}]" if thread else file
 
 
-def _times(stated: Sequence[int | None]) -> list[float]:
+def precede(one: Key, other: Key) -> bool:
+    """Whether all of one stream comes before another: they are of successive runs of one node."""
+    return one[0] == other[0] and one[1] < other[1]
+
+
+def times_of(stated: Sequence[int | None]) -> Times:
     """The times of the lines of a stream; a line without one takes the time of the line before it, or after it; NaN if none has one."""
+    if None not in stated:
+        return np.array(stated, np.float64)
     known = (float(time) for time in stated if time is not None)
     last = next(known, nan)
     times: list[float] = []
     for time in stated:
         last = last if time is None else float(time)
         times.append(last)
-    return times
+    return np.array(times)
 
 
-def _latest(
-    times: Sequence[list[float]], spreads: Sequence[list[float]], after: Sequence[tuple[int, ...]]
-) -> list[list[float]]:
-    """The upper ends: never lower than those before it in its stream, or in the streams before it.
+def latest_times(times: Sequence[Times], spreads: Sequence[Times], after: Sequence[Sequence[int]]) -> list[Times]:
+    """The upper ends: never lower than those before it in its stream, or in the streams before it, which have lower numbers.
 
     ``spreads`` says by how much a line may have been written later than its time stamp, which has no finer parts, can say.
     """
-    ends: list[list[float]] = []
-    for number, stream in enumerate(times):
-        start = max((ends[other][-1] for other in after[number]), default=-inf)
-        upper = (inf if isnan(time) else time + spread for time, spread in zip(stream, spreads[number], strict=True))
-        ends.append(list(accumulate(upper, max, initial=start))[1:])
+    ends: list[Times] = []
+    for number, (stream, spread) in enumerate(zip(times, spreads, strict=True)):
+        start = max((float(ends[other][-1]) for other in after[number]), default=-inf)
+        upper = np.where(np.isnan(stream), inf, stream + spread)
+        ends.append(np.maximum(np.maximum.accumulate(upper), start))
     return ends
 
 
-def _earliest(times: Sequence[list[float]], after: Sequence[tuple[int, ...]], window: float) -> list[list[float]]:
+def earliest_times(times: Sequence[Times], after: Sequence[Sequence[int]], ordering: Ordering) -> list[Times]:
     """The lower ends: never higher than those after it in its stream, or in the streams after it."""
-    begins: list[list[float]] = [[] for _ in times]
+    window = inf if ordering.commit_before_line is None else ordering.commit_before_line
+    begins: list[Times] = []
+    starts = [inf] * len(times)
     for number in reversed(range(len(times))):
-        start = min(
-            (begins[later][0] for later in range(number + 1, len(times)) if number in after[later]), default=inf
-        )
-        lower = (-inf if isnan(time) else time - window for time in reversed(times[number]))
-        begins[number] = list(accumulate(lower, min, initial=start))[:0:-1]
-    return begins
+        lower = np.where(np.isnan(times[number]), -inf, times[number] - window)
+        begins.append(np.minimum(np.minimum.accumulate(lower[::-1])[::-1], starts[number]))
+        for other in after[number]:
+            starts[other] = min(starts[other], float(begins[-1][0]))
+    return begins[::-1]

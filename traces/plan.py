@@ -11,6 +11,7 @@ from assay.grammar import kernel_types as t
 from assay.grammar.diagnostics import Diagnostic, Note, Span, SpecError
 from assay.grammar.load import Loaded, log_kernel
 from assay.traces.binding import fields_of, rules_by_kind
+from assay.traces.conduct import Options
 from assay.traces.decode import Named, Reached, needs
 from assay.traces.events import Event
 
@@ -68,6 +69,14 @@ def _kernel(loaded: Loaded, wanted: Sizing) -> k.Kernel:
     made = log_kernel(loaded, wanted.sorts, wanted.sizes)
     _last_made[:] = [(loaded, wanted, made)]
     return made
+
+
+def adapted(plan: k.TracePlan, options: Options) -> k.TracePlan:
+    """The clause as it is asked for: with another skew, strict or for some versions, for logs of which parts are missing."""
+    if options.skew is not None:
+        plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
+    plan = strict(plan) if options.strict else of_versions(plan, options.versions)
+    return of_parts(plan) if options.partial and not options.begun else plan
 
 
 KNOWN = "known"

@@ -24,7 +24,8 @@ from assay.traces.join import Joint, SliceAnswer, joint
 from assay.traces.memory import give_back, unsearched
 from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
-from assay.traces.plan import Needing, kernel_for, of_parts, of_versions, strict, trace_plan
+from assay.traces.pinned import follow
+from assay.traces.plan import Needing, adapted, kernel_for, trace_plan
 from assay.traces.replay import Properties, execution, hidden_steps, reordering
 from assay.traces.restatement import compared_events
 from assay.traces.retrial import Retrial
@@ -145,6 +146,9 @@ def validate_shared(
     Where ``levels`` are given, only what events of these levels mean is asked.
     """
     with unsearched():
+        followed = follow.follow(loaded, events, clause, options) if len(events) >= follow.WORTH_IT else None
+        if followed is not None:
+            return _of_followed(followed, len(events), _explanations(events, explain, levels)), {}
         found = check(loaded, events, clause=clause, options=options)
     findings, model = found.findings, found.search.model
     run = None if findings.path is None else execution(model, findings.path)
@@ -179,6 +183,29 @@ def validate_shared(
     return answer, slices
 
 
+def _of_followed(found: follow.Followed, read: int, explanations: tuple[EventMeaning, ...]) -> SharedAnswer:
+    """The answer about a log whose lines could be followed to their end."""
+    return SharedAnswer(
+        kernel=found.kernel,
+        clause=found.clause,
+        read=read,
+        checked=True,
+        explained=True,
+        tally=found.tally,
+        reason=None,
+        violations=(),
+        properties=(),
+        hidden={},
+        reordering=found.reordering,
+        execution=found.execution,
+        kill_rate=None,
+        visited=found.visited,
+        explanations=explanations,
+        relaxed=(),
+        joint=None,
+    )
+
+
 SUPPOSED_BEFORE = "logs are missing, and what came before them was supposed"
 
 
@@ -203,10 +230,7 @@ def check(
     kernel, plan = kernel_for(
         loaded, parts.distinct((needing.plan.name, needing.plan.rules), needing), len(parts), clause
     )
-    if options.skew is not None:
-        plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
-    plan = strict(plan) if options.strict else of_versions(plan, options.versions)
-    plan = of_parts(plan) if options.partial and not options.begun else plan
+    plan = adapted(plan, options)
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
     read = Binder(model.plan, model.applies).read(parts.shared)
