@@ -27,7 +27,7 @@ from assay.grammar import kernel as k
 GENERATOR_VERSION = 6
 """Part of the key of cached object code: to be raised with every change of what is generated."""
 
-_HALT = """@halt = internal global i64 0, align 8
+HALT = """@halt = internal global i64 0, align 8
 
 define void @set_halt(i64 %value) {
   store atomic volatile i64 %value, ptr @halt monotonic, align 8
@@ -188,7 +188,7 @@ def _prelude(words: int) -> str:
     result = code.fresh(64, f"select i1 {zero.text}, i64 1, {state.typed}")
     arguments = ", ".join(f"i64 %w{at}" for at in range(words))
     return (
-        f'target triple = "@TRIPLE@"\n\n{_HALT}\ndefine internal i64 @print({arguments}) alwaysinline {{\n'
+        f'target triple = "@TRIPLE@"\n\n{HALT}\ndefine internal i64 @print({arguments}) alwaysinline {{\n'
         + "\n".join(code.lines)
         + f"\n  ret {result.typed}\n}}\n"
     )

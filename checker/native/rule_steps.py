@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from assay.checker.array_code import objects
 from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, Rows, row_layout
-from assay.checker.native.code import TRUE, Code, Scalar, word
-from assay.checker.native.fit import exceeds, fit
+from assay.checker.native.code import TRUE, Code, Scalar
+from assay.checker.native.fit import fit
 from assay.checker.native.lowering import Lowering, State
-from assay.checker.native.module import GENERATOR_VERSION
+from assay.checker.native.module import GENERATOR_VERSION, HALT
 from assay.checker.native.rows import Packer, Row
 from assay.checker.native.runtime import Runtime
 from assay.checker.native.symbol import Symbol
@@ -59,7 +59,10 @@ def rule_program(kernel: k.Kernel, rules: Sequence[k.TraceRule]) -> RuleProgram:
     stated = tuple(row_layout(_binders(rule)) for rule in rules)
     functions = written(
         [
-            *(partial(_rule, kernel, layout, rule, own, at) for at, (rule, own) in enumerate(zip(rules, stated, strict=True))),
+            *(
+                partial(_rule, kernel, layout, rule, own, at)
+                for at, (rule, own) in enumerate(zip(rules, stated, strict=True))
+            ),
             *(partial(_condition, rule, own, at) for at, (rule, own) in enumerate(zip(rules, stated, strict=True))),
             partial(_kept, kernel, layout),
         ]
@@ -67,7 +70,7 @@ def rule_program(kernel: k.Kernel, rules: Sequence[k.TraceRule]) -> RuleProgram:
     program = RuleProgram("", layout, stated)
     words = program.stated_words
     loops = [_applies(len(rules), words), _follow(len(rules), layout.words, words)]
-    return RuleProgram("\n".join(['target triple = "@TRIPLE@"\n', *functions, *loops]), layout, stated)
+    return RuleProgram("\n".join(['target triple = "@TRIPLE@"\n', HALT, *functions, *loops]), layout, stated)
 
 
 def _binders(rule: k.TraceRule) -> tuple[k.Variable, ...]:
@@ -87,8 +90,11 @@ def _true(lowering: Lowering, condition: k.Expr) -> Scalar:
     return lowering.code.both(value, lowering.code.invert(undefined))
 
 
-def _function(head: str, code: Code, result: Scalar) -> str:
-    return f"define internal i1 {head} {{\nentry:\n" + "\n".join(code.lines) + f"\n  ret {result.typed}\n}}\n"
+def _function(name: str, pointers: str, code: Code, result: Scalar) -> str:
+    """A function that says yes or no in the byte at its last pointer, where nothing stands until it has come to its end."""
+    code.do(f"store {code.resize(result, 8).typed}, ptr %said")
+    body = "\n".join(code.lines)
+    return f"define internal void @{name}({pointers}, ptr %said) {{\nentry:\n{body}\n  ret void\n}}\n"
 
 
 def _condition(rule: k.TraceRule, stated: RowLayout, at: int, writing: Writing) -> str:
@@ -99,12 +105,10 @@ def _condition(rule: k.TraceRule, stated: RowLayout, at: int, writing: Writing) 
     if rule.condition is not None:
         _bind(lowering, code, rule, stated)
         result = _true(lowering, rule.condition)
-    return _function(f"@applies_{at}(ptr %stated)", code, result)
+    return _function(f"applies_{at}", "ptr %stated", code, result)
 
 
-def _rule(
-    kernel: k.Kernel, layout: RowLayout, rule: k.TraceRule, stated: RowLayout, at: int, writing: Writing
-) -> str:
+def _rule(kernel: k.Kernel, layout: RowLayout, rule: k.TraceRule, stated: RowLayout, at: int, writing: Writing) -> str:
     """The step that a line is: whether it can be taken, and the row after it where it can."""
     code = writing.code()
     before = _state(kernel, layout, Runtime(code).load_row(layout.words))
@@ -122,7 +126,7 @@ def _rule(
         after.bound = dict(given)
         held = code.both(held, _true(after, condition))
     _store(code, now.row.words)
-    return _function(f"@rule_{at}(ptr %row, ptr %stated, ptr %new)", code, held)
+    return _function(f"rule_{at}", "ptr %row, ptr %stated, ptr %new", code, held)
 
 
 def _only_call(rule: k.TraceRule) -> k.ActionCall:
@@ -206,33 +210,29 @@ def _kept(kernel: k.Kernel, layout: RowLayout, writing: Writing) -> str:
     held = TRUE
     for prop in (each for each in kernel.properties if each.kind in OF_STEPS):
         for part in prop.conjuncts:
-            lowering = Lowering(code, now, before if prop.kind == "transition" else now, writing.unrolling, writing.strict)
+            lowering = Lowering(
+                code, now, before if prop.kind == "transition" else now, writing.unrolling, writing.strict
+            )
             held = code.both(held, _true(lowering, part.condition))
-    return _function("@kept(ptr %row, ptr %new)", code, held)
+    return _function("kept", "ptr %row, ptr %new", code, held)
 
 
 def _applies(rules: int, stated: int) -> str:
     """Of so many lines of a rule, of which this is what they state, whether the rule speaks of them."""
-    cases = " ".join(f"i32 {at}, label %ask_{at}" for at in range(rules))
-    asks = "\n".join(f"ask_{at}:\n  %said_{at} = call i1 @applies_{at}(ptr %place)\n  br label %told" for at in range(rules))
-    said = ", ".join(["[ false, %body ]", *(f"[ %said_{at}, %ask_{at} ]" for at in range(rules))])
     return f"""define void @applies(i32 %rule, ptr %stated, i64 %n, ptr %out) {{
 entry:
   br label %head
 head:
-  %i = phi i64 [ 0, %entry ], [ %next, %told ]
+  %i = phi i64 [ 0, %entry ], [ %next, %asked ]
   %more = icmp ult i64 %i, %n
   br i1 %more, label %body, label %done
 body:
   %offset = mul i64 %i, {stated}
-  %place = getelementptr i64, ptr %stated, i64 %offset
-  switch i32 %rule, label %told [ {cases} ]
-{asks}
-told:
-  %said = phi i1 {said}
-  %byte = zext i1 %said to i8
-  %target = getelementptr i8, ptr %out, i64 %i
-  store i8 %byte, ptr %target
+  %line = getelementptr i64, ptr %stated, i64 %offset
+  %said = getelementptr i8, ptr %out, i64 %i
+  store i8 0, ptr %said
+{_by_rule(rules, "applies", "ptr %line")}
+asked:
   %next = add i64 %i, 1
   br label %head
 done:
@@ -241,17 +241,20 @@ done:
 """
 
 
+def _by_rule(rules: int, name: str, pointers: str) -> str:
+    """Call the function of the rule ``%rule``."""
+    cases = " ".join(f"i32 {at}, label %ask_{at}" for at in range(rules))
+    calls = (f"ask_{at}:\n  call void @{name}_{at}({pointers}, ptr %said)\n  br label %asked" for at in range(rules))
+    return "\n".join([f"  switch i32 %rule, label %asked [ {cases} ]", *calls])
+
+
 def _follow(rules: int, words: int, stated: int) -> str:
     """Take the steps of one line after another, as long as they can be taken. The result is the number of the first line that is none, or, where a property does
     not hold after a line, its number turned round: minus one less that number."""
-    cases = " ".join(f"i32 {at}, label %take_{at}" for at in range(rules))
-    takes = "\n".join(
-        f"take_{at}:\n  %taken_{at} = call i1 @rule_{at}(ptr %row, ptr %line, ptr %new)\n  br label %tried" for at in range(rules)
-    )
-    taken = ", ".join(["[ false, %body ]", *(f"[ %taken_{at}, %take_{at} ]" for at in range(rules))])
     return f"""define i64 @follow(ptr %row, ptr %rules, ptr %stated, ptr %changes, i64 %begin, i64 %end) {{
 entry:
   %new = alloca i64, i64 {words}
+  %said = alloca i8
   br label %head
 head:
   %i = phi i64 [ %begin, %entry ], [ %next, %go ]
@@ -262,13 +265,17 @@ body:
   %line = getelementptr i64, ptr %stated, i64 %offset
   %which = getelementptr i32, ptr %rules, i64 %i
   %rule = load i32, ptr %which
-  switch i32 %rule, label %tried [ {cases} ]
-{takes}
-tried:
-  %taken = phi i1 {taken}
+  store i8 0, ptr %said
+{_by_rule(rules, "rule", "ptr %row, ptr %line, ptr %new")}
+asked:
+  %answer = load i8, ptr %said
+  %taken = icmp ne i8 %answer, 0
   br i1 %taken, label %ask, label %stop
 ask:
-  %kept = call i1 @kept(ptr %row, ptr %new)
+  store i8 0, ptr %said
+  call void @kept(ptr %row, ptr %new, ptr %said)
+  %judgement = load i8, ptr %said
+  %kept = icmp ne i8 %judgement, 0
   br i1 %kept, label %go, label %broken
 go:
 {_moved(words)}
@@ -313,9 +320,7 @@ class RuleSteps:
         self._applies: Callable[..., None] = self._loaded.function(
             "applies", None, ctypes.c_int32, pointer, number, pointer
         )
-        self._follow: Callable[..., int] = self._loaded.function(
-            "follow", number, *(pointer,) * 4, number, number
-        )
+        self._follow: Callable[..., int] = self._loaded.function("follow", number, *(pointer,) * 4, number, number)
 
     def applies(self, rule: int, stated: Rows) -> npt.NDArray[np.bool_]:
         """Of lines that state this whether a rule speaks of them."""

@@ -78,8 +78,10 @@ def _follow(loaded: Loaded, events: Sequence[Event], clause: str | None, options
     if not len(positions):
         return None
     found = queue(listed, positions, lines, plan.ordering)
-    start = Execution(model.states[model.initial[0]], ())
-    if Properties(model, kernel.properties).broken(start) or not _walk(steps, program.layout.pack(start.initial), found):
+    initial = model.states[model.initial[0]]
+    if Properties(model, kernel.properties).broken(Execution(initial, ())):
+        return None
+    if not _walk(steps, program.layout.pack(initial), found):
         return None
     execution = FollowedExecution(model, asked, steps, found, EventTable.of(events))
     fields = np.array([len(rule.fields) for rule in asked])
