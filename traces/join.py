@@ -11,6 +11,7 @@ from math import inf
 
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
+from assay.traces.apart import STATES_KEPT, Apart, SharedStep, is_numbered, shared_steps
 from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Observation, Tally
 from assay.traces.chain import Chain, chain
@@ -40,16 +41,14 @@ NUMBERS_SHOWN = 5
 WIDTHS = 24, 100, 400
 """How many ways are followed in a slice at first, and where that leaves anything open."""
 
-STATES_KEPT = 10_000
-"""How many states are remembered from one slice to the next."""
-
 
 @dataclass(frozen=True, slots=True)
 class Joint:
     """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
     is shared as slices see it, the variables of it that they see, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with.
     Where the kernel lacks guards, those of ``outside`` hold wherever nothing is guessed. Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before;
-    the last of its files begins at ``late``. Where the clause ``supposes``, nothing but the line of a first write may tell of a slice's beginning."""
+    the last of its files begins at ``late``. Where the clause ``supposes``, nothing but the line of a first write may tell of a slice's beginning. ``steps`` are those of what is shared that slices see,
+    where these have no numbers (NOTE(slices apart))."""
 
     split: Split
     plan: k.TracePlan
@@ -62,6 +61,13 @@ class Joint:
     late: float = -inf
     outside: Split | None = None
     supposes: bool = False
+    steps: tuple[SharedStep, ...] = ()
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether slices have no numbers, and lack no lines (NOTE(slices apart))."""
+        lacking = self.partial or self.begun or self.supposes or self.late > -inf or self.outside is not None
+        return not lacking and not is_numbered(self.split.plan_of_slices(self.plan))
 
     def is_begun(self, events: Selection, first: FirstWrite) -> bool:
         """Whether the events of a slice, of whose first write this is known, tell of its beginning; where no kind of events does, those of whole logs do."""
@@ -90,7 +96,9 @@ def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Wr
     partial = options.partial and not options.begun
     assumed = _assumed(split, seen, path)
     found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
-    return replace(found, begun=options.begun, late=options.late, supposes=options.supposes)
+    numbered = is_numbered(split.plan_of_slices(plan))
+    steps = () if numbered else shared_steps(shared, path, seen, plan.ordering.skew)
+    return replace(found, begun=options.begun, late=options.late, supposes=options.supposes, steps=steps)
 
 
 def _assumed(split: Split, variables: Sequence[int], path: Path) -> dict[str, frozenset[str]]:
@@ -166,8 +174,8 @@ class Joiner:
         writer = replace(joint.writer, unsaid=joint.split.slicing.sort.name)
         self.blamer = Blamer(joint.split.kernel, writer)
         names = {joint.split.kernel.variables[i].name for i in joint.split.own}
-        properties = (p for p in joint.split.kernel.properties if speaks_of(p, names))
-        self.properties = Properties(self.model, properties)
+        self._properties_of_slices = [p for p in joint.split.kernel.properties if speaks_of(p, names)]
+        self.properties = Properties(self.model, self._properties_of_slices)
         self.binder = Binder(self.model.plan, self.model.applies)
         self.names = named_by(self.model.plan.rules)
 
@@ -192,7 +200,7 @@ class Joiner:
         Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
         """
         result = self._slice(name, lines)
-        if result.verdict is not TraceVerdict.INCONSISTENT:
+        if result.verdict is not TraceVerdict.INCONSISTENT or self.apart is not None:
             return result
         if self.joint.begun:
             return self._of_parts.answer(name, lines)
@@ -233,15 +241,24 @@ class Joiner:
 
     def on(self, other: Joint) -> Joiner:
         """The same slices on a joint that differs in the execution of what is shared; this one if slices see no difference."""
-        if other.chain == self.joint.chain and other.assumed == self.joint.assumed:
+        if (other.chain, other.assumed, other.steps) == (self.joint.chain, self.joint.assumed, self.joint.steps):
             return self
         found = copy(self)
         found.__dict__.pop("_freed", None)
+        found.__dict__.pop("apart", None)
         found.__dict__.pop("_of_parts", None)
         found.__dict__.pop("views", None)
         found.__dict__.pop("outside", None)
         found.joint = other
         return found
+
+    @cached_property
+    def apart(self) -> Apart | None:
+        """What answers slices that are logs of their own."""
+        if not self.joint.is_apart:
+            return None
+        joint, plan = self.joint, self.model.plan
+        return Apart(joint.split, plan, joint.seen, joint.steps, self.blamer.writer, self._properties_of_slices)
 
     @cached_property
     def views(self) -> Views:
@@ -268,6 +285,11 @@ class Joiner:
         self.forget()
         if not lines.few:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
+        if self.apart is not None:
+            before = self.apart.visited
+            found = self.apart.answer(name, lines.observations, lines.used)
+            self.visited += self.apart.visited - before
+            return found
         return self._result(name, *self._found(lines), lines.used)
 
     def _open(self, name: str, lines: Lines) -> SliceResult | None:

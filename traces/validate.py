@@ -25,6 +25,7 @@ from assay.traces.memory import give_back, unsearched
 from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
 from assay.traces.pinned import follow
+from assay.traces.pinned.slices import follow_slices
 from assay.traces.plan import Needing, adapted, kernel_for, trace_plan
 from assay.traces.replay import Properties, execution, hidden_steps, reordering
 from assay.traces.restatement import compared_events
@@ -254,7 +255,16 @@ def answer_slices(
     finish: Finish | None = None,
 ) -> list[SliceAnswer]:
     """The answers about all slices, each finished with its events, by so many processes; none where nothing was found for them to be joined on."""
-    return [] if shared.joint is None else answer_all(shared.joint, slices, jobs, finish)
+    if shared.joint is None:
+        return []
+    with unsearched():
+        selected = {name: events for name, events in slices.items() if isinstance(events, Selection)}
+        followed = follow_slices(shared.joint, selected) if len(selected) == len(slices) else {}
+    others = {name: events for name, events in slices.items() if name not in followed}
+    found = {each.result.name: each for each in answer_all(shared.joint, others, jobs, finish)}
+    for name, answer in followed.items():
+        found[name] = answer if finish is None else finish(answer, slices[name])
+    return [found[name] for name in slices]
 
 
 ALLOWS_LESS = "mismatches of slices are mismatches of the whole, which allows no more"

@@ -50,8 +50,8 @@ class RuleProgram:
         return max((each.words for each in self.stated), default=1)
 
 
-def rule_program(kernel: k.Kernel, rules: Sequence[k.TraceRule]) -> RuleProgram:
-    """The module of some rules.
+def rule_program(kernel: k.Kernel, rules: Sequence[k.TraceRule], properties: Sequence[k.Property]) -> RuleProgram:
+    """The module of some rules, and of those properties that hold in states and on steps.
 
     Raises ``UnsupportedError`` for what cannot be compiled, and for a rule whose line may be several steps; ``SpecError`` if a value does not fit a row.
     """
@@ -64,7 +64,7 @@ def rule_program(kernel: k.Kernel, rules: Sequence[k.TraceRule]) -> RuleProgram:
                 for at, (rule, own) in enumerate(zip(rules, stated, strict=True))
             ),
             *(partial(_condition, rule, own, at) for at, (rule, own) in enumerate(zip(rules, stated, strict=True))),
-            partial(_kept, kernel, layout),
+            partial(_kept, kernel, layout, properties),
         ]
     )
     program = RuleProgram("", layout, stated)
@@ -201,14 +201,14 @@ def _store(code: Code, words: Sequence[Scalar]) -> None:
         code.do(f"store {value.typed}, ptr {address.text}")
 
 
-def _kept(kernel: k.Kernel, layout: RowLayout, writing: Writing) -> str:
+def _kept(kernel: k.Kernel, layout: RowLayout, properties: Sequence[k.Property], writing: Writing) -> str:
     """Whether all properties hold in a new state and on the step to it."""
     code = writing.code()
     runtime = Runtime(code)
     before = _state(kernel, layout, runtime.load_row(layout.words))
     now = _state(kernel, layout, runtime.load_row(layout.words, "%new"))
     held = TRUE
-    for prop in (each for each in kernel.properties if each.kind in OF_STEPS):
+    for prop in (each for each in properties if each.kind in OF_STEPS):
         for part in prop.conjuncts:
             lowering = Lowering(
                 code, now, before if prop.kind == "transition" else now, writing.unrolling, writing.strict

@@ -106,7 +106,7 @@ def test_compiled_rules_take_the_steps_of_the_reference_evaluator() -> None:
             continue
         rules = list(rules_of(random, kernel))
         try:
-            program = rule_program(kernel, rules)
+            program = rule_program(kernel, rules, kernel.properties)
         except UnsupportedError:
             refused += 1
             continue

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from assay.checker.native.rule_steps import RuleSteps
 from assay.checker.verdict import State
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.event_table import EventTable
+from assay.traces.events import Event
 from assay.traces.pinned.queue import Queue
 from assay.traces.search.model import Model
 from assay.traces.validation import ExecutedStep, Execution
@@ -18,13 +18,20 @@ from assay.traces.validation import ExecutedStep, Execution
 class FollowedExecution(Execution):
     """An execution whose steps are taken again when they are first asked for."""
 
-    __slots__ = ("_events", "_initial", "_made", "_model", "_queue", "_rules", "_steps")
+    __slots__ = ("_begin", "_events", "_initial", "_made", "_model", "_queue", "_rules", "_steps")
 
     def __init__(
-        self, model: Model, rules: Sequence[k.TraceRule], steps: RuleSteps, queue: Queue, events: EventTable
+        self,
+        model: Model,
+        rules: Sequence[k.TraceRule],
+        steps: RuleSteps,
+        queue: Queue,
+        events: Callable[[], Iterable[Event]],
+        begin: int = 0,
     ) -> None:
+        """The lines of a queue from ``begin`` on, as many as there are ``events``."""
         given = {
-            "_model": model, "_rules": rules, "_steps": steps, "_queue": queue, "_events": events,
+            "_model": model, "_rules": rules, "_steps": steps, "_queue": queue, "_events": events, "_begin": begin,
             "_initial": model.states[model.initial[0]], "_made": None,
         }  # fmt: skip
         for name, value in given.items():
@@ -51,7 +58,7 @@ class FollowedExecution(Execution):
         model, rules, steps, queue, events = map(self._own, ("_model", "_rules", "_steps", "_queue", "_events"))
         layout, stated = steps.program.layout, steps.program.stated
         state, row = self.initial, layout.pack(self.initial)
-        for at, event in enumerate(events.at(queue.positions)):
+        for at, event in enumerate(events(), self._own("_begin")):
             steps.follow(row, queue.lines, at, at + 1)
             if queue.lines.changes[at]:
                 state = layout.unpack(row)

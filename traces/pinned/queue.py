@@ -41,11 +41,11 @@ class Queue:
     def __len__(self) -> int:
         return len(self.positions)
 
-    def others(self, at: int, window: float) -> Iterator[int]:
-        """The places of those lines that may come instead of the one at a place, none written later than the first by more than ``window`` milliseconds."""
+    def others(self, at: int, end: int, window: float) -> Iterator[int]:
+        """The places before ``end`` of those lines that may come instead of the one at a place, none written later than that by more than ``window`` milliseconds."""
         heads = {int(self.streams[at]): at}
         until = self.latest[at] + window
-        for other in range(at + 1, len(self)):
+        for other in range(at + 1, end):
             if self.latest[other] > until:
                 return
             stream = int(self.streams[other])
@@ -70,8 +70,13 @@ class Queue:
             column[at : place + 1] = np.roll(column[at : place + 1], 1, axis=0)
 
 
-def queue(events: Sequence[Event], positions: Numbers, lines: Lines, ordering: Ordering) -> Queue:
-    """The lines of events at some positions, which are in the order of the events, as a queue; raises ``NoOrderError``."""
+def queue(
+    events: Sequence[Event], positions: Numbers, lines: Lines, ordering: Ordering, owners: Numbers | None = None
+) -> Queue:
+    """The lines of events at some positions, which are in the order of the events, as a queue; raises ``NoOrderError``.
+
+    With ``owners``, the number of each event's slice, it is the queue of one slice after another.
+    """
     firsts = np.diff(positions, prepend=-1) > 0
     own = [events[at] for at in positions[firsts].tolist()]
     of_lines = np.cumsum(firsts) - 1
@@ -80,7 +85,8 @@ def queue(events: Sequence[Event], positions: Numbers, lines: Lines, ordering: O
     order = np.argsort(streams, kind="stable")
     groups = np.split(of_lines[order], np.flatnonzero(np.diff(streams[order])) + 1)
     times, earliest, latest = _times(own, groups, keys, ordering)
-    sequence = np.argsort(latest, kind="stable")
+    of_slices = np.zeros(len(order), np.int64) if owners is None else owners[positions[order]]
+    sequence = np.lexsort((latest, of_slices))
     order = order[sequence]
     followed = Lines(
         np.ascontiguousarray(lines.rules[order]),

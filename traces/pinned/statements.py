@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -70,10 +71,10 @@ class Stated:
 
 
 class KindsOfEvents:
-    """The events of a log by their kinds."""
+    """The events of a log by their kinds. ``more`` are fields that each of them has, whatever it states."""
 
-    def __init__(self, events: Sequence[Event]) -> None:
-        self._events = events
+    def __init__(self, events: Sequence[Event], more: Mapping[str, Field] = MappingProxyType({})) -> None:
+        self._events, self._more = events, more
         known: dict[str, int] = {}
         codes = np.array([known.setdefault(event.kind, len(known)) for event in events], np.int32)
         self.positions = {kind: np.flatnonzero(codes == code) for kind, code in known.items()}
@@ -83,7 +84,7 @@ class KindsOfEvents:
         for kind, positions in self.positions.items():
             speaking = [(at, rule) for at, rule in enumerate(rules) if rule.event == kind]
             if speaking:
-                fields = _Fields([self._events[at] for at in positions.tolist()])
+                fields = _Fields([self._events[at] for at in positions.tolist()], self._more)
                 for at, rule in speaking:
                     yield _stated(at, rule, positions, fields)
 
@@ -91,8 +92,8 @@ class KindsOfEvents:
 class _Fields:
     """The fields of events of a kind, by name."""
 
-    def __init__(self, events: Sequence[Event]) -> None:
-        self._events = events
+    def __init__(self, events: Sequence[Event], more: Mapping[str, Field]) -> None:
+        self._events, self._more = events, more
         self._own = [e.fields.read() if isinstance(e.fields, LineFields) else e.fields for e in events]
         self._known: dict[str, list[Field | _Absent]] = {}
 
@@ -103,6 +104,8 @@ class _Fields:
         return self._known[name]
 
     def _read(self, name: str) -> list[Field | _Absent]:
+        if name in self._more:
+            return [self._more[name]] * len(self._events)
         found: list[Field | _Absent] = [own.get(name, _ABSENT) for own in self._own]
         if name in _OF_RUNS and _ABSENT in found:
             runs: dict[int, tuple[ProcessRun, Field]] = {}

@@ -1,0 +1,164 @@
+"""Slices that compiled rules follow are slices that the search accepts, with the same counts; of random orders of a shop, with and without mistakes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from types import MappingProxyType
+
+import pytest
+
+from assay.grammar.load import load_text
+from assay.traces import validate as validating
+from assay.traces.conduct import Options
+from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.join import SliceAnswer
+from assay.traces.pinned import follow
+from assay.traces.pinned import slices as pinned_slices
+from assay.traces.validate import answer_slices, validate, validate_shared
+from assay.traces.validation import TraceVerdict
+
+SPEC = """\
+module shop
+
+param Order: set = {o1, o2}
+param Worker: set = {w1}
+size param Most: int = 3
+
+enum Status: Absent, Placed, Paid, Shipped
+type Count = 0 .. Most
+
+state:
+    open: bool = false
+    status: map[Order, Status] = [o -> Absent]
+    packer: map[Order, Worker?] = [o -> none]
+    asked: map[Order, Count] = [o -> 0]
+
+action unlock:
+    open := true
+
+action place(o: Order):
+    when fresh: status[o] == Absent
+    status[o] := Placed
+
+action pay(o: Order):
+    when placed: status[o] == Placed
+    status[o] := Paid
+
+action pack(o: Order, w: Worker):
+    when paid: status[o] == Paid
+    packer[o] := w
+
+action ask(o: Order):
+    asked[o] := asked[o] + 1
+
+action ship(o: Order, w: Worker):
+    when packed_it: packer[o] == w
+    status[o] := Shipped
+
+invariant few: forall o in Order: asked[o] <= 4
+transition stays: forall o in Order: old(status[o]) == Shipped implies status[o] == Shipped
+
+trace shop_log:
+    from events
+    slice Order by order
+    on Placed(order: Order): place(order)
+    on Paid(order: Order): pay(order)
+    on Packing(order: Order, node: Worker): pack(order, node)
+    on Asked(order: Order, times: Count): ask(order) then asked[order] == times
+    on Seen(order: Order, now: Status) if now != Absent: observe status[order] == now
+    on Shipped(order: Order, node: Worker): ship(order, node)
+    on Unlocked: unlock
+    ignore Chat "says nothing"
+    order: file; commit before line within 4 ms; skew 2 ms
+"""
+SLICED = "    slice Order by order\n"
+READS_SHARED = SPEC.replace("when fresh: ", "when open\n    when fresh: ").replace("open := true", "open := not open")
+"""The same shop, in which orders are placed only while it is open."""
+LOADED = load_text(SPEC)
+NODES = "n1", "n2", "n3"
+
+
+def written(random: Random, orders: int = 12) -> list[Event]:
+    """What some nodes say of a dozen orders, each a little later, some with clocks that are ahead; perhaps with mistakes."""
+    lines: list[tuple[int, str, str, dict[str, Field]]] = []
+    for order in range(random.randint(orders // 2, orders)):
+        time, asked, status, wrong = 1_000 + random.randrange(60), 0, "Absent", random.random() < 0.3
+        worker = random.choice(NODES)
+        for kind, after in (("Placed", "Placed"), ("Paid", "Paid"), ("Packing", None), ("Shipped", "Shipped")):
+            while random.random() < 0.5:
+                time += random.choice((0, 1, 4))
+                extra = random.choice(("Asked", "Seen", "Chat", "Noise"))
+                asked += extra == "Asked"
+                said: dict[str, dict[str, Field]] = {"Asked": {"times": asked}, "Seen": {"now": status}}
+                lines.append((time, random.choice(NODES), extra, {"order": f"A-{order}", **said.get(extra, {})}))
+            if wrong and random.random() < 0.2:
+                continue
+            time += random.choice((0, 1, 2, 9))
+            status = after or status
+            node = worker if kind in ("Packing", "Shipped") else random.choice(NODES)
+            lines.append((time, node, kind, {"order": f"A-{order}"}))
+    lines.append((990, "n1", "Unlocked", {}))
+    if random.random() < 0.4:
+        shut = random.randrange(1_000, 1_080)
+        lines += [(shut, "n2", "Unlocked", {}), (shut + random.choice((1, 2, 5)), "n1", "Unlocked", {})]
+    ahead, last, events = {node: random.choice((0, 1)) for node in NODES}, dict.fromkeys(NODES, 0), list[Event]()
+    for time, node, kind, fields in sorted(lines, key=lambda line: line[0]):
+        last[node] = max(last[node], time + ahead[node] + random.choice((0, 0, 1)))
+        record = LogRecord(Place(f"{node}.log", len(events), 0), last[node], "INFO", "shop", None, kind)
+        events.append(Event(kind, kind, MappingProxyType(fields), record, ProcessRun(node, 1)))
+    return events
+
+
+def test_what_compiled_rules_accept_of_slices_the_search_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pinned_slices, "WORTH_IT", 0)
+    monkeypatch.setattr(follow, "WORTH_IT", 0)
+    seen: Counter[tuple[bool, TraceVerdict]] = Counter()
+    for seed in range(120):
+        shared, slices = validate_shared(LOADED, written(Random(seed)))
+        assert shared.joint is not None
+        followed = pinned_slices.follow_slices(shared.joint, slices)
+        both = {each.result.name: each for each in answer_slices(shared, slices)}
+        with monkeypatch.context() as only:
+            only.setattr(validating, "follow_slices", lambda *_: {})
+            searched = {each.result.name: each for each in answer_slices(shared, slices)}
+        for name, slow in searched.items():
+            fast = followed.get(name)
+            seen[fast is not None, slow.result.verdict] += 1
+            assert (both[name].result.verdict, both[name].tally) == (slow.result.verdict, slow.tally), (seed, name)
+            if fast is not None:
+                _agree(fast, slow)
+    assert seen[True, TraceVerdict.CONSISTENT] > 500, seen
+    assert seen[False, TraceVerdict.INCONSISTENT] > 100, seen
+    assert not seen[True, TraceVerdict.INCONSISTENT]
+
+
+def _agree(fast: SliceAnswer, slow: SliceAnswer) -> None:
+    """The same is said of a slice, and done at its lines."""
+    one, other = fast.result, slow.result
+    assert one.execution is not None
+    assert other.execution is not None
+    assert (one.verdict, one.used, one.properties) == (other.verdict, other.used, other.properties)
+    assert fast.tally == slow.tally
+    assert one.execution.initial == other.execution.initial
+    assert one.execution.steps[-1].state == other.execution.steps[-1].state
+    done, does = (
+        Counter((str(s.event.record.place), s.action, s.arguments) for s in run.steps if s.event is not None)
+        for run in (one.execution, other.execution)
+    )
+    assert not does - done
+
+
+@pytest.mark.parametrize("text", [SPEC, READS_SHARED])
+def test_slices_say_nothing_else_than_a_search_without_slices(text: str) -> None:
+    sliced, whole = load_text(text), load_text(text.replace(SLICED, ""))
+    seen: Counter[tuple[TraceVerdict, TraceVerdict]] = Counter()
+    for seed in range(150):
+        events = written(Random(seed), 3)
+        found = validate(sliced, events).verdict
+        expected = validate(whole, events, options=Options(mismatches=1)).verdict
+        seen[expected, found] += 1
+    assert seen[TraceVerdict.CONSISTENT, TraceVerdict.CONSISTENT] > 40, seen
+    assert seen[TraceVerdict.INCONSISTENT, TraceVerdict.INCONSISTENT] > 20, seen
+    assert not seen[TraceVerdict.CONSISTENT, TraceVerdict.INCONSISTENT]
+    assert not seen[TraceVerdict.INCONSISTENT, TraceVerdict.CONSISTENT]
