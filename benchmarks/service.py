@@ -1,9 +1,10 @@
-"""How fast are logs of a user's own service validated? Lines of JSON, of a lock with tokens (`lock.assay`), all of them pinned and none about a slice.
+"""How fast are logs of a user's own service validated? Lines of JSON: of a lock with tokens (`lock.assay`), all of them pinned and none about a slice; and of a shop
+(`orders.assay`), each of whose orders is a slice.
 
 `python -m benchmarks service [COUNT…]`
 
-Of so many events each (2,000, 20,000 and 100,000 if none is given) three logs: one that is right, the same by a clause that bounds no delay, and one with a
-stale write in its middle. What is written out is processor seconds of one process.
+Of so many events each (2,000, 20,000 and 100,000 if none is given) five logs: of the lock one that is right, the same by a clause that bounds no delay, and one with a
+stale write in its middle; of the shop one in which it is always open, and one in which it closes each day. What is written out is processor seconds of one process.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -24,22 +26,27 @@ Line = dict[str, object]
 Entry = dict[str, str | int]
 
 SPEC = Path(__file__).with_name("lock.assay")
+SHOP = Path(__file__).with_name("orders.assay")
 COUNTS = 2_000, 20_000, 100_000
 CLIENTS = 8
 APART = 20
 """Milliseconds between two lines."""
+A_DAY = 1_000
+"""Orders between two times at which the shop closes."""
 
 
 def lines(arguments: Sequence[str]) -> Iterator[Line]:
-    """Three lines for each number of events."""
+    """Five lines for each number of events."""
     if wrong := [each for each in arguments if not each.isdigit()]:
         raise ValueError(f"no number of events: {', '.join(wrong)}")
-    loaded = load_spec(SPEC)
+    loaded, shop = load_spec(SPEC), load_spec(SHOP)
     for count in map(int, arguments or map(str, COUNTS)):
         healthy = written(count)
         yield _measured(loaded, "right", healthy, "near")
         yield _measured(loaded, "right, no bound", healthy, "anywhere")
         yield _measured(loaded, "a stale write", with_stale_write(healthy), "near")
+        yield _measured(shop, "orders", orders(count, closes=False), "shop_log")
+        yield _measured(shop, "orders, placed while the shop is open", orders(count, closes=True), "shop_log")
 
 
 def written(count: int) -> list[Entry]:
@@ -53,6 +60,21 @@ def written(count: int) -> list[Entry]:
             time += APART
             entries.append({"event": kind, "time": time, "node": node, "token": token})
     return entries
+
+
+def orders(count: int, *, closes: bool) -> list[Entry]:
+    """What is said of orders, of which some are under way at each time, in so many lines or a few more."""
+    random, entries, time = Random(1), list[Entry](), 1_700_000_000_000
+    for number in range(-(-count // 4)):
+        time += APART
+        if closes and number % A_DAY == A_DAY - 1:
+            entries += [{"event": "SignTurned", "time": time + more, "node": "door"} for more in (0, 3_600_000)]
+            time += 3_600_000 + APART
+        at, worker = time, f"w{random.randrange(CLIENTS)}"
+        for kind, node in (("Placed", "web"), ("Paid", "bank"), ("Packed", worker), ("Shipped", worker)):
+            entries.append({"event": kind, "time": at, "node": node, "order": f"A-{number}"})
+            at += random.randint(50, 500)
+    return sorted(entries, key=itemgetter("time"))
 
 
 def with_stale_write(entries: Sequence[Entry]) -> list[Entry]:

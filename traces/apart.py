@@ -1,29 +1,35 @@
-"""Slices whose lines state no numbers: each is searched as a log of its own, with the steps of what is shared in between.
+"""Slices of whose every write one line tells: each is searched as a log of its own, with the steps of what is shared in between.
 
-NOTE(slices apart): Writes with numbers are in the order of their numbers, and what else is logged of such a slice is woven in by time (``history``). Where nothing has a number,
-times alone would be the order: clocks that differ by a millisecond would make a healthy log inconsistent, and what happened long after a change of what is shared could be taken for
-earlier. So these slices are what a log without slices is: in the order of their files, and otherwise in any that the clause allows. What is shared has its one
-execution, which no slice changes: its steps are lines of a stream of their own, which say what is so afterwards. Those that were certainly over before the slice began are where it begins.
+NOTE(slices apart): Where many lines state one number, they tell of one write; writes are in the order of their numbers, and what else is logged of such a slice is woven in by time (``history``).
+Where no line has a number, or of each number one line says who did what, times would be a worse order than the clause's: clocks that differ by a millisecond would make a healthy log inconsistent,
+and what happened long after a change of what is shared could be taken for earlier. So these slices are what a log without slices is: in the order of their files and numbers, and otherwise in any that
+the clause allows. What is shared has its one execution, which no slice changes: its steps are lines of a stream of their own, which say what is so afterwards. Those that were certainly over before the
+slice began are where it begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate, takewhile
+from itertools import accumulate, pairwise
+from operator import attrgetter
+from typing import NamedTuple
 
 from assay.checker.evaluate.traverse import variables_of
 from assay.checker.verdict import State
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
+from assay.grammar.kernel import Ordering
 from assay.grammar.values import Value
 from assay.traces.atoms import Writer
 from assay.traces.binding import Observation
 from assay.traces.conduct import DEFAULT_OPTIONS
 from assay.traces.events import Event
+from assay.traces.history import number_of
 from assay.traces.mismatch import Findings, proceed
-from assay.traces.order import Item, Order, Stream
+from assay.traces.order import Item, Key, Order, Stream, stream_key
 from assay.traces.replay import Properties, execution, hidden_steps
 from assay.traces.restatement import compared_order
 from assay.traces.search.explore import Search
@@ -40,9 +46,11 @@ STATES_KEPT = 10_000
 """How many states are remembered from one slice to the next."""
 
 
-def is_numbered(plan: k.TracePlan) -> bool:
-    """Whether writes of slices have numbers, or may lack their lines."""
-    return bool(plan.numbered) or any(rule.at is not None or rule.event == k.GAP for rule in plan.rules)
+def are_told_apart(plan: k.TracePlan) -> bool:
+    """Whether the slices of a clause may be of this kind: each number has to have a line that names its action, and no other line is of that write."""
+    return not plan.numbered and not any(
+        rule.event == k.GAP or (rule.at is not None and not rule.steps) for rule in plan.rules
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +65,59 @@ class SharedStep:
     sure: bool
 
 
-def shared_steps(model: Model, path: Path, seen: Sequence[int], skew: int) -> tuple[SharedStep, ...]:
-    """The steps of an accepted path of what is shared that change one of the variables that are ``seen``."""
+class Mark(NamedTuple):
+    """A line about what is shared, by its number in its file, and how many steps there were before it and after it."""
+
+    line: int
+    before: int
+    after: int
+
+
+Stretch = tuple[Key, str]
+"""A stream of lines, and a file that holds a part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPast:
+    """The steps of what is shared, and where among them the lines of each file stand, in their order there."""
+
+    steps: tuple[SharedStep, ...] = ()
+    marks: Mapping[Stretch, tuple[Mark, ...]] = field(default_factory=dict)
+
+    def around(self, line: Observation, ordering: Ordering) -> tuple[int, int]:
+        """How many steps were certainly before a line of a slice, by its file, and the number of the first that was after it."""
+        marks = self.marks.get(_stretch(line, ordering), ())
+        at = bisect_left(marks, line.event.record.place.line, key=attrgetter("line"))
+        return marks[at - 1].after if at else 0, marks[at].before if at < len(marks) else len(self.steps)
+
+
+def shared_past(model: Model, path: Path, seen: Sequence[int], ordering: Ordering) -> SharedPast:
+    """What an accepted path of what is shared tells of the variables that are ``seen``."""
     values = _seen(model.states[path.root.node.state], seen)
     found: list[SharedStep] = []
-    before: Item | None = None
+    marks: dict[Stretch, list[Mark]] = {}
+    last: Item | None = None
     for move in path.moves():
+        item = move.item or last
+        before = len(found)
         for taken in (*move.hidden, *move.taken):
             after = _seen(model.states[taken.state], seen)
-            item = move.item or before
+            before = before if taken in move.taken else len(found) + (after != values)
             if after != values and item is not None:
-                sure = taken in move.taken and (before is None or _is_surely_after(before, item, skew))
+                sure = taken in move.taken and (last is None or _is_surely_after(last, item, ordering.skew))
                 event = item.observation.event
                 found.append(SharedStep(after, event, item.time, item.earliest, item.latest, sure))
             values = after
-        before = move.item or before
-    return _in_order(found)
+        if move.item is not None:
+            seen_line = move.item.observation
+            mark = Mark(seen_line.event.record.place.line, before, len(found))
+            marks.setdefault(_stretch(seen_line, ordering), []).append(mark)
+        last = item
+    return SharedPast(_in_order(found), {stretch: tuple(own) for stretch, own in marks.items()})
+
+
+def _stretch(line: Observation, ordering: Ordering) -> Stretch:
+    return stream_key(line, ordering), line.event.record.place.file
 
 
 def _seen(state: State, seen: Sequence[int]) -> tuple[Value, ...]:
@@ -93,18 +138,18 @@ def _in_order(steps: Sequence[SharedStep]) -> tuple[SharedStep, ...]:
 
 
 class Apart:
-    """Answers about such slices: of a kernel that was taken apart, with this clause of theirs. ``seen`` are the shared variables that they see, and ``steps`` what changes these."""
+    """Answers about such slices: of a kernel that was taken apart, with this clause of theirs. ``seen`` are the shared variables that they see, and ``past`` is what changes these."""
 
     def __init__(
         self,
         split: Split,
         plan: k.TracePlan,
         seen: Sequence[int],
-        steps: Sequence[SharedStep],
+        past: SharedPast,
         writer: Writer,
         properties: Sequence[k.Property],
     ) -> None:
-        self._split, self._plan, self._seen, self._steps = split, plan, seen, steps
+        self._split, self._plan, self._seen, self._past = split, plan, seen, past
         self._writer, self._of_slices = writer, properties
         action = _set_all([split.kernel.variables[at] for at in seen])
         self._model = Model(replace(split.kernel, actions=(*split.kernel.actions, action)), plan)
@@ -116,13 +161,20 @@ class Apart:
         """How many states were looked at."""
         return self._model.visited
 
-    def answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceResult:
-        """The answer about a slice that these observations are made of. A mismatch that is none if what is shared came in another order, or at other times, is undecided."""
+    def answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceResult | None:
+        """The answer about a slice that these observations are made of; None if several lines state one number, or none states one.
+
+        A mismatch that is none if what is shared came in another order, or at other times, is undecided.
+        """
         result = self._answer(name, observations, used)
-        if result.verdict is not TraceVerdict.INCONSISTENT or all(step.sure for step in self._steps):
+        if (
+            result is None
+            or result.verdict is not TraceVerdict.INCONSISTENT
+            or all(step.sure for step in self._past.steps)
+        ):
             return result
         again = self._freed.answer(name, [seen for each in observations if (seen := self._unshared(each))], used)
-        if again.verdict is TraceVerdict.INCONSISTENT:
+        if again is None or again.verdict is TraceVerdict.INCONSISTENT:
             return result
         reason = f"{result.violations[0].place} fits only if what all slices share came in another order than assumed"
         return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
@@ -132,7 +184,7 @@ class Apart:
         """The same where slices may act whatever is shared."""
         names = frozenset(self._split.kernel.variables[at].name for at in self._seen)
         freed = without_guards_on(self._split, names)
-        return Apart(freed, self._plan, self._seen, (), self._writer, self._of_slices)
+        return Apart(freed, self._plan, self._seen, SharedPast(), self._writer, self._of_slices)
 
     def _unshared(self, seen: Observation) -> Observation | None:
         """An observation without the condition that reads what is shared; None if it is nothing else."""
@@ -143,14 +195,16 @@ class Apart:
             return seen
         return replace(seen, rule=replace(rule, then=None)) if rule.steps else None
 
-    def _answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceResult:
+    def _answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceResult | None:
         if len(self._model.states) > STATES_KEPT:
             self._model.forget()
-        own = compared_order(self._model, observations)
-        passed, between = self._around(own)
-        values = passed[-1].values if passed else None
+        own = self._by_number(compared_order(self._model, observations))
+        if own is None:
+            return None
+        begin, end = self._around(own)
+        values = self._past.steps[begin - 1].values if begin else None
         self._model.initial = tuple(self._model.number(self._begun(state, values)) for state in self._initial)
-        found = proceed(Search(self._model, Frontier(self._with(own, between))), self._writer, DEFAULT_OPTIONS)
+        found = proceed(Search(self._model, Frontier(self._with(own, begin, end))), self._writer, DEFAULT_OPTIONS)
         run = None if found.path is None else _of_slice(execution(self._model, found.path))
         return SliceResult(
             name,
@@ -164,13 +218,22 @@ class Apart:
             () if found.path is None else tuple(self._remarks(found.path)),
         )
 
-    def _around(self, own: Order) -> tuple[list[SharedStep], list[SharedStep]]:
-        """The steps that were certainly over before the first line, and those that were not certainly after the last."""
+    def _by_number(self, own: Order) -> Order | None:
+        """The order in which no line comes before one with a lower number; None where a number has not one line."""
+        numbers = ((number_of(self._model, item), item.index) for item in own.items)
+        stated = sorted((number, index) for number, index in numbers if number is not None)
+        if [number for number, _ in stated] != list(range(len(stated))):
+            return None
+        requires = {after: frozenset({before}) for (_, before), (_, after) in pairwise(stated)}
+        return replace(own, requires=requires)
+
+    def _around(self, own: Order) -> tuple[int, int]:
+        """How many steps were certainly over before the first line, and how many were not certainly after the last."""
         first = min((item.earliest for item in own.items), default=0.0)
         last = max((item.latest for item in own.items), default=0.0)
-        passed = list(takewhile(lambda step: step.latest + own.skew < first, self._steps))
-        others = self._steps[len(passed) :]
-        return passed, list(takewhile(lambda step: step.earliest <= last + own.skew, others))
+        steps = self._past.steps
+        begin = bisect_left(steps, first, key=lambda step: step.latest + own.skew)
+        return begin, max(begin, bisect_right(steps, last + own.skew, key=attrgetter("earliest")))
 
     def _begun(self, state: State, values: Sequence[Value] | None) -> State:
         """The initial state of a slice, with what is shared as it was when it began."""
@@ -181,8 +244,9 @@ class Apart:
             whole[at] = value
         return tuple(whole)
 
-    def _with(self, own: Order, steps: Sequence[SharedStep]) -> Order:
-        """The order of a slice's lines, and the steps of what is shared as a stream beside them."""
+    def _with(self, own: Order, begin: int, end: int) -> Order:
+        """The order of a slice's lines, and some steps of what is shared as a stream beside them."""
+        steps = self._past.steps[begin:end]
         if not steps:
             return own
         number, first = len(own.streams), sum(len(stream.items) for stream in own.streams)
@@ -190,7 +254,15 @@ class Apart:
             Item(first + at, self._as_line(step), number, at, step.time, step.earliest, step.latest)
             for at, step in enumerate(steps)
         )
-        return replace(own, streams=(*own.streams, Stream(SHARED, SHARED, items)))
+        requires = {index: set(others) for index, others in own.requires.items()}
+        for item in own.items:
+            before, after = self._past.around(item.observation, self._plan.ordering)
+            if begin < before <= end:
+                requires.setdefault(item.index, set()).add(items[before - 1 - begin].index)
+            if begin <= after < end:
+                requires.setdefault(items[after - begin].index, set()).add(item.index)
+        together = {index: frozenset(others) for index, others in requires.items()}
+        return replace(own, streams=(*own.streams, Stream(SHARED, SHARED, items)), requires=together)
 
     def _as_line(self, step: SharedStep) -> Observation:
         types = [self._split.kernel.variables[at].type for at in self._seen]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf
 
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
-from assay.traces.apart import STATES_KEPT, Apart, SharedStep, is_numbered, shared_steps
+from assay.traces.apart import STATES_KEPT, Apart, SharedPast, are_told_apart, shared_past
 from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Observation, Tally
 from assay.traces.chain import Chain, chain
@@ -47,8 +47,8 @@ class Joint:
     """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
     is shared as slices see it, the variables of it that they see, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with.
     Where the kernel lacks guards, those of ``outside`` hold wherever nothing is guessed. Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before;
-    the last of its files begins at ``late``. Where the clause ``supposes``, nothing but the line of a first write may tell of a slice's beginning. ``steps`` are those of what is shared that slices see,
-    where these have no numbers (NOTE(slices apart))."""
+    the last of its files begins at ``late``. Where the clause ``supposes``, nothing but the line of a first write may tell of a slice's beginning. ``past`` is what they see of what is shared,
+    where these may be logs of their own (NOTE(slices apart))."""
 
     split: Split
     plan: k.TracePlan
@@ -61,13 +61,13 @@ class Joint:
     late: float = -inf
     outside: Split | None = None
     supposes: bool = False
-    steps: tuple[SharedStep, ...] = ()
+    past: SharedPast = field(default_factory=SharedPast)
 
     @property
     def is_apart(self) -> bool:
-        """Whether slices have no numbers, and lack no lines (NOTE(slices apart))."""
+        """Whether slices may be asked as logs of their own, for no line is known to be missing (NOTE(slices apart))."""
         lacking = self.partial or self.begun or self.supposes or self.late > -inf or self.outside is not None
-        return not lacking and not is_numbered(self.split.plan_of_slices(self.plan))
+        return not lacking and are_told_apart(self.split.plan_of_slices(self.plan))
 
     def is_begun(self, events: Selection, first: FirstWrite) -> bool:
         """Whether the events of a slice, of whose first write this is known, tell of its beginning; where no kind of events does, those of whole logs do."""
@@ -96,9 +96,9 @@ def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Wr
     partial = options.partial and not options.begun
     assumed = _assumed(split, seen, path)
     found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
-    numbered = is_numbered(split.plan_of_slices(plan))
-    steps = () if numbered else shared_steps(shared, path, seen, plan.ordering.skew)
-    return replace(found, begun=options.begun, late=options.late, supposes=options.supposes, steps=steps)
+    apart = are_told_apart(split.plan_of_slices(plan))
+    past = shared_past(shared, path, seen, plan.ordering) if apart else SharedPast()
+    return replace(found, begun=options.begun, late=options.late, supposes=options.supposes, past=past)
 
 
 def _assumed(split: Split, variables: Sequence[int], path: Path) -> dict[str, frozenset[str]]:
@@ -199,8 +199,11 @@ class Joiner:
 
         Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
         """
+        found = self._as_own_log(name, lines)
+        if found is not None:
+            return found
         result = self._slice(name, lines)
-        if result.verdict is not TraceVerdict.INCONSISTENT or self.apart is not None:
+        if result.verdict is not TraceVerdict.INCONSISTENT:
             return result
         if self.joint.begun:
             return self._of_parts.answer(name, lines)
@@ -222,6 +225,15 @@ class Joiner:
         reason = f"{place} fits only if {names}, of which no line tells, came at another time than assumed"
         return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
 
+    def _as_own_log(self, name: str, lines: Lines) -> SliceResult | None:
+        """The answer about a slice that is a log of its own (NOTE(slices apart)); None if it is none."""
+        if self.apart is None or not lines.few:
+            return None
+        before = self.apart.visited
+        found = self.apart.answer(name, lines.observations, lines.used)
+        self.visited += self.apart.visited - before
+        return found
+
     def _of_lost_lines(self, result: SliceResult, lines: Lines) -> SliceResult:
         """The answer about a slice with mismatches where not all files have begun: only lines that contradict each other are any."""
         sure = self._contradictions(result.violations, lines)
@@ -241,7 +253,7 @@ class Joiner:
 
     def on(self, other: Joint) -> Joiner:
         """The same slices on a joint that differs in the execution of what is shared; this one if slices see no difference."""
-        if (other.chain, other.assumed, other.steps) == (self.joint.chain, self.joint.assumed, self.joint.steps):
+        if (other.chain, other.assumed, other.past) == (self.joint.chain, self.joint.assumed, self.joint.past):
             return self
         found = copy(self)
         found.__dict__.pop("_freed", None)
@@ -258,7 +270,7 @@ class Joiner:
         if not self.joint.is_apart:
             return None
         joint, plan = self.joint, self.model.plan
-        return Apart(joint.split, plan, joint.seen, joint.steps, self.blamer.writer, self._properties_of_slices)
+        return Apart(joint.split, plan, joint.seen, joint.past, self.blamer.writer, self._properties_of_slices)
 
     @cached_property
     def views(self) -> Views:
@@ -285,11 +297,6 @@ class Joiner:
         self.forget()
         if not lines.few:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
-        if self.apart is not None:
-            before = self.apart.visited
-            found = self.apart.answer(name, lines.observations, lines.used)
-            self.visited += self.apart.visited - before
-            return found
         return self._result(name, *self._found(lines), lines.used)
 
     def _open(self, name: str, lines: Lines) -> SliceResult | None:

@@ -32,10 +32,12 @@ def lives(slicing: Slicing, events: Selection, own: int) -> list[Numbers]:
     """
     if slicing.identity is not None:
         return _by_identity(slicing.identity, events, own)
+    if slicing.since is None:
+        return [np.arange(len(events))] if len(events) else []
     return _by_beginning(slicing.since, events, own)
 
 
-def _by_beginning(since: str | None, events: Selection, own: int) -> list[Numbers]:
+def _by_beginning(since: str, events: Selection, own: int) -> list[Numbers]:
     """The events of each time that the slice began anew, by the times of the lines that say so.
 
     What was written well before the first of them is of a life of whose beginning no line tells: the log begins later, or a controller that started found

@@ -134,7 +134,7 @@ class SliceProgress:
         """The answer about all events, of which the first are those that there were the last time; None if only a check of the whole can give it.
 
         The shared execution is, for lines before a time, what it was the last time. After None the progress is of no use.
-        Slices without numbers have no points, and are checked as a whole (NOTE(slices apart)).
+        Slices that are logs of their own have no points (NOTE(slices apart)).
         """
         if joiner.joint.is_apart:
             return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -21,12 +21,14 @@ from assay.traces.event_table import EventTable, fields_read
 from assay.traces.events import Event
 from assay.traces.guide import guide
 from assay.traces.join import Joint, SliceAnswer, joint
+from assay.traces.log_events import LogEvents
 from assay.traces.memory import give_back, unsearched
 from assay.traces.mismatch import Findings, proceed, violation_of
 from assay.traces.mutants import kill_rate
 from assay.traces.pinned import follow
 from assay.traces.pinned.slices import follow_slices
-from assay.traces.plan import Needing, adapted, kernel_for, trace_plan
+from assay.traces.pinned.statements import KindsOfEvents, needed
+from assay.traces.plan import Needing, Needs, adapted, kernel_for, trace_plan
 from assay.traces.replay import Properties, execution, hidden_steps, reordering
 from assay.traces.restatement import compared_events
 from assay.traces.retrial import Retrial
@@ -36,6 +38,7 @@ from assay.traces.search.model import Model
 from assay.traces.selection import Selection
 from assay.traces.slices import SlicedEvents, sliced, unsliced
 from assay.traces.slicing import Split, split
+from assay.traces.statement import EVERY_SLICE
 from assay.traces.validation import (
     BrokenProperty,
     Counts,
@@ -179,7 +182,8 @@ def validate_shared(
         answer = replace(answer, kill_rate=kill_rate(asked, options))
     slices = found.parts.slices
     del found, asked, findings, model
-    gc.collect(2 if gc.isenabled() else 0)  # what the search remembers refers to itself
+    if answer.visited:
+        gc.collect(2 if gc.isenabled() else 0)  # what the search remembers refers to itself
     give_back(len(events))
     return answer, slices
 
@@ -227,10 +231,7 @@ def check(
     slicing = trace_plan(loaded.kernel, clause).slicing
     names = fields_read(trace_plan(loaded.kernel, clause))
     parts = unsliced(events, names) if slicing is None else sliced(slicing, events, names)
-    needing = Needing(trace_plan(loaded.kernel, clause))
-    kernel, plan = kernel_for(
-        loaded, parts.distinct((needing.plan.name, needing.plan.rules), needing), len(parts), clause
-    )
+    kernel, plan = kernel_for(loaded, _needs(parts, trace_plan(loaded.kernel, clause)), len(parts), clause)
     plan = adapted(plan, options)
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
@@ -246,6 +247,16 @@ def check(
     fields = sum(len(item.observation.values) for item in compared.items)
     tally = replace(read.tally, fields=fields)
     return Checked(kernel, plan, parts, divided, tally, search, findings, joined, writer)
+
+
+def _needs(parts: SlicedEvents, plan: k.TracePlan) -> Iterable[Needs]:
+    """What all events need. Those that a file states itself hardly ever state the same: what they state is gone through in columns, not one by one."""
+    table = parts.shared.table
+    if len(table) < follow.WORTH_IT or any(isinstance(part, LogEvents) for part in table.parts):
+        needing = Needing(plan)
+        return parts.distinct((plan.name, plan.rules), needing)
+    more = {} if plan.slicing is None else {EVERY_SLICE: plan.slicing.sort.elements[0]}
+    return [needed(list(KindsOfEvents(list(table), more).stated(plan.rules)), plan.rules)]
 
 
 def answer_slices(

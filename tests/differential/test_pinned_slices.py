@@ -10,12 +10,11 @@ import pytest
 
 from assay.grammar.load import load_text
 from assay.traces import validate as validating
-from assay.traces.conduct import Options
 from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
 from assay.traces.join import SliceAnswer
 from assay.traces.pinned import follow
 from assay.traces.pinned import slices as pinned_slices
-from assay.traces.validate import answer_slices, validate, validate_shared
+from assay.traces.validate import answer_slices, validate_shared
 from assay.traces.validation import TraceVerdict
 
 SPEC = """\
@@ -147,18 +146,3 @@ def _agree(fast: SliceAnswer, slow: SliceAnswer) -> None:
         for run in (one.execution, other.execution)
     )
     assert not does - done
-
-
-@pytest.mark.parametrize("text", [SPEC, READS_SHARED])
-def test_slices_say_nothing_else_than_a_search_without_slices(text: str) -> None:
-    sliced, whole = load_text(text), load_text(text.replace(SLICED, ""))
-    seen: Counter[tuple[TraceVerdict, TraceVerdict]] = Counter()
-    for seed in range(150):
-        events = written(Random(seed), 3)
-        found = validate(sliced, events).verdict
-        expected = validate(whole, events, options=Options(mismatches=1)).verdict
-        seen[expected, found] += 1
-    assert seen[TraceVerdict.CONSISTENT, TraceVerdict.CONSISTENT] > 40, seen
-    assert seen[TraceVerdict.INCONSISTENT, TraceVerdict.INCONSISTENT] > 20, seen
-    assert not seen[TraceVerdict.CONSISTENT, TraceVerdict.INCONSISTENT]
-    assert not seen[TraceVerdict.INCONSISTENT, TraceVerdict.CONSISTENT]

@@ -32,12 +32,18 @@ from assay.traces.validation import Execution, SliceResult, TraceVerdict
 
 def follow_slices(joint: Joint, slices: Mapping[str, Selection]) -> dict[str, SliceAnswer]:
     """The answers about those slices whose lines were followed to their end; the others are for a search to answer."""
-    if sum(map(len, slices.values())) < WORTH_IT or not joint.is_apart or joint.steps or joint.plan.reported:
+    if sum(map(len, slices.values())) < WORTH_IT or not _is_simple(joint):
         return {}
     try:
         return dict(_answers(joint, slices))
     except NOT_SO:
         return {}
+
+
+def _is_simple(joint: Joint) -> bool:
+    """Whether slices see nothing that changes but their own, have no numbers, and nothing is told beside."""
+    numbered = any(rule.at is not None for rule in joint.plan.rules)
+    return joint.is_apart and not joint.past.steps and not numbered and not joint.plan.reported
 
 
 @dataclass(frozen=True, slots=True)
