@@ -126,3 +126,49 @@ def test_an_event_of_several_fields_has_its_slice_under_that_name(tmp_path: Path
     with pytest.raises(SpecError) as refused:
         load_text(spec("order", "shop, order"))
     assert {(each.code, each.span.line) for each in refused.value.diagnostics} == {("E515", at) for at in range(41, 46)}
+
+
+def timed(folder: Path, lines: Sequence[tuple[int, str, str]], text: str) -> Validation:
+    """The answer about lines of one order, each with its time; of the shop itself is what names no order."""
+    entries = [
+        {"event": kind, "time": 1_700_000_000_000 + at, "node": node, **({} if kind == "Closed" else {"order": "o"})}
+        for at, kind, node in lines
+    ]
+    file = folder / "shop.jsonl"
+    file.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    return validate(load_text(text), read_logs([str(file)]).events)
+
+
+def test_clocks_that_differ_do_not_make_a_slice_inconsistent(tmp_path: Path) -> None:
+    lines = [(3, "Placed", "web"), (1, "Paid", "bank"), (9, "Packing", "w7"), (8, "Shipped", "w7")]
+    found = timed(tmp_path, lines, spec())
+    assert found.verdict is TraceVerdict.CONSISTENT
+    (order,) = found.slices
+    assert order.execution is not None
+    assert [step.action for step in order.execution.steps] == ["place", "pay", "pack", "ship"]
+    assert timed(tmp_path, [(70, *lines[0][1:]), *lines[1:]], spec()).verdict is TraceVerdict.INCONSISTENT
+
+
+CLOSING = (
+    spec()
+    .replace("state:", "state:\n    closed: bool = false", 1)
+    .replace("action place", "action close:\n    closed := true\n\naction place", 1)
+    .replace("    when fresh:", "    when still_open: not closed\n    when fresh:", 1)
+    .replace("    on Placed", "    on Closed: close\n    on Placed", 1)
+)
+
+
+@pytest.mark.parametrize(("after", "verdict"), [(40, TraceVerdict.CONSISTENT), (60, TraceVerdict.INCONSISTENT)])
+def test_what_happened_after_a_change_of_what_is_shared_is_not_taken_for_earlier(
+    tmp_path: Path, after: int, verdict: TraceVerdict
+) -> None:
+    found = timed(tmp_path, [(0, "Closed", "web"), (after, "Placed", "bank")], CLOSING)
+    assert found.verdict is verdict
+    parts = [part.label for violation in found.violations for part in violation.blame[0].parts]
+    assert parts == (["still_open"] if found.violations else [])
+
+
+def test_what_a_file_says_first_was_first_whatever_it_is_about(tmp_path: Path) -> None:
+    lines = [(0, "Closed", "web"), (40, "Placed", "web")]
+    assert timed(tmp_path, lines, CLOSING).verdict is TraceVerdict.INCONSISTENT
+    assert timed(tmp_path, lines[::-1], CLOSING).verdict is TraceVerdict.CONSISTENT
