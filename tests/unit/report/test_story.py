@@ -61,14 +61,14 @@ def test_each_change_stands_with_its_line_between_the_times_that_are_measured() 
         "  consistent",
         "  00:00:01.000  ajar begins: the door is open, for 3.0 to 3.0 s",
         "  00:00:01.000  house: the door moved",
-        "                  move(d), house/a.log:1",
+        "                  move(front), house/a.log:1",
         "                  open false → true",
         "  00:00:04.000  ajar ends",
         "  00:00:04.000  house: the door moved",
-        "                  move(d), house/a.log:2",
+        "                  move(front), house/a.log:2",
         "                  open true → false",
         "  00:00:06.000  house: the door moved",
-        "                  move(d), house/a.log:3",
+        "                  move(front), house/a.log:3",
         "                  open false → true",
     ]
 

@@ -76,9 +76,9 @@ def histories(validation: Validation) -> list[History]:
     own = plan.slicing.sort.name if plan is not None and plan.slicing is not None else None
     found: list[History] = []
     if validation.execution is not None:
-        found.append(_history(kernel, validation.execution, lambda cell: cell if cell.set != own else None, ""))
+        found.append(_history(kernel, validation.execution, lambda cell: cell if cell.set != own else None))
     found += [
-        _history(kernel, each.execution, partial(_of_slice, own, each.name), each.name)
+        _history(kernel, each.execution, partial(_of_slice, own, each.name), own, each.name)
         for each in validation.slices
         if each.execution is not None and own is not None
     ]
@@ -93,7 +93,8 @@ Keep = Callable[[Cell], Cell | None]
 """A cell under the name that it is shown with; none for one that is not shown."""
 
 
-def _history(kernel: Kernel, execution: Execution, keep: Keep, name: str) -> History:
+def _history(kernel: Kernel, execution: Execution, keep: Keep, slices: str | None = None, name: str = "") -> History:
+    """The history of an execution: of a slice of that ``name``, for which the one element of the set ``slices`` stands, or of what is shared."""
     initial = {
         cell: text for at in range(len(kernel.variables)) for cell, text in _cells(kernel, at, execution.initial, keep)
     }
@@ -101,17 +102,22 @@ def _history(kernel: Kernel, execution: Execution, keep: Keep, name: str) -> His
     before = execution.initial
     for step in execution.steps:
         changes = tuple(_changes(kernel, before, step.state, keep)) if step.state is not before else ()
-        steps.append(HistoryStep(step.event, _name(kernel, step), changes))
+        steps.append(HistoryStep(step.event, _name(kernel, step, slices, name), changes))
         before = step.state
     return History(initial, tuple(steps), name)
 
 
-def _name(kernel: Kernel, step: ExecutedStep) -> str | None:
+def _name(kernel: Kernel, step: ExecutedStep, slices: str | None, name: str) -> str | None:
     if step.action is None:
         return None
-    parameters = kernel.action(step.action).parameters
-    pairs = zip(parameters, step.arguments, strict=True)
-    return f"{step.action}({', '.join(show_value(value, p.binder.type) for p, (_, value) in pairs)})"
+    types = (parameter.binder.type for parameter in kernel.action(step.action).parameters)
+    pairs = zip(types, (value for _, value in step.arguments), strict=True)
+    return f"{step.action}({', '.join(name if _names(of, slices) else show_value(value, of) for of, value in pairs)})"
+
+
+def _names(of: t.Type, slices: str | None) -> bool:
+    """Whether the values of a type stand for the slice."""
+    return isinstance(of, t.AtomType) and of.sort.name == slices
 
 
 def _cells(kernel: Kernel, at: int, state: State, keep: Keep) -> Iterator[tuple[Cell, str]]:
