@@ -53,15 +53,34 @@ class Followed:
 def follow(loaded: Loaded, events: Sequence[Event], clause: str | None, options: Options) -> Followed | None:
     """The log followed to its end; None where it is for a search to say."""
     plan = trace_plan(loaded.kernel, clause)
-    if plan.slicing is not None or options.mutants or options.partial:
+    table = EventTable.of(events)
+    if (
+        plan.slicing is not None
+        or options.mutants
+        or options.partial
+        or not leave_nothing_open(loaded.kernel, plan, table)
+    ):
         return None
     try:
-        return _follow(loaded, events, clause, options)
+        return _follow(loaded, table, clause, options)
     except NOT_SO:
         return None
 
 
-def _follow(loaded: Loaded, events: Sequence[Event], clause: str | None, options: Options) -> Followed | None:
+def leave_nothing_open(kernel: k.Kernel, plan: k.TracePlan, events: EventTable) -> bool:
+    """Whether a line of each kind that occurs says which action happened, with all arguments, or is none. (To ask that of the kinds takes no events, of which there may be millions.)"""
+    kinds = {traits.kind for traits in events.traits()}
+    return all(_is_pinned(kernel, rule) for rule in plan.rules if rule.event in kinds)
+
+
+def _is_pinned(kernel: k.Kernel, rule: k.TraceRule) -> bool:
+    calls = [call for step in rule.steps for call in step]
+    if len(calls) > 1 or any(None in call.arguments for call in calls):
+        return False
+    return not any(isinstance(each, k.Pick) for call in calls for each in kernel.action(call.action).body)
+
+
+def _follow(loaded: Loaded, events: EventTable, clause: str | None, options: Options) -> Followed | None:
     listed = list(events)
     kinds = KindsOfEvents(listed)
     rules = trace_plan(loaded.kernel, clause).rules
@@ -83,7 +102,7 @@ def _follow(loaded: Loaded, events: Sequence[Event], clause: str | None, options
         return None
     if not walk(steps, program.layout.pack(initial), found, 0, len(found)):
         return None
-    execution = FollowedExecution(model, asked, steps, found, partial(EventTable.of(events).at, found.positions))
+    execution = FollowedExecution(model, asked, steps, found, partial(events.at, found.positions))
     fields = np.array([len(rule.fields) for rule in asked])
     tally = tally_of(kinds, plan, listed, positions, int(fields[lines.rules].sum()))
     return Followed(kernel, plan.name, tally, execution, _reordering(found), len(found))

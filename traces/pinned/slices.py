@@ -18,7 +18,7 @@ from assay.traces.event_table import EventTable
 from assay.traces.events import Event
 from assay.traces.join import Joint, SliceAnswer, speaks_of
 from assay.traces.pinned.execution import FollowedExecution
-from assay.traces.pinned.follow import NOT_SO, WORTH_IT
+from assay.traces.pinned.follow import NOT_SO, WORTH_IT, leave_nothing_open
 from assay.traces.pinned.queue import Queue, queue
 from assay.traces.pinned.statements import KindsOfEvents
 from assay.traces.pinned.walk import lines_of, tally_of, walk
@@ -63,10 +63,10 @@ class _Of:
 def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[str, SliceAnswer]]:
     stands_for = joint.split.slicing.sort.elements[0]
     own = _of(slices, Mark(stands_for))
-    if own is None:
+    kernel, plan = joint.split.kernel, joint.split.plan_of_slices(joint.plan)
+    if own is None or not leave_nothing_open(kernel, plan, own.table):
         return
     events = list(own.table.at(own.positions))
-    kernel, plan = joint.split.kernel, joint.split.plan_of_slices(joint.plan)
     names = {kernel.variables[at].name for at in joint.split.own}
     properties = [each for each in kernel.properties if speaks_of(each, names)]
     stated = list(KindsOfEvents(events, {EVERY_SLICE: stands_for}).stated(plan.rules))
