@@ -62,7 +62,9 @@ def moments(run: Execution, ordering: k.Ordering, begin: float) -> list[Moment]:
     early = -inf
     for step, time, last in zip(run.steps, at, late, strict=True):
         if step.event is not None and step.event.record.time is not None:
-            early = max(early, float(step.event.record.time) - before_line)
+            told = float(step.event.record.time) - before_line
+            # A line from later on, such as one of a log that is replayed, does not say when: earlier lines rest on the step.
+            early = max(early, told) if told <= last else early
         here = max(found[-1].at, time) if time < inf else found[-1].at
         found.append(Moment(here, -inf if step.event is None else early, last, step.state, step.event))
     return found

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 
 from tests.measuring import measured as of_events
 
+from assay.grammar.kernel import Ordering
 from assay.grammar.load import load_text
 from assay.traces.events import Event, Field
-from assay.traces.validation import Impact, Validation
+from assay.traces.moments import moments
+from assay.traces.validation import ExecutedStep, Execution, Impact, Validation
 
 DESKS = """\
 module desks
@@ -98,6 +101,19 @@ def test_what_began_and_ended_by_lines_of_one_time_is_no_less_measured(line: Lin
     ]
     (spell,) = of(measured(events), "unserved").spells
     assert (spell.begin, spell.end, spell.at_least) == (100, 4_000, 0)
+
+
+def test_a_line_from_long_after_a_step_does_not_make_what_follows_late(line: Line) -> None:
+    """Such as one of somebody who reads all changes again when it starts."""
+    steps = [(9_000, "replayed"), (1_000, "first"), (2_000, "second"), (9_500, "third")]
+    run = Execution((), tuple(ExecutedStep(line("n", at, at, "Put"), name, (), ()) for at, name in steps))
+    found = moments(run, Ordering(commit_before_line=10), 0.0)[1:]
+    assert [(each.at, each.early, each.late) for each in found] == [
+        (1_000, -inf, 1_000),
+        (1_000, 990, 1_000),
+        (2_000, 1_990, 2_000),
+        (9_500, 9_490, 9_500),
+    ]
 
 
 def test_what_holds_at_the_end_of_the_log_is_said_to_last(line: Line) -> None:
