@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from assay.traces.readers.layout import split_logger
+from assay.traces.readers.layout import headers, split_logger
 from assay.traces.readers.scan import BOM, ScanLimits, Tally, divide, scan
 from assay.traces.readers.stamps import Clock
 from assay.traces.readers.stretch import RawRecord, Stretch
@@ -141,3 +141,18 @@ def test_a_stamp_with_milliseconds_is_exact_behind_one_without() -> None:
         clock.read(stamp)
         resolutions.append(clock.resolution)
     assert resolutions == [1, 1000, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        ("INFO [KafkaServer] it has started", True),
+        ("INFO (KafkaServer) it has started", True),
+        ("INFO KafkaServer: it has started", True),
+        ("INFO [KafkaServer id=1] it has started", False),
+        ("INFO (KafkaServer of broker 1) it has started", False),
+    ],
+)
+def test_a_bracket_before_a_logger_closes_behind_it(text: str, closed: bool) -> None:
+    """One that does not begins a message; its first word may be the name of a class all the same."""
+    assert ("KafkaServer" in {each.logger for each in headers(text)}) is closed
