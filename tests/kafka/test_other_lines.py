@@ -144,6 +144,38 @@ def test_a_broker_before_1_1_resigns_when_it_has_its_next_session_and_lives_on(t
     assert "controller.stop" not in steps
 
 
+@pytest.mark.parametrize(("version", "possible"), [("1.1.1", False), ("3.4.1", True)])
+def test_a_broker_from_2_0_on_may_end_its_resignation_in_its_next_session(
+    version: str, possible: bool, tmp_path: Path
+) -> None:
+    """All lines of a broker in one file, as on its standard output: the order of the two threads is then told."""
+    before, after = "0x100002640ab0004", "0x100002640ab0007"
+
+    def registers(session: str, epoch: int) -> str:
+        return f"INFO Stat of the created znode at /brokers/ids/3 is: {epoch},{epoch},1795573401782,1795573401782,1,0,0,{int(session, 16)},204,0,{epoch} (kafka.zk.KafkaZkClient)"
+
+    won = "3 successfully elected as the controller. Epoch incremented to {0} and epoch zk version is now {0}"
+    lines = f"""
+        02:21:38,700] INFO Kafka version: {version} (org.apache.kafka.common.utils.AppInfoParser)
+        02:21:38,745] INFO starting (kafka.server.KafkaServer)
+        02:21:38,912] {opens(before)}
+        02:21:39,827] {registers(before, 27)}
+        02:21:40,016] INFO [Controller id=3] {won.format(1)} {CONTROLLER}
+        02:23:21,665] WARN Unable to reconnect to ZooKeeper service, session {before} has expired (org.apache.zookeeper.ClientCnxn)
+        02:23:21,771] DEBUG [Controller id=3] Resigning {CONTROLLER}
+        02:23:21,772] INFO [ZooKeeperClient Kafka server] Initializing a new session to 127.0.0.1:60443. (kafka.zookeeper.ZooKeeperClient)
+        02:23:21,779] {opens(after)}
+        02:23:21,781] INFO [Controller id=3] Resigned {CONTROLLER}
+        02:23:21,783] {registers(after, 329)}
+        02:23:21,784] INFO [Controller id=3] {won.format(2)} {CONTROLLER}
+    """
+    _, found = answer(tmp_path, {"broker-3": lines})
+    assert found.counts.unmapped == 0
+    assert (found.violations == ()) is possible
+    steps = [step.action for step in found.execution.steps] if found.execution is not None else []
+    assert ("controller.resign_meanwhile" in steps) is possible
+
+
 @pytest.mark.parametrize("version", ["1.0.2", "2.0.1"])
 def test_a_broker_that_is_not_controller_resigns_nothing_and_lives_on(version: str, tmp_path: Path) -> None:
     """As Kafka 1.0 says at each shutdown; it is not told as known behaviour."""
