@@ -89,7 +89,7 @@ MINUTES = [
     Strength("kafka/kraft/quorum", 81, 75, 3, 3, model="n3e2l2"),
     Strength("kafka/kraft/voters", 74, 69, 4, 1),
     Strength("kafka/kraft/snapshots", 104, 91, 4, 9, model="n3e3l2", scenarios="default"),
-    Strength("kafka/kraft/cluster", 109, 105, 4, 0, scenarios="lessons"),
+    Strength("kafka/kraft/cluster", 117, 113, 4, 0, scenarios="lessons"),
     Strength("kafka/kraft/leadership", 188, 184, 3, 1, scenarios="lessons"),
     Strength("kafka/kraft/partition", 139, 123, 13, 3, model="r2e3", scenarios="lessons"),
 ]

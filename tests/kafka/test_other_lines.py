@@ -312,6 +312,89 @@ def test_who_wins_needs_the_votes_of_those_whose_logs_are_there(tmp_path: Path) 
     assert "win" in {each.action for each in found.violations}
 
 
+def joining(first: int) -> dict[str, str]:
+    """Controller 101 is the only voter; 102 is an observer, joins, and stands for the first time in epoch ``first`` (KIP-853)."""
+    states = "{101=ReplicaState(replicaKey=ReplicaKey(id=101, directoryId=Optional.empty), endOffset=Optional.empty, lastFetchTimestamp=-1)}"
+    waiting, watching = (
+        "electionTimeoutMs=1500, highWatermark=Optional.empty",
+        "voters=[], highWatermark=Optional.empty",
+    )
+    return {
+        "controller-101": f"""
+            04:30:08,000] INFO [RaftManager id=101] Completed transition to Unattached(epoch=0, votedKey=null, voters=[101], {waiting}) from null {RAFT}
+            04:30:08,100] INFO [RaftManager id=101] Completed transition to CandidateState(localId=101, localDirectoryId=Ed6DNJWLR3iO3-3bQMZ_Rg,epoch=1, retries=1, electionTimeoutMs=1717) {RAFT}
+            04:30:09,000] INFO [RaftManager id=101] Completed transition to Leader(localReplicaKey=ReplicaKey(id=101, directoryId=Optional.empty), epoch=1, epochStartOffset=0, highWatermark=Optional.empty, voterStates={states}) from CandidateState {RAFT}
+        """,
+        "controller-102": f"""
+            04:30:09,500] INFO [RaftManager id=102] Completed transition to Unattached(epoch=0, votedKey=null, voters=[], {waiting}) from null {RAFT}
+            04:30:09,600] INFO [RaftManager id=102] Completed transition to FollowerState({FETCH}, epoch=1, leader=101, {watching}, fetchingSnapshot=Optional.empty) {RAFT}
+            04:30:20,000] INFO [RaftManager id=102] Completed transition to CandidateState(localId=102, localDirectoryId=WzQUh8FVN_1uagWgfi1Xfg,epoch={first}, retries=1, electionTimeoutMs=1717) {RAFT}
+        """,
+    }
+
+
+def test_the_only_voter_wins_alone_and_observers_join_later(tmp_path: Path) -> None:
+    reading, found = answer(tmp_path, joining(2))
+    assert [event.fields.get("voters") for event in reading.events if event.kind == "QuorumLeader"] == [(101,)]
+    assert (found.violations, found.counts.unmapped) == ((), 0)
+
+
+def test_an_observer_stands_in_no_epoch_but_the_next(tmp_path: Path) -> None:
+    _, found = answer(tmp_path, joining(3))
+    assert [each.event.kind for each in found.violations] == ["QuorumCandidate"]
+
+
+def alone(*lines: str) -> dict[str, str]:
+    """Broker 2 is fenced, and comes back before it has applied that; it has the only replica of a partition, and ``lines`` say what it makes of it."""
+    record = "RegisterBrokerRecord(brokerId=2, incarnationId=rVLPP2fDTiON46Wqb2clBw, brokerEpoch=4, endPoints=[], features=[], rack=null, fenced=true)"
+    control, life = (
+        "(org.apache.kafka.controller.ClusterControlManager)",
+        "(org.apache.kafka.controller.BrokerHeartbeatManager)",
+    )
+    replicated = "(org.apache.kafka.controller.ReplicationControlManager)"
+    granted = "The request from broker 2 to unfence has been granted because it has caught up with the offset of its register broker record 4."
+    created = "Replayed PartitionRecord for new partition solo-2 with topic ID m1QygnyXS-SM8_3gvETl8A and PartitionRegistration(replicas=[2], isr=[2], removingReplicas=[], addingReplicas=[], leader=2, leaderRecoveryState=RECOVERED, leaderEpoch=0, partitionEpoch=0)."
+    return {
+        "controller-101": f"""
+            04:30:08,000] INFO [RaftManager id=101] Completed transition to CandidateState(localId=101, epoch=1, retries=1, electionTimeoutMs=1717) {RAFT}
+            04:30:09,000] INFO [RaftManager id=101] Completed transition to Leader(localId=101, epoch=1, epochStartOffset=0, highWatermark=Optional.empty) {RAFT}
+            04:30:09,100] INFO [QuorumController id=101] Becoming the active controller at epoch 1, committed offset -1, committed epoch -1 (org.apache.kafka.controller.QuorumController)
+            04:30:09,848] INFO [QuorumController id=101] Registered new broker: {record} {control}
+            04:30:10,365] INFO [QuorumController id=101] {granted} {life}
+            04:30:11,000] INFO [QuorumController id=101] {created} {replicated}
+            04:30:30,000] INFO [QuorumController id=101] Fencing broker 2 because its session has timed out. {replicated}
+            04:30:34,000] INFO [QuorumController id=101] {granted} {life}
+        """,
+        "broker-2": "\n".join(lines),
+    }
+
+
+def leads(at: str, epoch: int, version: int) -> str:
+    return f"{at}] INFO [Broker id=2] Leader solo-2 with topic id Some(m1QygnyXS-SM8_3gvETl8A) starts at leader epoch {epoch} from offset 950 with partition epoch {version}, high watermark 950, ISR [2], adding replicas [] and removing replicas [] . Previous leader Some(2) and previous leader epoch was 0. (state.change.logger)"
+
+
+def test_who_was_fenced_and_back_before_it_knew_leaves_no_line_of_the_change_between(tmp_path: Path) -> None:
+    _, found = answer(tmp_path, alone(leads("04:30:34,500", 2, 2)))
+    (of_slice,) = found.slices
+    assert (of_slice.verdict, found.violations) == (TraceVerdict.CONSISTENT, ())
+    assert of_slice.execution is not None
+    assert [step.action for step in of_slice.execution.steps if step.event is None and step.action] == ["leave"]
+
+
+def test_nobody_is_supposed_to_leave_who_was_not_fenced(tmp_path: Path) -> None:
+    _, found = answer(tmp_path, alone(leads("04:30:15,500", 2, 2)))
+    (of_slice,) = found.slices
+    assert of_slice.verdict is not TraceVerdict.CONSISTENT
+
+
+def test_a_leader_states_what_came_after_changes_that_no_line_explains(tmp_path: Path) -> None:
+    """What it obeys later is no mismatch then, however many changes there have been."""
+    later = (leads(f"04:30:{34 + n},500", 2 * n, 2 * n) for n in range(2, 6))
+    _, found = answer(tmp_path, alone(*later))
+    (of_slice,) = found.slices
+    assert (of_slice.verdict, found.violations) == (TraceVerdict.INCONCLUSIVE, ())
+
+
 def elected_again(leader: int, version: str = "2.1.1") -> dict[str, str]:
     """Broker 2 creates a partition as controller, and elects a leader that leads it already."""
     own, state = "[Controller id=2 epoch=2]", "(state.change.logger)"

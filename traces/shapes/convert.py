@@ -15,6 +15,7 @@ Conversion = Callable[[str], Field]
 _NUMBER = re.compile(r"-?\d+")
 _BROKER_STATE = re.compile(r"brokerId=(-?\d+)")
 _ENTRY = re.compile(r"(?<!\d)(-?\d+) -> (-?\d+)")
+_KEY = re.compile(r"(?:^|, )(\d+)=")
 _PARTITION = re.compile(r"(?<![^\s,()\[\]])([^\s,()\[\]]{1,260}-\d+)")
 _UNSIGNED_64 = (1 << 64) - 1
 
@@ -45,6 +46,11 @@ def integer_map(text: str) -> Mapping[Field, Field]:
     return MappingProxyType({int(key): int(value) for key, value in _ENTRY.findall(text)})
 
 
+def keys(text: str) -> tuple[int, ...]:
+    """The keys of ``1=ReplicaState(nodeId=1), 2=ReplicaState(nodeId=2)``, as Java prints a map between its braces."""
+    return tuple(int(number) for number in _KEY.findall(text))
+
+
 def partitions(text: str) -> tuple[str, ...]:
     """Names of partitions, such as ``orders-0``, in a list of them."""
     return tuple(_PARTITION.findall(text))
@@ -70,6 +76,7 @@ CONVERSIONS: Mapping[str, Conversion] = MappingProxyType(
         "ints": _once(integers),
         "brokers": _once(brokers),
         "map": _once(integer_map),
+        "keys": _once(keys),
         "partitions": partitions,
     }
 )
