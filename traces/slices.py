@@ -71,7 +71,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEve
         every[len(own) :] = group
         for number, part in enumerate(lives(slicing, Selection(table, every, statements.numbers), len(own)), 1):
             key = "-".join(name) + ("" if number == 1 else f"#{number}")
-            slices[key] = Selection(table, every[part], statements.numbers, mark)
+            slices[key] = Selection(table, np.sort(every[part]), statements.numbers, mark)
     return SlicedEvents(Selection(table, found.shared, statements.numbers), slices, names)
 
 

@@ -298,6 +298,22 @@ def test_a_line_about_a_group_of_slices_is_of_the_life_that_it_names(line: Line,
     assert lots(events) == [("a-1", 2), ("a-1#2", 2), ("a-2", 2)]
 
 
+def test_lines_of_one_file_and_time_keep_their_order_if_some_are_about_a_group_of_slices(
+    line: Line, shelf: Line
+) -> None:
+    text = SHELVES.replace("GUARD", "bound room: t.items < Max").replace(
+        "    on gap", "    on Checked(slice: Shelf): observe marked[slice]\n    on gap"
+    )
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        line("n1", 2, 20, "Marked", room="a"),
+        shelf(3, 20, "Checked"),
+    ]
+    found = validate(load_text(text), events)
+    assert (found.verdict, [result.used for result in found.slices]) == (TraceVerdict.CONSISTENT, [3])
+
+
 def test_lines_that_name_no_life_at_all_are_of_one(line: Line, shelf: Line) -> None:
     assert lots([line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0)]) == [("a-1", 1)]
 
