@@ -116,7 +116,7 @@ class Decompressed:
             try:
                 out = self._step(size)
             except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
-                self._stop(f"damaged after {self._given:,} bytes: {error}")
+                self._stop(f"is damaged after {self._given:,} bytes: {error}")
                 return b""
             if out:
                 self._given += len(out)
@@ -143,4 +143,4 @@ class Decompressed:
 
     def _stop(self, text: str) -> None:
         self._over = True
-        self._notices.append(Notice("damaged file", self._place, f"the compressed file is {text}"))
+        self._notices.append(Notice("damaged file", self._place, f"the compressed file {text}"))
