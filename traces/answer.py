@@ -41,7 +41,7 @@ from assay.traces.validate import (
     validate_shared,
     without,
 )
-from assay.traces.validation import Remark, Validation, Whole
+from assay.traces.validation import Remark, TraceVerdict, Validation, Whole
 
 LONGEST_EXAMPLE = 100
 OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, UNTOLD_BROKER})
@@ -83,18 +83,41 @@ def validated(
     *,
     supported: bool = True,
 ) -> Validation:
-    """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated."""
+    """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated.
+
+    What was not read may have been nothing of the log, such as a picture beside it: lines that have an explanation without it need no other.
+    """
+    ask = bound(_validated, loaded, reading, options, clause, scope, supported=supported)
+    if supported and not_read(reading.notices) and not gaps(reading):
+        found = ask(whole=True)
+        if found.verdict is TraceVerdict.CONSISTENT:
+            return found
+    return ask(whole=False)
+
+
+def _validated(
+    loaded: Loaded,
+    reading: LogReading,
+    options: Options,
+    clause: str | None,
+    scope: Scope,
+    *,
+    supported: bool,
+    whole: bool,
+) -> Validation:
+    """The answer about a log; one that is ``whole`` lacks nothing, though not all was read."""
     begun = perf_counter()
-    shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
+    shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported, whole=whole)
     reading.memory.forget()
     give_back(len(reading.events))
     asked = basis_of(shared, reading, beside)
     meter = None if asked is None else Meter(asked)
     found = answer_slices(shared, slices, options.jobs, None if meter is None else meter.measured)
-    whole = None
+    together = None
     if options.whole:
-        whole = answer_whole(loaded, shared, slices, found, clause, _known(options, reading, beside.missing))
-    return answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
+        known = _known(options, reading, beside.missing, whole=whole)
+        together = answer_whole(loaded, shared, slices, found, clause, known)
+    return answer(shared, found, beside, scope, perf_counter() - begun, meter, together)
 
 
 def basis_of(shared: SharedAnswer, reading: LogReading, beside: Beside) -> Basis | None:
@@ -112,12 +135,16 @@ def ask_shared(
     scope: Scope,
     *,
     supported: bool = True,
+    whole: bool = False,
 ) -> tuple[SharedAnswer, Mapping[str, Selection], Beside]:
-    """The answer about what all slices share, the events of each slice, and what there is to say beside."""
+    """The answer about what all slices share, the events of each slice, and what there is to say beside.
+
+    A log that is ``whole`` lacks nothing, whatever was not read.
+    """
     untold = untold_members(reading) if options.supposes else {}
     read = {member for node in reading.nodes for member in node.brokers}
     missing = (*gaps(reading), *(_untold(member, each.said, read) for member, each in untold.items()))
-    known = _known(options, reading, missing)
+    known = _known(options, reading, missing, whole=whole)
     ask = bound(_ask, loaded, options=known, clause=clause, scope=scope, supported=supported)
     found = _from_later(reading, ask) if known.partial and supported else ask(reading)
     return (
@@ -187,9 +214,9 @@ def _untold(member: int, said: Said, read: Container[int]) -> Notice:
     return Notice(UNTOLD_BROKER, place, f"broker {member} is there, and no line before tells that it registered")
 
 
-def _known(options: Options, reading: LogReading, missing: Sequence[Notice]) -> Options:
+def _known(options: Options, reading: LogReading, missing: Sequence[Notice], *, whole: bool) -> Options:
     """How the logs are to be searched, of which this is missing."""
-    lost = (*missing, *not_read(reading.notices))
+    lost = (*missing, *(() if whole else not_read(reading.notices)))
     partial = any(notice.kind in OF_BROKERS for notice in lost) if options.supposes else bool(lost)
     begun = partial and all(notice.kind in (BEFORE, UNTOLD_BROKER) for notice in lost)
     late = float(max(beginnings(reading), default=-inf)) if partial else -inf
