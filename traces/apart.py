@@ -10,9 +10,9 @@ slice began are where it begins.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from assay.grammar.kernel import Ordering
 from assay.grammar.values import Value
 from assay.traces.atoms import Writer
 from assay.traces.binding import Observation
-from assay.traces.conduct import DEFAULT_OPTIONS
+from assay.traces.conduct import DEFAULT_OPTIONS, Accepted, conclude
 from assay.traces.events import Event
 from assay.traces.history import number_of
 from assay.traces.mismatch import Findings, proceed
@@ -45,12 +45,18 @@ SHARED = "what is shared"
 STATES_KEPT = 10_000
 """How many states are remembered from one slice to the next."""
 
+FEW_NODES = 2_000
+"""How many nodes are visited to find an execution without hidden steps."""
+
+
+OF_THREADS = frozenset({"kafka"})
+"""Catalogues of logs in whose files many threads write, and records of one batch are one change: the order of a file does not tell how a line about a slice stands to one about all."""
+
 
 def are_told_apart(plan: k.TracePlan) -> bool:
     """Whether the slices of a clause may be of this kind: each number has to have a line that names its action, and no other line is of that write."""
-    return not plan.numbered and not any(
-        rule.event == k.GAP or (rule.at is not None and not rule.steps) for rule in plan.rules
-    )
+    numbered = any(rule.event == k.GAP or (rule.at is not None and not rule.steps) for rule in plan.rules)
+    return not numbered and not plan.numbered and plan.catalogue not in OF_THREADS
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +158,14 @@ class Apart:
         self._split, self._plan, self._seen, self._past = split, plan, seen, past
         self._writer, self._of_slices = writer, properties
         action = _set_all([split.kernel.variables[at] for at in seen])
-        self._model = Model(replace(split.kernel, actions=(*split.kernel.actions, action)), plan)
-        self._properties = Properties(self._model, properties)
-        self._initial = [self._model.states[number] for number in self._model.initial]
+        kernel = replace(split.kernel, actions=(*split.kernel.actions, action))
+        self._all = _Searched(Model(kernel, plan), properties)
+        self._without_hidden = _Searched(Model(kernel, replace(plan, hidden=())), properties) if plan.hidden else None
 
     @property
     def visited(self) -> int:
         """How many states were looked at."""
-        return self._model.visited
+        return sum(each.model.visited for each in (self._all, self._without_hidden) if each is not None)
 
     def answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceResult | None:
         """The answer about a slice that these observations are made of; None if several lines state one number, or none states one.
@@ -196,31 +202,33 @@ class Apart:
         return replace(seen, rule=replace(rule, then=None)) if rule.steps else None
 
     def _answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceResult | None:
-        if len(self._model.states) > STATES_KEPT:
-            self._model.forget()
-        own = self._by_number(compared_order(self._model, observations))
+        own = self._by_number(compared_order(self._all.model, observations))
         if own is None:
             return None
         begin, end = self._around(own)
-        values = self._past.steps[begin - 1].values if begin else None
-        self._model.initial = tuple(self._model.number(self._begun(state, values)) for state in self._initial)
-        found = proceed(Search(self._model, Frontier(self._with(own, begin, end))), self._writer, DEFAULT_OPTIONS)
-        run = None if found.path is None else _of_slice(execution(self._model, found.path))
+        begun = partial(self._begun, values=self._past.steps[begin - 1].values if begin else None)
+        order = self._with(own, begin, end)
+        by, found = self._all, None
+        if self._without_hidden is not None:
+            by, found = self._without_hidden, self._without_hidden.path(order, begun)
+        if found is None:
+            by, found = self._all, self._all.findings(order, begun, self._writer)
+        run = None if found.path is None else execution(by.model, found.path)
         return SliceResult(
             name,
             _verdict(found),
             found.reason,
             used,
             tuple(found.violations),
-            () if run is None else self._properties.broken(run),
+            () if run is None else by.properties.broken(run),
             {} if found.path is None else hidden_steps(found.path),
-            run,
+            None if run is None else _of_slice(run),
             () if found.path is None else tuple(self._remarks(found.path)),
         )
 
     def _by_number(self, own: Order) -> Order | None:
         """The order in which no line comes before one with a lower number; None where a number has not one line."""
-        numbers = ((number_of(self._model, item), item.index) for item in own.items)
+        numbers = ((number_of(self._all.model, item), item.index) for item in own.items)
         stated = sorted((number, index) for number, index in numbers if number is not None)
         if [number for number, _ in stated] != list(range(len(stated))):
             return None
@@ -235,7 +243,7 @@ class Apart:
         begin = bisect_left(steps, first, key=lambda step: step.latest + own.skew)
         return begin, max(begin, bisect_right(steps, last + own.skew, key=attrgetter("earliest")))
 
-    def _begun(self, state: State, values: Sequence[Value] | None) -> State:
+    def _begun(self, state: State, values: Sequence[Value] | None = None) -> State:
         """The initial state of a slice, with what is shared as it was when it began."""
         if values is None:
             return state
@@ -277,6 +285,32 @@ class Apart:
             for taken in (*move.hidden, *move.taken):
                 if taken.action in told and move.item is not None:
                     yield Remark(told[taken.action].severity, told[taken.action].text, move.item.observation.event)
+
+
+class _Searched:
+    """A model that slices are searched with, one after the other, and the properties of what is found."""
+
+    def __init__(self, model: Model, properties: Sequence[k.Property]) -> None:
+        self.model, self.properties = model, Properties(model, properties)
+        self._initial = [model.states[number] for number in model.initial]
+
+    def path(self, order: Order, begun: Callable[[State], State]) -> Findings | None:
+        """An execution that is found soon."""
+        search = self._search(order, begun)
+        few = replace(DEFAULT_OPTIONS, nodes=FEW_NODES, solver=False)
+        found = conclude(search, search.begin(search.frontier.start), few)
+        return Findings(path=found.path) if isinstance(found, Accepted) else None
+
+    def findings(self, order: Order, begun: Callable[[State], State], writer: Writer) -> Findings:
+        """An execution, or why there is none."""
+        return proceed(self._search(order, begun), writer, DEFAULT_OPTIONS)
+
+    def _search(self, order: Order, begun: Callable[[State], State]) -> Search:
+        """The search of a slice; ``begun`` says of an initial state how it is when the slice begins."""
+        if len(self.model.states) > STATES_KEPT:
+            self.model.forget()
+        self.model.initial = tuple(self.model.number(begun(state)) for state in self._initial)
+        return Search(self.model, Frontier(order))
 
 
 def _set_all(variables: Sequence[k.Variable]) -> k.Action:

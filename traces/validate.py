@@ -417,9 +417,13 @@ def _reason(
     undecided = [result for result in results if result.verdict is TraceVerdict.INCONCLUSIVE]
     if shared.reason is not None:
         return shared.reason
+    if violations:  # why other slices are open is not why this is wrong
+        return None
     if not undecided:
         return whole.reason if whole is not None and whole.verdict is TraceVerdict.INCONCLUSIVE else None
-    more = f", and {len(undecided) - 1} more slices like it" if len(undecided) > 1 else ""
+    more = {0: "", 1: ", and one more slice like it"}.get(
+        len(undecided) - 1, f", and {len(undecided) - 1} more slices like it"
+    )
     return f"{undecided[0].name}: {undecided[0].reason}{more}"
 
 

@@ -182,6 +182,7 @@ ELSEWHERE = {
         "prefer",
         "voting.vote",
         "voting.vote_late",
+        "win_among",
     },
 }
 """Actions that do not happen in the default model: the search of the module that they come from has them, or a scenario."""
