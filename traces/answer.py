@@ -18,6 +18,7 @@ from assay.grammar.load import Loaded
 from assay.traces import window
 from assay.traces.beginnings import TRIED, beginnings, later, left_out, since
 from assay.traces.binding import Unread, rules_by_kind
+from assay.traces.clocks import estimates, far_apart
 from assay.traces.conduct import Options
 from assay.traces.event_table import EventTable
 from assay.traces.events import Event, Notice
@@ -151,7 +152,7 @@ def ask_shared(
         found.shared,
         found.slices,
         Beside(
-            (*reading.notices, *fallen_silent(reading), *found.notices),
+            (*reading.notices, *fallen_silent(reading), *far_apart(estimates(reading)), *found.notices),
             reading.unmapped,
             missing,
             tuple(twins(reading)),

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from assay.traces.clocks import APART
 from assay.traces.clusters import cluster_spans, simultaneous
 from assay.traces.counting import Everywhere
 from assay.traces.event_table import traits
@@ -75,7 +76,8 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     """The answer that reckons with what is missing: a mismatch is then no proof that a rule was broken, and that there is none no proof that all was kept."""
     answer = replace(validation, notices=(*validation.notices, *missing))
     first_wrong = min((each.event.record.time or 0 for each in validation.violations), default=0)
-    unread = [each for each in not_read(validation.notices) if each.since is None or each.since - NEAR <= first_wrong]
+    doubtful = [*not_read(validation.notices), *(each for each in validation.notices if each.kind == APART)]
+    unread = [each for each in doubtful if each.since is None or each.since - NEAR <= first_wrong]
     if missing and validation.verdict is TraceVerdict.CONSISTENT:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         reason = f"{EXPLAINED}: {missing[0].text}{more}"
@@ -85,7 +87,8 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     first = (missing or unread)[0]
     text = first.text if missing or first.place is None else f"{first.place}: {first.text}"
     more = f", and {len(missing) + len(unread) - 1} more" if len(missing) + len(unread) > 1 else ""
-    reason = f"logs are missing, which may be why not every line has an explanation: {text}{more}"
+    what = "clocks differ" if first.kind == APART else "logs are missing"
+    reason = f"{what}, which may be why not every line has an explanation: {text}{more}"
     reason = reason if validation.reason is None else f"{reason}; {validation.reason}"
     return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
 

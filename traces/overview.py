@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from assay.traces.clocks import ClockEstimate, estimates
 from assay.traces.clusters import ClusterSpan, cluster_spans, new_incarnations
 from assay.traces.event_table import times, traits
-from assay.traces.events import Event, Field, Notice, Place
+from assay.traces.events import Field, Notice
 from assay.traces.identity import Node
 from assay.traces.log_events import Traits
 from assay.traces.read import LogReading
@@ -26,19 +27,6 @@ LACKING = "lacking input"
 _SILENT = 10 * 60_000
 _OTHERS = 20
 _SLOW = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class ClockEstimate:
-    """How a node's clock stands to the one of the server whose times its lines repeat.
-
-    A line is written after what it reports, so the clock is ahead by at most ``at_most`` milliseconds: the least by which one of ``lines`` lines
-    follows, by the node's clock, what it reports by the server's. ``place`` is that line. A negative number is how far the clock is behind, at least.
-    """
-
-    at_most: int
-    lines: int
-    place: Place
 
 
 @dataclass(slots=True)
@@ -78,8 +66,8 @@ def overview(reading: LogReading) -> Overview:
             _note_level(node, each)
     for event in reading.of_role("configuration"):
         nodes[event.run.node].settings |= _settings(event.record.message, worth["settings"])
-    for event in reading.of_shapes(lambda shape: shape.clock is not None):
-        _note_clock(nodes[event.run.node], event, reading)
+    for name, clock in estimates(reading).items():
+        nodes[name].clock = clock
     known = {name: np.sort(own[own != NEVER]) for name, parts in stated.items() if len(own := np.concatenate(parts))}
     for name, own in known.items():
         if len(own):
@@ -122,19 +110,6 @@ def _settings(message: str, names: Iterable[str]) -> dict[str, str]:
     """The values of settings in a configuration dump, those that are set."""
     found = dict(re.findall(r"^\t([\w.]+) = ([^\n]*)$", message, re.MULTILINE))
     return {name: found[name] for name in names if found.get(name, "null") not in {"null", "", "[]"}}
-
-
-def _note_clock(node: NodeOverview, event: Event, reading: LogReading) -> None:
-    """Compare the line's time with the other clock's that it repeats."""
-    name = reading.catalogue.shape(event.shape).clock if event.shape else None
-    other, own = event.fields.get(name) if name is not None else None, event.record.time
-    if own is None or not isinstance(other, int):
-        return
-    late, place, lines = own + event.record.resolution - 1 - other, event.record.place, 1
-    if node.clock is not None:
-        lines += node.clock.lines
-        late, place = min((late, place), (node.clock.at_most, node.clock.place), key=lambda pair: pair[0])
-    node.clock = ClockEstimate(late, lines, place)
 
 
 def _lacking(
@@ -206,12 +181,5 @@ def _silences(stated: Mapping[str, Numbers]) -> Iterator[Notice]:
 
 def _clocks(nodes: tuple[NodeOverview, ...]) -> Iterator[Notice]:
     for node in nodes:
-        clock = node.clock
-        if clock is not None and clock.at_most < 0:
-            text = f"the clock of {node.node.name} is behind by at least {-clock.at_most:,} ms: this line is older than what it reports"
-            yield Notice("clock", clock.place, text)
-        elif clock is not None and clock.at_most > _SLOW:
-            text = (
-                f"the clock of {node.node.name} is ahead by up to {clock.at_most:,} ms, or its lines are late by that"
-            )
-            yield Notice("clock", clock.place, text)
+        if node.clock is not None and not 0 <= node.clock.at_most <= _SLOW:
+            yield Notice("clock", node.clock.place, node.clock.told(node.node.name))

@@ -37,9 +37,9 @@ COMMAND_LINE = (
     ),
     Code(
         "E906",
-        "no such slice",
+        "no such slice or topic",
         "`assay validate --story` tells the history of a slice of the log, named as the answer names it: `orders-0`, and `orders-0#2` for the second "
-        "topic of that name. There is none of a slice whose lines were not used, or where no execution was found.",
+        "topic of that name. There is none of a slice whose lines were not used, or where no execution was found. `--topic` names a topic of which a line tells.",
     ),
     Code(
         "E907",

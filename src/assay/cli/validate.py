@@ -21,7 +21,7 @@ from assay.cli.validate_spark import (
     validate_on_spark,
     validation_on_spark,
 )
-from assay.grammar.diagnostics import Diagnostic, Span
+from assay.grammar.diagnostics import Diagnostic, Span, SpecError
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
 from assay.report.html import html_report
@@ -169,6 +169,7 @@ def validate(
     named = None if spec is None else _with_clause(load(spec, model, bound), clause)
     with activity("reading logs") as show:
         reading = read_logs(paths, ReadOptions(shape_files=shapes))
+        _refuse_unknown(topics, reading)
         if redact:
             reading, scope, stories = _renamed(reading, scope, stories)
         show(f"validating {sum(reading.kinds.values()):,} events")
@@ -193,6 +194,18 @@ def _with_clause(loaded: Loaded, clause: str | None) -> Loaded:
     if clause is not None or loaded.kernel.name.replace(".", "/") not in specs():
         trace_plan(loaded.kernel, clause)
     return loaded
+
+
+def _refuse_unknown(topics: tuple[str, ...], reading: LogReading) -> None:
+    """Raises ``SpecError`` (E906) for topics of which no line tells: what is said of the others would be taken for an answer about these."""
+    if not topics:
+        return
+    known = sorted({name for event in reading.events if isinstance(name := event.fields.get("topic"), str)})
+    listed = ", ".join(known[:SLICES_LISTED]) + (", …" if len(known) > SLICES_LISTED else "") or "none"
+    unknown = [name for name in topics if name not in known]
+    if unknown:
+        text = f"no line tells of such a topic; there are {listed}"
+        raise SpecError([Diagnostic("E906", Span(name, 0, 0, 0, 0), text) for name in unknown])
 
 
 def _accepted(known: Path | None) -> list[str] | None:
