@@ -170,8 +170,7 @@ def validate(
     with activity("reading logs") as show:
         reading = read_logs(paths, ReadOptions(shape_files=shapes))
         _refuse_unknown(topics, reading)
-        if redact:
-            reading, scope, stories = _renamed(reading, scope, stories)
+        reading, scope, stories = _renamed(reading, scope, stories) if redact else (reading, scope, stories)
         show(f"validating {sum(reading.kinds.values()):,} events")
         loaded, validation = validated_by_choice(
             reading, named, lambda name: load(name, model, bound), limits, clause, scope
