@@ -42,7 +42,7 @@ from assay.traces.validate import (
     validate_shared,
     without,
 )
-from assay.traces.validation import Remark, TraceVerdict, Validation, Whole
+from assay.traces.validation import Remark, Validation, Whole
 
 LONGEST_EXAMPLE = 100
 OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, UNTOLD_BROKER})
@@ -84,41 +84,18 @@ def validated(
     *,
     supported: bool = True,
 ) -> Validation:
-    """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated.
-
-    What was not read may have been nothing of the log, such as a picture beside it: lines that have an explanation without it need no other.
-    """
-    ask = bound(_validated, loaded, reading, options, clause, scope, supported=supported)
-    if supported and not_read(reading.notices) and not gaps(reading):
-        found = ask(whole=True)
-        if found.verdict is TraceVerdict.CONSISTENT:
-            return found
-    return ask(whole=False)
-
-
-def _validated(
-    loaded: Loaded,
-    reading: LogReading,
-    options: Options,
-    clause: str | None,
-    scope: Scope,
-    *,
-    supported: bool,
-    whole: bool,
-) -> Validation:
-    """The answer about a log; one that is ``whole`` lacks nothing, though not all was read."""
+    """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated."""
     begun = perf_counter()
-    shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported, whole=whole)
+    shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
     reading.memory.forget()
     give_back(len(reading.events))
     asked = basis_of(shared, reading, beside)
     meter = None if asked is None else Meter(asked)
     found = answer_slices(shared, slices, options.jobs, None if meter is None else meter.measured)
-    together = None
+    whole = None
     if options.whole:
-        known = _known(options, reading, beside.missing, whole=whole)
-        together = answer_whole(loaded, shared, slices, found, clause, known)
-    return answer(shared, found, beside, scope, perf_counter() - begun, meter, together)
+        whole = answer_whole(loaded, shared, slices, found, clause, _known(options, reading, beside.missing))
+    return answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
 
 
 def basis_of(shared: SharedAnswer, reading: LogReading, beside: Beside) -> Basis | None:
@@ -136,16 +113,12 @@ def ask_shared(
     scope: Scope,
     *,
     supported: bool = True,
-    whole: bool = False,
 ) -> tuple[SharedAnswer, Mapping[str, Selection], Beside]:
-    """The answer about what all slices share, the events of each slice, and what there is to say beside.
-
-    A log that is ``whole`` lacks nothing, whatever was not read.
-    """
+    """The answer about what all slices share, the events of each slice, and what there is to say beside."""
     untold = untold_members(reading) if options.supposes else {}
     read = {member for node in reading.nodes for member in node.brokers}
     missing = (*gaps(reading), *(_untold(member, each.said, read) for member, each in untold.items()))
-    known = _known(options, reading, missing, whole=whole)
+    known = _known(options, reading, missing)
     ask = bound(_ask, loaded, options=known, clause=clause, scope=scope, supported=supported)
     found = _from_later(reading, ask) if known.partial and supported else ask(reading)
     return (
@@ -215,9 +188,9 @@ def _untold(member: int, said: Said, read: Container[int]) -> Notice:
     return Notice(UNTOLD_BROKER, place, f"broker {member} is there, and no line before tells that it registered")
 
 
-def _known(options: Options, reading: LogReading, missing: Sequence[Notice], *, whole: bool) -> Options:
+def _known(options: Options, reading: LogReading, missing: Sequence[Notice]) -> Options:
     """How the logs are to be searched, of which this is missing."""
-    lost = (*missing, *(() if whole else not_read(reading.notices)))
+    lost = (*missing, *not_read(reading.notices))
     partial = any(notice.kind in OF_BROKERS for notice in lost) if options.supposes else bool(lost)
     begun = partial and all(notice.kind in (BEFORE, UNTOLD_BROKER) for notice in lost)
     late = float(max(beginnings(reading), default=-inf)) if partial else -inf

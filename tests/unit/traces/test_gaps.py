@@ -158,15 +158,6 @@ def test_a_mismatch_is_inconclusive_where_logs_were_rotated_away(logs: Path, cha
     assert "missing beginning" in {notice.kind for notice in validation.notices}
 
 
-def test_what_cannot_be_read_beside_logs_that_have_an_explanation_is_no_gap_in_them(tmp_path: Path) -> None:
-    """A write of which no line tells may be one whose line is missing; of logs of 3.0 many are, and none of their lines."""
-    core = tmp_path / "core"
-    core.write_bytes(bytes(range(256)) * 8)
-    validation = validated(load("kafka/cluster", None, {}), read_logs([archive("zookeeper-3.0.2"), core]), Options())
-    assert (validation.verdict, validation.reason) == (TraceVerdict.CONSISTENT, None)
-    assert "binary file" in {notice.kind for notice in validation.notices}
-
-
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_controller_log_that_is_missing_is_told_and_no_false_alarm(number: int, logs: Path) -> None:
     """Whoever registers takes part in elections, and writes of that; who was elected is supposed then."""
