@@ -6,6 +6,7 @@ A value that many lines state is decoded once. Numbers of a range, of which a lo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
@@ -42,20 +43,12 @@ class Values:
     every: Sequence[Field]
     numbers: Numbers
 
-    def only(self, which: npt.NDArray[np.bool_]) -> Values:
-        """Those of some of the events."""
-        return Values(self.every, self.numbers[which])
-
 
 @dataclass(frozen=True, slots=True)
 class Integers:
     """What events state in one field, all of them integers."""
 
     every: Numbers
-
-    def only(self, which: npt.NDArray[np.bool_]) -> Integers:
-        """Those of some of the events."""
-        return Integers(self.every[which])
 
 
 Column = Values | Integers
@@ -140,10 +133,8 @@ def _stated(at: int, rule: k.TraceRule, positions: Numbers, fields: _Fields) -> 
 def _column(given: Sequence[Field | _Absent], is_range: bool) -> Column:
     kinds = set(map(type, given))
     if is_range and kinds == {int}:
-        try:
+        with suppress(OverflowError):  # numbers of more than 64 bits are told apart as any other values
             return Integers(np.array(given, np.int64))
-        except OverflowError:
-            pass
     known: dict[object, int] = {}
     keys: Sequence[object] = given if kinds <= _PLAIN else [(type(each), repr(each)) for each in given]
     numbers = np.array([known.setdefault(key, len(known)) for key in keys], np.int64)
