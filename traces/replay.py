@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from assay.checker.native.rule_steps import OF_STEPS
 from assay.grammar import kernel as k
 from assay.traces.events import Event
 from assay.traces.search.model import Model
@@ -51,7 +52,7 @@ class Properties:
         self._conditions = [
             (prop, [(part.label, StandingCondition(model, part.condition)) for part in prop.conjuncts])
             for prop in properties
-            if prop.kind in _OF_STEPS
+            if prop.kind in OF_STEPS
         ]
 
     def broken(self, run: Execution) -> tuple[BrokenProperty, ...]:
@@ -65,9 +66,6 @@ class Properties:
                 at, labels = first
                 found.append(BrokenProperty(prop.name, prop.kind, prop.span, _event_at(run, at), labels))
         return tuple(found)
-
-
-_OF_STEPS = frozenset({"invariant", "lemma", "transition"})
 
 
 def _breaches(
