@@ -18,6 +18,7 @@ from assay.grammar.load import Loaded
 from assay.traces import window
 from assay.traces.beginnings import TRIED, beginnings, later, left_out, since
 from assay.traces.binding import Unread, rules_by_kind
+from assay.traces.clock_offsets import in_step
 from assay.traces.clocks import estimates, far_apart
 from assay.traces.conduct import Options
 from assay.traces.event_table import EventTable
@@ -86,6 +87,7 @@ def validated(
 ) -> Validation:
     """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated."""
     begun = perf_counter()
+    reading = with_clocks(reading, options)
     shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
     reading.memory.forget()
     give_back(len(reading.events))
@@ -96,6 +98,11 @@ def validated(
     if options.whole:
         whole = answer_whole(loaded, shared, slices, found, clause, _known(options, reading, beside.missing))
     return answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
+
+
+def with_clocks(reading: LogReading, options: Options) -> LogReading:
+    """The logs with their times put right, unless it was said how far clocks may differ."""
+    return in_step(reading) if options.skew is None else reading
 
 
 def basis_of(shared: SharedAnswer, reading: LogReading, beside: Beside) -> Basis | None:

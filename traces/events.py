@@ -6,7 +6,7 @@ What exists once for every line is not frozen, although nothing ever changes it:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Field = int | str | bool | None | tuple["Field", ...] | Mapping["Field", "Field"]
 """A decoded field: an integer, a text, an absent value, a list (of a set or a sequence), or a mapping."""
@@ -46,6 +46,10 @@ class LogRecord:
     thread: str | None
     message: str
     resolution: int = 1
+
+    def later(self, by: int) -> LogRecord:
+        """The same record as if it had been written so many milliseconds later; one without a time is as it is."""
+        return self if self.time is None else replace(self, time=self.time + by)
 
     def __reduce__(self) -> tuple[type[LogRecord], tuple[object, ...]]:
         parts = self.place, self.time, self.level, self.logger, self.thread, self.message, self.resolution

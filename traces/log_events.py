@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from operator import eq
 from typing import Any, NamedTuple, overload
@@ -179,6 +180,12 @@ class LogEvents(Events):
         found.sessions = Sessions(self.sessions.names, self.sessions.numbers[rows])
         found.author, found._stream = self.author, self._stream
         return found, own
+
+    def later(self, by: int) -> LogEvents:
+        """The same events as if their lines had been written so many milliseconds later."""
+        found = copy(self)
+        found._rows = self._rows.later(by)
+        return found
 
     @property
     def key(self) -> tuple[ProcessRun, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -25,6 +26,10 @@ class StatedEvents(tuple[Event, ...]):
     def only(self, positions: Numbers) -> tuple[StatedEvents, Numbers]:
         """Some of the events, with the positions that they have here."""
         return StatedEvents(self.at(positions)), positions
+
+    def later(self, by: int) -> StatedEvents:
+        """The same events as if they had been written so many milliseconds later."""
+        return StatedEvents(replace(event, record=event.record.later(by)) for event in self)
 
     @cached_property
     def times(self) -> Numbers:

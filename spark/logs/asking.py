@@ -16,7 +16,7 @@ from assay.spark.logs.inputs import NOT_READ, SHOWN, LogFile
 from assay.spark.logs.reading import WHOLE, FileRead, catalogue_of, read_file, reader_of
 from assay.spark.logs.wanted import Wanted
 from assay.spark.worker import settle
-from assay.traces.answer import Beside, Scope, ask_shared, basis_of
+from assay.traces.answer import Beside, Scope, ask_shared, basis_of, with_clocks
 from assay.traces.choice import Choice
 from assay.traces.conduct import DEFAULT_OPTIONS, Options
 from assay.traces.counting import Memory
@@ -240,6 +240,7 @@ def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Se
     """What is answered of a cluster before its slices are, and the events of each slice; raises SpecError."""
     scope = question.scope if question.delay is None else _up_to_watermark(question.scope, reading, question.delay)
     choice, clause = question.spec.choice(reading.kinds), question.clause
+    whole, reading = reading, with_clocks(reading, question.options)
     shared, slices, beside = ask_shared(
         question.spec.spec(choice),
         reading,
@@ -250,7 +251,7 @@ def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Se
     )
     measured = basis_of(shared, reading, beside) if question.measure else None
     events, sizes = sum(reading.kinds.values()), {name: len(own) for name, own in slices.items()}
-    return Asked(choice, events, shared, sizes, (), beside, overview(reading), measured), slices
+    return Asked(choice, events, shared, sizes, (), beside, overview(whole), measured), slices
 
 
 def bundles_of(sizes: Mapping[str, int], tasks: int) -> list[list[str]]:

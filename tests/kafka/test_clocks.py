@@ -1,4 +1,4 @@
-"""A node whose clock is far from the others': what has no explanation by such times is no proof that a rule was broken."""
+"""A node whose clock is far from the others': its times are put right where enough shows by how much, and else are no proof that a rule was broken."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from assay.cli.settings import load
+from assay.traces import clock_offsets
 from assay.traces.answer import validated
+from assay.traces.choice import validated_by_choice
+from assay.traces.clock_offsets import CORRECTED, agreed, offsets
 from assay.traces.clocks import APART, ClockEstimate, far_apart
 from assay.traces.conduct import Options
 from assay.traces.events import Place
@@ -26,17 +30,75 @@ def shifted(by: timedelta) -> Callable[[re.Match[str]], str]:
     return lambda found: f"[{datetime.fromisoformat(found[1]) + by:%Y-%m-%d %H:%M:%S},{found[2]}]"
 
 
-@pytest.mark.parametrize("hours", [-1, 1])
-def test_a_clock_an_hour_off_is_told_and_no_false_alarm(hours: int, tmp_path: Path) -> None:
+def with_clock(name: str, node: str, by: timedelta, root: Path) -> Path:
+    """A recorded run of which one node's clock is so much ahead."""
+    (folder,) = unpack(name, root).glob(node)
+    for file in folder.iterdir():
+        file.write_text(STAMP.sub(shifted(by), file.read_text()))
+    return root
+
+
+@pytest.mark.parametrize(
+    ("name", "node", "by"),
+    [
+        ("A3", "broker-3", timedelta(hours=1)),
+        ("A3", "broker-1", timedelta(seconds=-2)),
+        ("C2", "broker-1", timedelta(seconds=2)),
+        ("C2", "controller-102", timedelta(hours=-1)),
+    ],
+)
+def test_a_clock_that_is_off_is_put_right_and_told(name: str, node: str, by: timedelta, tmp_path: Path) -> None:
     """As that of a node that logs in local time, while the others do not."""
-    nodes = sorted(path for path in unpack("A3", tmp_path).glob("broker-*") if path.is_dir())
-    for file in nodes[-1].iterdir():
-        file.write_text(STAMP.sub(shifted(timedelta(hours=hours)), file.read_text()))
-    found = validated(load("kafka/cluster", None, {}), read_logs([str(tmp_path)]), Options(mismatches=1))
-    assert found.verdict is not TraceVerdict.INCONSISTENT
-    (notice,) = (each for each in found.notices if each.kind == APART)
-    assert notice.text.startswith(f"the clock of {nodes[-1].name} is {'ahead' if hours > 0 else 'behind'} by ")
-    assert found.reason is None or "clocks differ" in found.reason
+    reading = read_logs([str(with_clock(name, node, by, tmp_path))])
+    _, found = validated_by_choice(reading, None, lambda spec: load(spec, None, {}), Options(mismatches=1))
+    assert found.verdict is TraceVerdict.CONSISTENT, found.reason
+    (notice,) = (each for each in found.notices if each.kind == CORRECTED)
+    assert notice.text.startswith(f"the clock of {node} is {'ahead of' if by > timedelta() else 'behind'} that of ")
+    assert abs(offsets(reading)[node].ahead - by / timedelta(milliseconds=1)) < 500
+
+
+def test_of_many_lines_those_of_some_partitions_are_compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    reading = read_logs([str(with_clock("C1", "broker-2", timedelta(seconds=5), tmp_path))])
+    every = offsets(reading)["broker-2"]
+    monkeypatch.setattr(clock_offsets, "MANY", 1_500)
+    some = offsets(reading)["broker-2"]
+    assert abs(some.ahead - 5_000) < 500
+    assert some.occasions <= every.occasions
+
+
+def test_who_says_how_far_clocks_may_differ_is_believed(tmp_path: Path) -> None:
+    reading = read_logs([str(with_clock("A3", "broker-3", timedelta(hours=1), tmp_path))])
+    found = validated(load("kafka/cluster", None, {}), reading, Options(mismatches=1, skew=5))
+    assert found.verdict is not TraceVerdict.CONSISTENT
+    assert [each.kind for each in found.notices if each.kind in (CORRECTED, APART)] == [APART]
+
+
+@pytest.mark.parametrize("name", ["A0", "A1", "A2", "A3", "A4", "A6", "A9", "B1", "B3", "C1", "C2"])
+def test_clocks_of_one_machine_agree(name: str, tmp_path: Path) -> None:
+    assert offsets(read_logs([str(unpack(name, tmp_path))])) == {}
+
+
+@pytest.mark.parametrize(
+    ("later", "ahead"),
+    [
+        ([3, 5, 9], 5),
+        ([5_003, 5_004, 5_400], 5_004),
+        ([5_003, 5_004], None),  # too few
+        ([5_003, 5_004, 5_005, 5_006, 90, 70_000], 5_004.5),
+        ([1_503, 1_504, 1_505, 3, 4], None),  # slow to hear, quick to tell
+        ([5_003, 15_004, 25_005, 35_000], None),
+        ([-7_200_000, -7_199_990, -7_199_900], -7_199_990),
+    ],
+)
+def test_what_occasions_agree_on(later: list[int], ahead: float | None) -> None:
+    one = np.arange(len(later)) * 60_000
+    found = agreed(one, one + np.array(later))
+    assert (found and found.ahead) == ahead
+
+
+def test_what_is_told_at_once_is_one_occasion() -> None:
+    one = np.arange(100) * 10
+    assert agreed(one, one + 30_000) is None
 
 
 @pytest.mark.parametrize(

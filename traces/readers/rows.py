@@ -363,17 +363,20 @@ class Rows(Sequence[Match]):
         def moved(match: Match) -> Match:
             record = match.record
             place = Place(file, record.place.line + lines, record.place.offset + offset)
-            return replace(
-                match, record=replace(record, place=place, time=None if record.time is None else record.time + times)
-            )
+            return replace(match, record=replace(record, place=place))
 
-        columns = self.columns
-        later = np.where(columns.times == NEVER, NEVER, columns.times + times)
-        found = self._with(
-            columns._replace(lines=columns.lines + np.int32(lines), offsets=columns.offsets + offset, times=later)
-        )
+        found = self.later(times)
+        columns = found._columns
+        found._columns = columns._replace(lines=columns.lines + np.int32(lines), offsets=columns.offsets + offset)
         found._sources = [Source(file, source.moulds, source.digits) for source in self._sources]
-        found._objects = list(map(moved, self._objects))
+        found._objects = list(map(moved, found._objects))
+        return found
+
+    def later(self, by: int) -> Rows:
+        """The same records as if they had been written so many milliseconds later."""
+        columns = self.columns
+        found = self._with(columns._replace(times=np.where(columns.times == NEVER, NEVER, columns.times + by)))
+        found._objects = [replace(match, record=match.record.later(by)) for match in self._objects]
         return found
 
     def alike(self, like: LikeMoulds) -> Rows:
