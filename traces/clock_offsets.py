@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.traces.clocks import BEHIND
+from assay.traces.clocks import BEHIND, repeated
 from assay.traces.counting import Everywhere
 from assay.traces.event_table import Positions, in_columns
 from assay.traces.events import Event, Notice, Place
@@ -151,10 +151,8 @@ def agreed(one: Numbers, other: Numbers) -> _Difference | None:
 def _times_of_server(reading: LogReading) -> dict[str, _Times]:
     """The times by each node's clock, and by the server's, of what the lines report that repeat these."""
     found: dict[str, list[tuple[int, int]]] = {}
-    for event in reading.of_shapes(lambda shape: shape.clock is not None):
-        other, own = event.fields.get(reading.catalogue.shape(event.shape).clock or ""), event.record.time
-        if own is not None and isinstance(other, int):
-            found.setdefault(event.run.node, []).append((own, other))
+    for event, own, other in repeated(reading):
+        found.setdefault(event.run.node, []).append((own, other))
     return {node: (np.array(pairs)[:, 0], np.array(pairs)[:, 1]) for node, pairs in found.items()}
 
 

@@ -38,22 +38,22 @@ class ClockEstimate:
 def estimates(reading: LogReading) -> dict[str, ClockEstimate]:
     """What is known of the clocks, by node; nothing of those whose lines repeat no other's time."""
     found: dict[str, ClockEstimate] = {}
-    for event in reading.of_shapes(lambda shape: shape.clock is not None):
-        node, late = event.run.node, _late(event, reading)
-        if late is not None:
-            here = ClockEstimate(late, 1, event.record.place)
-            before = found.get(node, here)
-            least = min(here, before, key=lambda each: each.at_most)
-            lines = before.lines + 1 if node in found else 1
-            found[node] = ClockEstimate(least.at_most, lines, least.place)
+    for event, own, other in repeated(reading):
+        node, late = event.run.node, own + event.record.resolution - 1 - other
+        here = ClockEstimate(late, 1, event.record.place)
+        before = found.get(node, here)
+        least = min(here, before, key=lambda each: each.at_most)
+        lines = before.lines + 1 if node in found else 1
+        found[node] = ClockEstimate(least.at_most, lines, least.place)
     return found
 
 
-def _late(event: Event, reading: LogReading) -> int | None:
-    """By how much a line's time is later than the other clock's that it repeats."""
-    name = reading.catalogue.shape(event.shape).clock if event.shape else None
-    other, own = event.fields.get(name) if name is not None else None, event.record.time
-    return own + event.record.resolution - 1 - other if own is not None and isinstance(other, int) else None
+def repeated(reading: LogReading) -> Iterator[tuple[Event, int, int]]:
+    """The lines that repeat another clock's time, each with its own time and with that."""
+    for event in reading.of_shapes(lambda shape: shape.clock is not None):
+        other, own = event.fields.get(reading.catalogue.shape(event.shape).clock or ""), event.record.time
+        if own is not None and isinstance(other, int):
+            yield event, own, other
 
 
 def far_apart(known: Mapping[str, ClockEstimate]) -> Iterator[Notice]:
