@@ -94,9 +94,7 @@ def validated(
     asked = basis_of(shared, reading, beside)
     meter = None if asked is None else Meter(asked)
     found = answer_slices(shared, slices, options.jobs, None if meter is None else meter.measured)
-    whole = None
-    if options.whole:
-        whole = answer_whole(loaded, shared, slices, found, clause, _known(options, reading, beside.missing))
+    whole = answer_whole(loaded, shared, slices, found, clause, _known(options, reading, beside.missing))
     return answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
 
 

@@ -1,10 +1,10 @@
-"""Slices of whose every write one line tells: each is searched as a log of its own, with the steps of what is shared in between.
+"""Slices of whose every write a line says who did what: each is searched as a log of its own, with the steps of what is shared in between.
 
-NOTE(slices apart): Where many lines state one number, they tell of one write; writes are in the order of their numbers, and what else is logged of such a slice is woven in by time (``history``).
-Where no line has a number, or of each number one line says who did what, times would be a worse order than the clause's: clocks that differ by a millisecond would make a healthy log inconsistent,
+NOTE(slices apart): In a cluster's slice writes are in the order of their numbers, and what else is logged of it is woven in by time (``history``): many threads write each file, and lines are missing.
+Elsewhere times would be a worse order than the clause's: clocks that differ by a millisecond would make a healthy log inconsistent,
 and what happened long after a change of what is shared could be taken for earlier. So these slices are what a log without slices is: in the order of their files and numbers, and otherwise in any that
-the clause allows. What is shared has its one execution, which no slice changes: its steps are lines of a stream of their own, which say what is so afterwards. Those that were certainly over before the
-slice began are where it begins.
+the clause allows; the lines of one number are one step (``written_order``). What is shared has its one execution, which no slice changes: its steps are lines of a stream of their own, which say what is so afterwards. Those that were certainly over before the
+slice began are where it begins. Where of a number no line says who did what, or none tells at all, it is the history that knows how to go on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from assay.grammar.kernel import Ordering
 from assay.grammar.values import Value
 from assay.traces.atoms import Writer
 from assay.traces.binding import Observation
-from assay.traces.conduct import DEFAULT_OPTIONS, Accepted, conclude
+from assay.traces.conduct import DEFAULT_OPTIONS, Accepted, Rejected, Undecided, conclude
 from assay.traces.events import Event
 from assay.traces.history import number_of
 from assay.traces.mismatch import Findings, proceed
@@ -38,9 +38,14 @@ from assay.traces.search.model import Model
 from assay.traces.search.path import Path
 from assay.traces.slicing import Split, without_guards_on
 from assay.traces.validation import Execution, Remark, SliceResult, TraceVerdict
+from assay.traces.written import WrittenModel, has_several, is_late, lines_of, mismatch
+from assay.traces.written_order import by_write
 
 SHARED = "what is shared"
 """The action, and the stream, of the steps of what is shared: no action of a spec has such a name."""
+
+ALONE = "the slice"
+"""The name of a slice that is a log of its own."""
 
 STATES_KEPT = 10_000
 """How many states are remembered from one slice to the next."""
@@ -54,14 +59,20 @@ OF_THREADS = frozenset({"kafka"})
 
 
 def are_told_apart(plan: k.TracePlan) -> bool:
-    """Whether the slices of a clause may be of this kind: each number has to have a line that names its action, and no other line is of that write."""
-    numbered = any(rule.event == k.GAP or (rule.at is not None and not rule.steps) for rule in plan.rules)
-    return not numbered and not plan.numbered and plan.catalogue not in OF_THREADS
+    """Whether the slices of a clause may be of this kind: the order of its files is that of what happened."""
+    return plan.catalogue not in OF_THREADS
+
+
+def may_begin_late(plan: k.TracePlan) -> bool:
+    """Whether a slice of which no line states a number may have begun before its log: the clause knows lines that tell of writes made before."""
+    told_later = any(rule.event == k.GAP or (rule.at is not None and not rule.steps) for rule in plan.rules)
+    return told_later or bool(plan.numbered)
 
 
 @dataclass(frozen=True, slots=True)
 class SharedStep:
-    """A step of what is shared that slices see: what they see afterwards, the line that it was at or before, and when it was. ``sure`` says whether it came after the one before it for certain."""
+    """A step of what is shared that slices see: what they see afterwards, the line that it was at or before, and when it was. ``sure`` says whether it came after the one before it for certain;
+    of a ``hidden`` one, named by its action, no line tells."""
 
     values: tuple[Value, ...]
     event: Event
@@ -69,6 +80,7 @@ class SharedStep:
     earliest: float
     latest: float
     sure: bool
+    hidden: str | None = None
 
 
 class Mark(NamedTuple):
@@ -110,9 +122,10 @@ def shared_past(model: Model, path: Path, seen: Sequence[int], ordering: Orderin
             after = _seen(model.states[taken.state], seen)
             before = before if taken in move.taken else len(found) + (after != values)
             if after != values and item is not None:
-                sure = taken in move.taken and (last is None or _is_surely_after(last, item, ordering.skew))
+                hidden = None if taken in move.taken else taken.action
+                sure = hidden is None and (last is None or _is_surely_after(last, item, ordering.skew))
                 event = item.observation.event
-                found.append(SharedStep(after, event, item.time, item.earliest, item.latest, sure))
+                found.append(SharedStep(after, event, item.time, item.earliest, item.latest, sure, hidden))
             values = after
         if move.item is not None:
             seen_line = move.item.observation
@@ -143,6 +156,13 @@ def _in_order(steps: Sequence[SharedStep]) -> tuple[SharedStep, ...]:
     return tuple(replace(step, time=time, earliest=low, latest=high) for step, time, low, high in rows)
 
 
+class Answer(NamedTuple):
+    """The answer about a slice; of several mismatches the ``first_alone`` was looked for, where writes have several lines."""
+
+    result: SliceResult
+    first_alone: bool = False
+
+
 class Apart:
     """Answers about such slices: of a kernel that was taken apart, with this clause of theirs. ``seen`` are the shared variables that they see, and ``past`` is what changes these."""
 
@@ -159,31 +179,39 @@ class Apart:
         self._writer, self._of_slices = writer, properties
         action = _set_all([split.kernel.variables[at] for at in seen])
         kernel = replace(split.kernel, actions=(*split.kernel.actions, action))
-        self._all = _Searched(Model(kernel, plan), properties)
-        self._without_hidden = _Searched(Model(kernel, replace(plan, hidden=())), properties) if plan.hidden else None
+        hidden = tuple(name for name in plan.hidden if name not in plan.numbered)
+        self._is_whole = hidden == plan.hidden
+        self._all = _Searched(WrittenModel(kernel, replace(plan, hidden=hidden)), properties)
+        self._without_hidden = (
+            _Searched(WrittenModel(kernel, replace(plan, hidden=())), properties) if hidden else None
+        )
 
     @property
     def visited(self) -> int:
         """How many states were looked at."""
         return sum(each.model.visited for each in (self._all, self._without_hidden) if each is not None)
 
-    def answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceResult | None:
-        """The answer about a slice that these observations are made of; None if several lines state one number, or none states one.
+    def answer(self, name: str, observations: Sequence[Observation], used: int) -> Answer | None:
+        """The answer about a slice that these observations are made of; None if of some number no line says who did what, or writes that leave no line may explain what is left.
 
         A mismatch that is none if what is shared came in another order, or at other times, is undecided.
         """
-        result = self._answer(name, observations, used)
+        answer = self._answer(name, observations, used)
         if (
-            result is None
-            or result.verdict is not TraceVerdict.INCONSISTENT
+            answer is None
+            or answer.result.verdict is not TraceVerdict.INCONSISTENT
             or all(step.sure for step in self._past.steps)
         ):
-            return result
+            return answer
         again = self._freed.answer(name, [seen for each in observations if (seen := self._unshared(each))], used)
-        if again is None or again.verdict is TraceVerdict.INCONSISTENT:
-            return result
-        reason = f"{result.violations[0].place} fits only if what all slices share came in another order than assumed"
-        return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
+        if again is None or again.result.verdict is TraceVerdict.INCONSISTENT:
+            return answer
+        place = answer.result.violations[0].place
+        hidden = ", ".join(sorted({f"`{step.hidden}`" for step in self._past.steps if step.hidden is not None}))
+        came = "what all slices share came in another order than assumed"
+        told = f"{hidden}, of which no line tells, came at another time than assumed" if hidden else came
+        reason = f"{place} fits only if {told}"
+        return Answer(replace(again.result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=True))
 
     @cached_property
     def _freed(self) -> Apart:
@@ -201,7 +229,7 @@ class Apart:
             return seen
         return replace(seen, rule=replace(rule, then=None)) if rule.steps else None
 
-    def _answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceResult | None:
+    def _answer(self, name: str, observations: Sequence[Observation], used: int) -> Answer | None:
         own = self._by_number(compared_order(self._all.model, observations))
         if own is None:
             return None
@@ -213,8 +241,10 @@ class Apart:
             by, found = self._without_hidden, self._without_hidden.path(order, begun)
         if found is None:
             by, found = self._all, self._all.findings(order, begun, self._writer)
+        if found.path is None and not self._is_whole:
+            return None
         run = None if found.path is None else execution(by.model, found.path)
-        return SliceResult(
+        result = SliceResult(
             name,
             _verdict(found),
             found.reason,
@@ -225,15 +255,14 @@ class Apart:
             None if run is None else _of_slice(run),
             () if found.path is None else tuple(self._remarks(found.path)),
         )
+        return Answer(result, first_alone=_has_writes_of_several(order))
 
     def _by_number(self, own: Order) -> Order | None:
-        """The order in which no line comes before one with a lower number; None where a number has not one line."""
-        numbers = ((number_of(self._all.model, item), item.index) for item in own.items)
-        stated = sorted((number, index) for number, index in numbers if number is not None)
-        if [number for number, _ in stated] != list(range(len(stated))):
-            return None
-        requires = {after: frozenset({before}) for (_, before), (_, after) in pairwise(stated)}
-        return replace(own, requires=requires)
+        """The order in which no line comes before one with a lower number; None where not every number has a line that says who did what, or none is stated of those that
+        a log may begin with."""
+        stated = ((item.index, number_of(self._all.model, item)) for item in own.items)
+        writes = {index: (ALONE, number) for index, number in stated if number is not None}
+        return None if not writes and may_begin_late(self._plan) else by_write(own, writes)
 
     def _around(self, own: Order) -> tuple[int, int]:
         """How many steps were certainly over before the first line, and how many were not certainly after the last."""
@@ -257,20 +286,27 @@ class Apart:
         steps = self._past.steps[begin:end]
         if not steps:
             return own
-        number, first = len(own.streams), sum(len(stream.items) for stream in own.streams)
+        number, first = len(own.streams), 1 + max(line.index for item in own.items for line in lines_of(item))
         items = tuple(
             Item(first + at, self._as_line(step), number, at, step.time, step.earliest, step.latest)
             for at, step in enumerate(steps)
         )
         requires = {index: set(others) for index, others in own.requires.items()}
-        for item in own.items:
-            before, after = self._past.around(item.observation, self._plan.ordering)
-            if begin < before <= end:
+        for item, line in ((item, line) for item in own.items for line in lines_of(item)):
+            before, after = self._beside(line, own.skew)
+            if begin < before <= end and not is_late(line, item):
                 requires.setdefault(item.index, set()).add(items[before - 1 - begin].index)
             if begin <= after < end:
                 requires.setdefault(items[after - begin].index, set()).add(item.index)
         together = {index: frozenset(others) for index, others in requires.items()}
         return replace(own, streams=(*own.streams, Stream(SHARED, SHARED, items)), requires=together)
+
+    def _beside(self, line: Item, skew: int) -> tuple[int, int]:
+        """How many steps were certainly before a line, by its file or its time, and the number of the first that was after it."""
+        steps = self._past.steps
+        before, after = self._past.around(line.observation, self._plan.ordering)
+        by_time = bisect_left(steps, line.earliest - skew, key=attrgetter("latest"))
+        return max(before, by_time), min(after, bisect_right(steps, line.latest + skew, key=attrgetter("earliest")))
 
     def _as_line(self, step: SharedStep) -> Observation:
         types = [self._split.kernel.variables[at].type for at in self._seen]
@@ -302,8 +338,19 @@ class _Searched:
         return Findings(path=found.path) if isinstance(found, Accepted) else None
 
     def findings(self, order: Order, begun: Callable[[State], State], writer: Writer) -> Findings:
-        """An execution, or why there is none."""
-        return proceed(self._search(order, begun), writer, DEFAULT_OPTIONS)
+        """An execution, or why there is none. Where writes have several lines it ends at the first mismatch: which of these are right is not asked here."""
+        search = self._search(order, begun)
+        if not _has_writes_of_several(order):
+            return proceed(search, writer, DEFAULT_OPTIONS)
+        start = search.begin(search.frontier.start)
+        found = conclude(search, start, replace(DEFAULT_OPTIONS, solver=False))
+        match found:
+            case Accepted(path):
+                return Findings(path=path)
+            case Undecided(reason):
+                return Findings(reason=reason)
+            case Rejected():
+                return Findings([mismatch(search, found, start, writer)])
 
     def _search(self, order: Order, begun: Callable[[State], State]) -> Search:
         """The search of a slice; ``begun`` says of an initial state how it is when the slice begins."""
@@ -320,6 +367,10 @@ def _set_all(variables: Sequence[k.Variable]) -> k.Action:
     rows = zip(variables, binders, strict=True)
     body = tuple(k.Assign(each.name, each.name, (), binder, each.type) for each, binder in rows)
     return k.Action(SHARED, parameters, body, None, None)
+
+
+def _has_writes_of_several(order: Order) -> bool:
+    return any(has_several(item) for stream in order.streams for item in stream.items)
 
 
 def _of_slice(run: Execution) -> Execution:

@@ -11,7 +11,7 @@ from math import inf
 
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
-from assay.traces.apart import STATES_KEPT, Apart, SharedPast, are_told_apart, shared_past
+from assay.traces.apart import STATES_KEPT, Answer, Apart, SharedPast, are_told_apart, shared_past
 from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Observation, Tally
 from assay.traces.chain import Chain, chain
@@ -200,9 +200,11 @@ class Joiner:
         Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
         """
         found = self._as_own_log(name, lines)
-        if found is not None:
-            return found
+        if found is not None and not (found.first_alone and found.result.verdict is TraceVerdict.INCONSISTENT):
+            return found.result
         result = self._slice(name, lines)
+        if found is not None:  # it has no execution, and its history may know more of why
+            return result if result.verdict is TraceVerdict.INCONSISTENT else found.result
         if result.verdict is not TraceVerdict.INCONSISTENT:
             return result
         if self.joint.begun:
@@ -225,7 +227,7 @@ class Joiner:
         reason = f"{place} fits only if {names}, of which no line tells, came at another time than assumed"
         return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
 
-    def _as_own_log(self, name: str, lines: Lines) -> SliceResult | None:
+    def _as_own_log(self, name: str, lines: Lines) -> Answer | None:
         """The answer about a slice that is a log of its own (NOTE(slices apart)); None if it is none."""
         if self.apart is None or not lines.few:
             return None

@@ -24,6 +24,10 @@ MOST_OF_PARTS = 5
 NO_REPAIR = "no small change of the log explains it; the line is left out"
 CONTRADICTORY = "no execution explains all of these lines, and without any one of them there is one"
 UNEXPLAINED = "no execution explains this line, whatever the others are"
+NO_ORDER = "the lines from here on have no order that the clause allows"
+"""The repair where nothing can come next."""
+
+NO_STEP = "the clause has no step for this line in logs of this version"
 NO_INITIAL_STATE = "the model has no initial state"
 
 
@@ -58,7 +62,8 @@ def proceed(search: Search, writer: Writer, options: Options) -> Findings:
             break
         resumption = resume(search, conclusion, start, writer)
         if resumption is None:
-            findings.reason = "the lines have no order that the clause allows"
+            findings.violations.append(without_candidate(search, conclusion))
+            findings.reason = "what follows was not checked"
             break
         findings.violations.append(resumption.violation)
         written = resumption.violation.event.record.time
@@ -90,6 +95,16 @@ def resume(search: Search, rejected: Rejected, start: list[Path], writer: Writer
     if rejected.conflict:
         return _without_last(search, rejected.conflict, start)
     return explain_mismatch(search, rejected.deepest, writer)
+
+
+def without_candidate(search: Search, rejected: Rejected) -> Violation:
+    """The violation where nothing can be said against any line that comes next: there is none, for each is to come after another, or the clause has no step for it."""
+    cursors = rejected.deepest[0].node.cursors
+    due = search.frontier.heads(cursors).items
+    first = min(due or search.frontier.next_in_streams(cursors), key=lambda item: (item.time, item.index))
+    event, action = first.observation.event, _action(first)
+    repair = Repair("none", NO_STEP if due else NO_ORDER, event)
+    return Violation(event, action, (Blame(event, action, ()),), repair)
 
 
 def explain_mismatch(search: Search, deepest: Sequence[Path], writer: Writer) -> Resumption | None:
@@ -165,8 +180,8 @@ def _without_last(search: Search, conflict: Sequence[Item], start: Sequence[Path
 
 
 def _action(item: Item) -> str:
-    steps = item.observation.rule.steps
-    return steps[0][0].action if steps else "observe"
+    named = [call.action for step in item.observation.rule.steps for call in step]
+    return named[0] if named else "observe"
 
 
 def _with_times(chosen: Chosen, order: Order) -> Repair:

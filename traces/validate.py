@@ -55,6 +55,9 @@ from assay.traces.whole import check_whole
 from assay.traces.workers import Finish, answer_all
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
+FEW_LINES = 2_000
+"""All slices of a log of so many events are searched together without being asked, where that may decide."""
+
 NO_CHAIN = "not checked: no execution was found for what all slices share"
 
 
@@ -132,7 +135,7 @@ def validate(
     begun = perf_counter()
     shared, slices = validate_shared(loaded, events, clause=clause, options=options, explain=explain)
     found = answer_slices(shared, slices, options.jobs)
-    whole = answer_whole(loaded, shared, slices, found, clause, options) if options.whole else None
+    whole = answer_whole(loaded, shared, slices, found, clause, options)
     return conclusion(shared, found, perf_counter() - begun, whole)
 
 
@@ -290,7 +293,26 @@ def answer_whole(
     clause: str | None,
     options: Options,
 ) -> Whole | None:
-    """The answer about all slices together; None if there are none, or nothing was found for them to be joined on and no line is why."""
+    """The answer about all slices together, if it is asked for, or if it decides what the execution found for what they share leaves open in a small log.
+
+    None if it is not, if there are no slices, or nothing was found for them to be joined on and no line is why.
+    """
+    if options.whole:
+        return _searched(loaded, shared, slices, answers, clause, options)
+    if shared.read > FEW_LINES or not any(each.result.reordered for each in answers):
+        return None
+    found = _searched(loaded, shared, slices, answers, clause, options)
+    return found if _is_searched(found) else None
+
+
+def _searched(
+    loaded: Loaded,
+    shared: SharedAnswer,
+    slices: Mapping[str, Selection],
+    answers: Sequence[SliceAnswer],
+    clause: str | None,
+    options: Options,
+) -> Whole | None:
     if shared.violations or _violated(answers):
         return Whole(TraceVerdict.INCONSISTENT, ALLOWS_LESS)
     if shared.joint is None or not slices:

@@ -163,6 +163,8 @@ class SliceResult:
     remarks: tuple[Remark, ...]
     lacking: bool = False
     """Whether lines of it are missing, without which nothing can decide."""
+    reordered: bool = False
+    """Whether it is open for this alone: that it fits if what all slices share came in another order than assumed."""
 
 
 @dataclass(frozen=True, slots=True)

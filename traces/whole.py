@@ -2,8 +2,8 @@
 
 NOTE(whole logs): What slices answer is sure where they find a mismatch, for in slices the model may do more, never less. That they find none leaves two
 things open: a guard that reads across slices, which was left out, and an execution of what is shared that suits every one of several slices, but not
-all of them. Both are asked here, of the same lines in the same order (NOTE(windows)): the lines that state one number are one step of its slice, and the numbers
-are the order of these steps; what else lines report comes between the writes that are told of before and after it. What a thread did in several
+all of them. Both are asked here, of the same lines in the same order (NOTE(slices apart), NOTE(windows)): the lines that state one number are one step of its slice, and the numbers
+are the order of these steps. Where files tell the order of all lines, it is theirs; otherwise what else lines report comes between the writes that are told of before and after it, and what a thread did in several
 slices it did in the order of its lines; a clause that names no threads takes each file for one's.
 The states are those of all slices at once, and so are the ways to order their steps: that is for small logs, and where a budget ends the search the answer says so.
 """
@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise, permutations
 from math import inf
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from assay.checker.evaluate.traverse import assignments, read_by, variables_of
@@ -25,35 +25,35 @@ from assay.grammar import kernel_types as t
 from assay.grammar.load import Loaded
 from assay.grammar.values import Value
 from assay.traces.atoms import Writer
-from assay.traces.binding import Binder, Misfit, Observation
+from assay.traces.apart import are_told_apart, may_begin_late
+from assay.traces.binding import Binder, Chosen, Misfit, Observation, Read, observed
 from assay.traces.blame import Suspect, as_blame, obstacles_of
 from assay.traces.chain import Thread, thread_of
 from assay.traces.conduct import Accepted, Options, Rejected, Undecided, conclude
 from assay.traces.guide import Guide, GuidedSearch
-from assay.traces.history import Entry, Write, announcing, by_time, entries
+from assay.traces.history import Entry, Write, announcing, by_time, entries, number_of
 from assay.traces.join import speaks_of
 from assay.traces.mismatch import NO_REPAIR, resume, violation_of
 from assay.traces.order import Item, Order, Stream, stream_key
 from assay.traces.plan import of_parts, of_versions, sized_kernel, strict
 from assay.traces.replay import Properties, execution
-from assay.traces.restatement import compared_events
+from assay.traces.restatement import compared_events, compared_order
 from assay.traces.search.explore import Limits, Search
 from assay.traces.search.frontier import Frontier
 from assay.traces.search.model import ANY, NOWHERE_TO, Consumed, Model, Taken, Wanted, Wildcard
 from assay.traces.search.path import Path
-from assay.traces.selection import Mark
+from assay.traces.selection import Mark, Selection
 from assay.traces.slice_check import LATE
 from assay.traces.slices import SlicedEvents
 from assay.traces.slicing import Split, split
 from assay.traces.statement import EVERY_SLICE
 from assay.traces.validation import Blame, BrokenProperty, Execution, Repair, TraceVerdict, Violation, Whole
 from assay.traces.views import HIDDEN_TRIED
+from assay.traces.written import WrittenItem, WrittenModel, lines_of, mismatch
+from assay.traces.written_order import by_write
 
 MOST_LINES = 20_000
 """The most lines that are searched together: for each state the search keeps how far it has come in every slice."""
-
-NO_ORDER = "the lines from here on have no order that the clause allows"
-"""The repair where nothing can come next."""
 
 WANDERING = 2
 """A search that is guided visits so many states for each line, and some more."""
@@ -62,18 +62,8 @@ NODES = 100
 """A search of the whole may visit so many times fewer states than one of what is shared: each holds all slices."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WrittenItem(Item):
-    """The first of the lines that state one number; ``others`` are the rest of them, and say of the same step what they say. So many steps before it are
-    told of by no line (``unseen``).
-    """
-
-    others: tuple[Item, ...] = ()
-    unseen: int = 0
-
-
-class WholeModel(Model):
-    """The model of all slices; a step that several lines report is one that all of them allow.
+class WholeModel(WrittenModel):
+    """The model of all slices.
 
     A hidden step of a slice that nothing of another reads comes right before a line of its own slice that has no way without it.
     """
@@ -95,12 +85,8 @@ class WholeModel(Model):
         """Whether an observation holds in a state, no hidden step taken."""
         return any(after == state for after, _ in self.consume(item, state))
 
-    def at_once(self, item: Item, state: int) -> Consumed:
-        """The ways of an item by itself, without hidden steps or the other lines of its step."""
-        return super()._consume(item, state)
-
     def _consume(self, item: Item, state: int) -> Consumed:
-        found = self._agreed(item, state)
+        found = self.agreed(item, state)
         slice_ = dict(item.observation.values).get(EVERY_SLICE)
         if found or slice_ is None:
             return found
@@ -120,27 +106,15 @@ class WholeModel(Model):
             ways = {
                 after: (*route, *taken)
                 for middle, route in routes.items()
-                for after, taken in self._agreed(item, middle)
+                for after, taken in self.agreed(item, middle)
             }
             if ways:
                 return tuple(ways.items())
         return NOWHERE_TO
 
-    def _agreed(self, item: Item, state: int) -> Consumed:
-        """The ways of an item without hidden steps."""
-        ways = super()._consume(item, state)
-        for other in item.others if isinstance(item, WrittenItem) else ():
-            if other.observation.pinned:
-                ends = {after for after, _ in super()._consume(other, state)} if ways else set()
-                ways = tuple(way for way in ways if way[0] in ends)
-            else:
-                ways = tuple(way for way in ways if super(WholeModel, self)._consume(other, way[0]))
-        return ways
-
     def _that_matter(self, item: Item) -> tuple[str, ...]:
         """The hidden actions of a slice that can matter to an item: they write what it reads, or what such a one does."""
-        lines = (item, *item.others) if isinstance(item, WrittenItem) else (item,)
-        rules = {id(line.observation.rule): line.observation.rule for line in lines}
+        rules = {id(line.observation.rule): line.observation.rule for line in lines_of(item)}
         key = tuple(sorted(rules))
         found = self._matter.get(key)
         if found is None:
@@ -169,11 +143,6 @@ class WholeModel(Model):
         return k.ActionCall(
             action, tuple(None if isinstance(value, Wildcard) else k.Const(type_, value) for type_, value in pairs)
         )
-
-    def _can_stay(self, item: Item, state: int) -> bool:
-        if isinstance(item, WrittenItem):
-            return any(after == state for after, _ in self.consume(item, state))
-        return super()._can_stay(item, state)
 
 
 def _written_by(kernel: k.Kernel, action: str) -> set[str]:
@@ -222,16 +191,44 @@ def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: O
     read = Binder(reader.plan, reader.applies).read(events.shared)
     shared = compared_events(reader, events.shared, read)
     binder = Binder(divided.plan_of_slices(plan), model.applies)
-    built = _Built(model, shared)
-    misfits = list(read.tally.misfits)
-    told = {item.observation.event.record.place for item in shared.items}
-    for name, own in slices.items():
-        of_slice = binder.read(own)
-        misfits += of_slice.tally.misfits
-        seen = binder.thinned(own, of_slice)
-        told |= {each.event.record.place for each in seen}
-        built.add(name, seen)
-    return Together(Search(model, Frontier(built.order())), len(told), divided, tuple(misfits))
+    reads = {name: binder.read(own) for name, own in slices.items()}
+    misfits = (*read.tally.misfits, *(misfit for each in reads.values() for misfit in each.tally.misfits))
+    found = _order_of_files(model, [(events.shared, read), *((own, reads[name]) for name, own in slices.items())])
+    if found is None:
+        built = _Built(model, shared)
+        for name, own in slices.items():
+            built.add(name, binder.thinned(own, reads[name]))
+        found = built.order()
+    told = {line.observation.event.record.place for item in found.items for line in lines_of(item)}
+    return Together(Search(model, Frontier(found)), len(told), divided, misfits)
+
+
+def _order_of_files(model: WholeModel, parts: Iterable[tuple[Selection, Read]]) -> Order | None:
+    """The order of all lines where files tell it (NOTE(slices apart)); None where they do not, or some writes have to be guessed."""
+    plan = model.plan
+    if not are_told_apart(plan) or plan.threads or not set(plan.hidden).isdisjoint(plan.numbered):
+        return None
+    placed = sorted((each for events, read in parts for each in _placed(events, read)), key=itemgetter(0))
+    order = compared_order(model, (seen for _, seen in placed))
+    slices = {item.index: _slice_of(item) for item in order.items}
+    numbers = {item.index: number_of(model, item) for item in order.items}
+    stated = {index: (str(slices[index]), number) for index, number in numbers.items() if number is not None}
+    unnumbered = {str(each) for each in slices.values() if each is not None} - {name for name, _ in stated.values()}
+    if unnumbered and may_begin_late(model.divided.plan_of_slices(plan)):
+        return None
+    return by_write(order, stated)
+
+
+def _placed(events: Selection, read: Read) -> Iterator[tuple[int, Observation]]:
+    """What all events are observed to be, with their positions in the log."""
+    numbers = enumerate(events.numbers.tolist())
+    every = [Chosen(at, view_at, view) for at, number in numbers for view_at, view in enumerate(read.views.get(number, ()))]
+    positions = events.positions[[each.at for each in every]].tolist() if every else []
+    return zip(positions, observed(events, every), strict=True)
+
+
+def _slice_of(item: Item) -> Value | None:
+    return dict(item.observation.values).get(EVERY_SLICE)
 
 
 class _Told(NamedTuple):
@@ -429,7 +426,7 @@ def check_whole(
     answer = replace(answer, visited=answer.visited + search.model.visited)
     if isinstance(found, Undecided):
         return replace(answer, reason=f"{found.reason}, of {lines:,} lines of {len(parts.slices):,} slices together")
-    violation = _mismatch(search, found, _beginnings(search), Writer(loaded.sources))
+    violation = mismatch(search, found, _beginnings(search), Writer(loaded.sources))
     return replace(answer, verdict=TraceVerdict.INCONSISTENT, violations=(violation,))
 
 
@@ -442,36 +439,6 @@ def _accepted(answer: Whole, search: Search, path: Path, divided: Split) -> Whol
     answer = replace(answer, visited=answer.visited + search.model.visited)
     properties = _broken(search.model, divided, execution(search.model, path))
     return replace(answer, verdict=TraceVerdict.CONSISTENT, properties=properties)
-
-
-def _mismatch(search: Search, rejected: Rejected, start: list[Path], writer: Writer) -> Violation:
-    """Who is to blame: a line that says something else than the others of its step, or no step of what could come next."""
-    for path in rejected.deepest:
-        for item in search.frontier.heads(path.node.cursors).items:
-            odd = _odd_line(search.model, item, path)
-            if odd is not None:
-                blame = as_blame(odd, writer)
-                return Violation(blame.event, blame.action, (blame,), Repair("none", NO_REPAIR, blame.event))
-    again = resume(search, rejected, start, writer)
-    if again is not None:
-        return again.violation
-    left = search.frontier.next_in_streams(rejected.deepest[0].node.cursors)
-    event = min(left, key=by_time).observation.event
-    return Violation(event, "observe", (Blame(event, "observe", ()),), Repair("none", NO_ORDER, event))
-
-
-def _odd_line(model: Model, item: Item, path: Path) -> Suspect | None:
-    """The first line of a step that disagrees with it where the first says that it can come."""
-    if not isinstance(item, WrittenItem) or not isinstance(model, WholeModel):
-        return None
-    for after, taken in model.at_once(item, path.node.state):
-        for other in item.others:
-            state = path.node.state if other.observation.pinned else after
-            obstacles = min((each for _, each in obstacles_of(model, other, state)), key=len, default=[])
-            if obstacles:
-                action = taken[-1].action if taken else "observe"
-                return Suspect(other, action, tuple(obstacles), 0, path)
-    return None
 
 
 def _without_writes(full: Search, divided: Split) -> Search:

@@ -1,6 +1,6 @@
 """Logs validated on Spark: read in parts, what slices share answered cluster by cluster, the slices by any number of tasks.
 
-The answer about each cluster is the value that ``traces.answer.validated`` gives of its logs in one process: the same functions make it, and only
+The answer about each cluster is the value that ``traces.answer.validated`` gives of its logs in one process, if that does not search all slices together: the same functions make it, and only
 who calls them is another.
 """
 

@@ -224,10 +224,13 @@ def test_slices_that_need_different_times_of_a_hidden_step_are_undecided(
         shelf(6, 110, "Put", 2, items=items, version=1),
         line("n1", 7, 200, "Audited"),
     ]
-    answered = validate(load_text(LOCKED), events)
+    answered = validate(load_text(LOCKED.replace("from toy", "from kafka")), events)
     assert [result.verdict for result in answered.slices] == [TraceVerdict.INCONCLUSIVE, verdict]
     assert "`lock`" in str(answered.slices[0].reason)
     assert answered.verdict is (TraceVerdict.INCONCLUSIVE if items == 1 else TraceVerdict.INCONSISTENT)
+    searched = validate(load_text(LOCKED), events)  # where files tell the order of a small log it is decided
+    assert searched.verdict is TraceVerdict.INCONSISTENT
+    assert (searched.whole is not None) == (items == 1)
 
 
 def test_a_write_that_no_action_makes_is_blamed_once_and_the_check_goes_on_from_it(line: Line, shelf: Line) -> None:
@@ -342,7 +345,7 @@ def test_what_was_written_well_before_a_slice_began_is_of_a_life_of_whose_beginn
 def test_a_hidden_step_excuses_nothing_where_no_execution_has_it(
     time: int, verdict: TraceVerdict, line: Line, shelf: Line
 ) -> None:
-    text = LOCKED.replace("action lock:\n", "action lock:\n    when unlocked: open\n")
+    text = LOCKED.replace("action lock:\n", "action lock:\n    when unlocked: open\n").replace("from toy", "from kafka")
     events = [
         shelf(2, 10, "Made", version=0),
         line("n1", 3, 20, "Lit"),

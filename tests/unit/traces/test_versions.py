@@ -54,7 +54,7 @@ def test_known_behaviour_is_that_of_its_versions(
 ) -> None:
     loaded = load_text(LAMP.replace("WITHIN ", f"{within} " if within else ""))
     found = validate(loaded, [line("n", 1, 0, "Flickered")], options=Options(versions=versions))
-    assert (found.verdict is TraceVerdict.CONSISTENT) == consistent
+    assert found.verdict is (TraceVerdict.CONSISTENT if consistent else TraceVerdict.INCONSISTENT)
 
 
 def test_what_a_rule_of_the_protocol_explains_needs_no_version(line: Line) -> None:

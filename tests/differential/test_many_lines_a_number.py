@@ -1,0 +1,251 @@
+"""Slices of whose writes several lines of several nodes tell: the answer is what going through all orders of the lines says."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from types import MappingProxyType
+from typing import NamedTuple
+
+import pytest
+
+from assay.grammar.load import load_text
+from assay.traces.conduct import Options
+from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.validate import validate
+from assay.traces.validation import TraceVerdict, Validation
+
+SPEC = """\
+module ledger
+
+param Key: set = {k1, k2}
+param Node: set = {n1, n2}
+size param Most: int = 3
+
+type Count = 0 .. Most
+
+state:
+    open: bool = false
+    version: map[Key, Count] = [k -> 0]
+    owner: map[Key, Node?] = [k -> none]
+
+action turn:
+    open := not open
+
+action write(k: Key, n: Node):
+    when open
+    version[k] := version[k] + 1
+    owner[k] := some(n)
+
+trace log:
+    from events
+    slice Key by key
+    on Turned: turn
+    on Written(key: Key, v: Count, node: Node) at v - 1: write(key, node) then version[key] == v
+    on Applied(key: Key, v: Count, by: Node) at v - 1: write(key, by)
+    on Kept(key: Key, v: Count, by: Node) at v - 1: observe owner[key] == some(by)
+    on Read(key: Key, v: Count): observe version[key] == v
+    order: file; commit before line within 4 ms; skew 2 ms
+"""
+UNBOUNDED = SPEC.replace("commit before line within 4 ms; ", "")
+NODES = "n1", "n2", "n3"
+SKEW = 2
+LOGS = 200
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line: when and where it was written, and what it says."""
+
+    time: int
+    node: str
+    kind: str
+    key: str = ""
+    v: int = 0
+    by: str = ""
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """The fields that a line of its kind has."""
+        every: dict[str, Field] = {"key": self.key, "v": self.v, "by": self.by}
+        names = {"Turned": (), "Written": ("key", "v"), "Read": ("key", "v")}.get(self.kind, ("key", "v", "by"))
+        return {name: every[name] for name in names}
+
+
+def of_ledger(random: Random) -> list[Line]:
+    """What nodes write into a ledger, apply and keep of what others wrote, and read; some see what is not so, are late or too early, or write while it is closed."""
+    time, is_open, versions, told = 1_000, False, Counter[str](), list[Line]()
+    wrong = random.random() < 0.4
+    for _ in range(random.randint(3, 7)):
+        time += random.choice((0, 1, 2, 9, 30))
+        node, key, what = random.choice(NODES), random.choice("aab"), random.random()
+        if what < 0.25 or not told:
+            is_open = not is_open
+            told.append(Line(time, node, "Turned"))
+        elif what < 0.75:
+            if is_open or (wrong and random.random() < 0.3):
+                versions[key] += 1
+                told += _of_write(random, Line(time, node, "Written", key, versions[key], node), wrong=wrong)
+        else:
+            told.append(Line(time, node, "Read", key, versions[key] + (wrong and random.random() < 0.3)))
+    ahead = {node: random.choice((0, 1)) for node in NODES}
+    written: list[Line] = []
+    last = dict.fromkeys(NODES, 0)
+    for each in sorted(told, key=lambda line: line.time):
+        last[each.node] = max(last[each.node], each.time + ahead[each.node] + random.choice((0, 0, 1)))
+        written.append(Line(last[each.node], each.node, each.kind, each.key, each.v, each.by))
+    return written
+
+
+def _of_write(random: Random, line: Line, *, wrong: bool) -> Iterator[Line]:
+    """The lines that tell of one write."""
+    if random.random() < 0.8:
+        yield line
+    else:
+        yield Line(line.time + random.choice((0, 1, 2)), random.choice(NODES), "Applied", line.key, line.v, line.by)
+    for kind, chance in (("Applied", 0.4), ("Kept", 0.4)):
+        if random.random() < chance:
+            late = random.choice((0, 1, 2) if kind == "Applied" and not wrong else (0, 1, 2, 9, 40))
+            by = random.choice(NODES) if wrong and random.random() < 0.2 else line.by
+            yield Line(line.time + late, random.choice(NODES), kind, line.key, line.v, by)
+
+
+def as_events(lines: list[Line]) -> list[Event]:
+    """The lines as events."""
+    events: list[Event] = []
+    for at, line in enumerate(lines):
+        record = LogRecord(Place(f"{line.node}.log", at, 0), line.time, "INFO", "ledger", None, line.kind)
+        run = ProcessRun(line.node, 1)
+        events.append(Event(line.kind, line.kind, MappingProxyType(line.fields), record, run))
+    return events
+
+
+class Known(NamedTuple):
+    """What is so at some point of an order: whether the ledger is open, and of each key the version and who wrote it."""
+
+    open: bool
+    keys: tuple[tuple[str, int, str], ...]
+
+    def of(self, key: str) -> tuple[int, str]:
+        """The version of a key, and who wrote it."""
+        return next(((v, by) for name, v, by in self.keys if name == key), (0, ""))
+
+
+def has_an_order(lines: list[Line], delay: float) -> bool:
+    """Whether some order of what the lines report explains them all, by trying each."""
+    items: dict[object, list[int]] = defaultdict(list)
+    for at, line in enumerate(lines):
+        items[at if line.kind in ("Turned", "Read") else (line.key, line.v)].append(at)
+    owner = {at: item for item, own in items.items() for at in own}
+    before: dict[object, set[object]] = {item: set() for item in items}
+    for at, one in enumerate(lines):
+        for to, other in enumerate(lines):
+            told = any(each.node == other.node and owner[number] == owner[to] for number, each in enumerate(lines[:to]))
+            if told or other.kind == "Kept":  # however late it is
+                continue
+            in_file = at < to and one.node == other.node and owner[at] != owner[to]
+            if in_file or one.time + (0 if one.node == other.node else SKEW) < other.time - delay:
+                before[owner[to]].add(owner[at])
+    for item in items:
+        if isinstance(item, tuple):
+            before[item] |= {
+                other for other in items if isinstance(other, tuple) and other[0] == item[0] and other[1] < item[1]
+            }
+    seen: set[tuple[frozenset[object], Known]] = set()
+
+    def go_on(done: frozenset[object], known: Known) -> bool:
+        if len(done) == len(items):
+            return True
+        if (done, known) in seen:
+            return False
+        seen.add((done, known))
+        for item, own in items.items():
+            if item not in done and before[item] <= done:
+                after = _after([lines[at] for at in own], known)
+                if after is not None and go_on(done | {item}, after):
+                    return True
+        return False
+
+    return go_on(frozenset(), Known(open=False, keys=()))
+
+
+def _after(lines: list[Line], known: Known) -> Known | None:
+    """What is so after what these lines report together; None if it cannot be."""
+    first = lines[0]
+    if first.kind == "Turned":
+        return known._replace(open=not known.open)
+    version, _ = known.of(first.key)
+    if first.kind == "Read":
+        return known if version == first.v else None
+    if not known.open or first.v != version + 1 or len({line.by for line in lines}) > 1:
+        return None
+    others = tuple(each for each in known.keys if each[0] != first.key)
+    return known._replace(keys=tuple(sorted((*others, (first.key, first.v, first.by)))))
+
+
+CASES = pytest.mark.parametrize(
+    ("text", "delay"), [(SPEC, 4.0), (UNBOUNDED, float("inf"))], ids=["bounded", "unbounded"]
+)
+
+
+@CASES
+def test_the_answer_is_that_of_all_orders(text: str, delay: float) -> None:
+    spec, seen = load_text(text), Counter[TraceVerdict]()
+    for seed in range(LOGS):
+        lines = of_ledger(Random(seed))
+        expected = TraceVerdict.CONSISTENT if has_an_order(lines, delay) else TraceVerdict.INCONSISTENT
+        assert validate(spec, as_events(lines)).verdict is expected, seed
+        seen[expected] += 1
+    assert min(seen[TraceVerdict.CONSISTENT], 4 * seen[TraceVerdict.INCONSISTENT]) > LOGS // 2, seen
+
+
+@CASES
+def test_all_slices_together_have_the_same_answer(text: str, delay: float) -> None:
+    spec = load_text(text)
+    for seed in range(LOGS // 2):
+        lines = of_ledger(Random(seed))
+        found = validate(spec, as_events(lines), options=Options(whole=True))
+        assert (found.verdict is TraceVerdict.CONSISTENT) == has_an_order(lines, delay), seed
+        assert found.verdict is not TraceVerdict.INCONCLUSIVE, seed
+
+
+def told(*lines: Line) -> Validation:
+    """The answer about a ledger that is opened first."""
+    return validate(load_text(SPEC), as_events([Line(1_000, "n1", "Turned"), *lines]))
+
+
+def test_lines_of_one_write_that_no_time_suits_are_named() -> None:
+    written = Line(1_010, "n1", "Written", "a", 1, "n1")
+    assert told(written, Line(1_016, "n2", "Applied", "a", 1, "n1")).verdict is TraceVerdict.CONSISTENT
+    (violation,) = told(written, Line(1_017, "n2", "Applied", "a", 1, "n1")).violations
+    assert str(violation.place) == "n2.log:2"
+    assert violation.repair.text.startswith("n1.log:1, n2.log:2 tell of one step")
+
+
+def test_writes_that_a_file_has_in_the_wrong_order_are_a_mismatch() -> None:
+    found = told(Line(1_010, "n1", "Written", "a", 2, "n1"), Line(1_020, "n1", "Written", "a", 1, "n1"))
+    (violation,) = found.violations
+    assert (str(violation.place), violation.action) == ("n1.log:1", "write")
+
+
+def test_a_file_may_tell_again_of_a_write() -> None:
+    """A node that writes applies what it wrote, too."""
+    wrote = Line(1_010, "n1", "Written", "a", 1, "n1")
+    again = Line(1_012, "n1", "Applied", "a", 1, "n1")
+    assert told(wrote, Line(1_011, "n1", "Read", "a", 1), again).verdict is TraceVerdict.CONSISTENT
+
+
+@pytest.mark.parametrize("kind", ["Applied", "Kept"])
+def test_a_line_that_says_something_else_of_a_write_is_a_mismatch(kind: str) -> None:
+    wrote = Line(1_010, "n1", "Written", "a", 1, "n1")
+    found = told(wrote, Line(1_011, "n2", "Applied", "a", 1, "n1"), Line(1_012, "n3", kind, "a", 1, "n3"))
+    assert [str(violation.place) for violation in found.violations] == ["n3.log:3"]
+
+
+def test_what_fits_only_with_another_order_of_what_is_shared_is_asked_of_all_slices_of_a_small_log() -> None:
+    """It is closed by one node and opened by another in one millisecond, before or after the write; it does not matter to anything else."""
+    lines = [Line(1_010, "n1", "Turned"), Line(1_009, "n3", "Written", "a", 1, "n3"), Line(1_009, "n3", "Turned")]
+    found = validate(load_text(SPEC), as_events(lines))
+    assert (found.verdict, found.whole is not None) == (TraceVerdict.CONSISTENT, True)
