@@ -163,6 +163,9 @@ PREFIXES: dict[str, Prefix] = {
     "kubectl": lambda at, r: f"[pod/{at.node}/kafka] ",
     "journald": lambda at, r: f"{r.month_and_day} {at.node} kafka-server-start.sh[{len(at.node)}]: ",
     "journald iso": lambda at, r: f"{r.iso[:19]}+0000 {at.node} kafka[7]: ",
+    "syslog": lambda at, r: f"<134>{r.month_and_day} {at.node} kafka[7]: ",
+    "syslog, RFC 5424": lambda at, r: f"<134>1 {r.iso}Z {at.node} kafka 7 - - ",
+    "syslog, RFC 5424, with data": lambda at, r: f'1 {r.iso}+00:00 {at.node} kafka - ID47 [meta@1 a="b c"][x@2] ',
     "grep -R": lambda at, r: f"logs/{at.node}/{at.file}:",
     "grep -Rn": lambda at, r: f"logs/{at.node}/{at.file}:{at.number}:",
 }

@@ -1,4 +1,4 @@
-"""What collectors of lines put before every line: docker compose, docker and the container runtimes, journald, kubectl, grep.
+"""What collectors of lines put before every line: docker compose, docker and the container runtimes, journald, syslog, kubectl, grep.
 
 A prefix is looked for in the beginning of a file: nearly all lines must have it, and behind it records must begin.
 """
@@ -40,9 +40,16 @@ PREFIXES = (
     Prefix("docker compose", re.compile(rb"(?P<who>[\w.-]{1,100}?) {0,60}\| ?")),
     Prefix("kubectl logs --prefix", re.compile(rb"\[pod/(?P<who>[\w.-]{1,100})/(?P<role>[\w.-]{1,100})\] ")),
     Prefix(
+        "syslog, RFC 5424",
+        re.compile(
+            rb"(?:<\d{1,3}>)?1 (?P<stamp>" + _RFC3339 + rb") (?P<who>[\w.:-]{1,255}) (?P<role>[!-~]{1,48}) (?:(?P<run>\d{1,10})|[!-~]{1,128}) "
+            rb"[!-~]{1,32} (?:-|(?:\[[^\]\n]{0,1000}\]){1,9}) ?(?:\xef\xbb\xbf)?"
+        ),
+    ),
+    Prefix(
         "journald",
         re.compile(
-            rb"(?P<stamp>" + _SYSLOG + rb"|" + _RFC3339 + rb") "
+            rb"(?:<\d{1,3}>)?(?P<stamp>" + _SYSLOG + rb"|" + _RFC3339 + rb") "
             rb"(?P<who>[\w.-]{1,100}) (?P<role>[\w./@-]{1,100}?)(?:\[(?P<run>\d{1,10})\])?: ?"
         ),
     ),
