@@ -40,10 +40,11 @@ class Engine(Protocol):
 
 
 class _Gzip:
-    """zlib's decompressor with the manners of the other two."""
+    """zlib's decompressor with the manners of the other two. Of a block that is damaged, or whose checksum is wrong, it hands out what comes before."""
 
     def __init__(self) -> None:
         self._engine = zlib.decompressobj(wbits=31)
+        self._damage: zlib.error | None = None
 
     @property
     def eof(self) -> bool:
@@ -58,7 +59,25 @@ class _Gzip:
         return not self._engine.unconsumed_tail
 
     def decompress(self, data: bytes, limit: int) -> bytes:
-        return self._engine.decompress(self._engine.unconsumed_tail + data, limit)
+        if self._damage is not None:
+            raise self._damage
+        block, before = self._engine.unconsumed_tail + data, self._engine.copy()
+        try:
+            return self._engine.decompress(block, limit)
+        except zlib.error as error:
+            self._damage = error
+            return _before_damage(before, block, limit)
+
+
+def _before_damage(engine: zlib._Decompress, block: bytes, limit: int) -> bytes:
+    out, left = bytearray(), b""
+    try:
+        for at in range(len(block)):  # byte by byte, for what a call that fails has made is lost
+            out += engine.decompress(left + block[at : at + 1], max(1, limit - len(out)))
+            left = engine.unconsumed_tail
+    except zlib.error:
+        pass
+    return bytes(out)
 
 
 class _Zstd:

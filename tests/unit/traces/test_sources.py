@@ -90,6 +90,33 @@ def test_a_truncated_compressed_file_is_read_as_far_as_it_goes(tmp_path: Path, p
     assert [notice.kind for notice in notices] == ["damaged file"]
 
 
+def test_all_that_comes_before_a_wrong_checksum_is_read(tmp_path: Path) -> None:
+    data = b"".join(b"%d %d\n" % (i, i * i % 9973) for i in range(150_000))
+    packed = bytearray(gzip.compress(data))
+    packed[-8] ^= 1
+    path = tmp_path / "server.log.gz"
+    path.write_bytes(packed)
+    found, (notice,) = contents(path)
+    assert found == {"server.log.gz": data}
+    assert notice.kind == "damaged file"
+    assert f"{len(data):,} bytes" in notice.text
+
+
+@pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
+def test_what_comes_before_damaged_bytes_is_read_and_nothing_else(tmp_path: Path, at: float) -> None:
+    data = b"".join(b"%d %d\n" % (i, i * i % 9973) for i in range(50_000))
+    packed = bytearray(gzip.compress(data))
+    damaged = int(len(packed) * at)
+    packed[damaged : damaged + 300] = bytes(300)
+    path = tmp_path / "server.log.gz"
+    path.write_bytes(packed)
+    found, notices = contents(path)
+    sound = next((i for i, (a, b) in enumerate(zip(found["server.log.gz"], data, strict=False)) if a != b), None)
+    assert sound is None or sound > len(data) * at / 2
+    assert len(found["server.log.gz"]) > len(data) * at / 2
+    assert [notice.kind for notice in notices] == ["damaged file"]
+
+
 def test_garbage_behind_a_compressed_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "server.log.gz"
     path.write_bytes(gzip.compress(TEXT) + b"garbage")
