@@ -10,7 +10,7 @@ slice began are where it begins. Where of a number no line says who did what, or
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate
@@ -71,8 +71,7 @@ def may_begin_late(plan: k.TracePlan) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SharedStep:
-    """A step of what is shared that slices see: what they see afterwards, the line that it was at or before, and when it was. ``sure`` says whether it came after the one before it for certain;
-    of a ``hidden`` one, named by its action, no line tells."""
+    """A step of what is shared that slices see: what they see afterwards, the line that it was at or before, and when it was. ``sure`` says whether it came after the one before it for certain."""
 
     values: tuple[Value, ...]
     event: Event
@@ -80,7 +79,6 @@ class SharedStep:
     earliest: float
     latest: float
     sure: bool
-    hidden: str | None = None
 
 
 class Mark(NamedTuple):
@@ -122,10 +120,9 @@ def shared_past(model: Model, path: Path, seen: Sequence[int], ordering: Orderin
             after = _seen(model.states[taken.state], seen)
             before = before if taken in move.taken else len(found) + (after != values)
             if after != values and item is not None:
-                hidden = None if taken in move.taken else taken.action
-                sure = hidden is None and (last is None or _is_surely_after(last, item, ordering.skew))
+                sure = taken in move.taken and (last is None or _is_surely_after(last, item, ordering.skew))
                 event = item.observation.event
-                found.append(SharedStep(after, event, item.time, item.earliest, item.latest, sure, hidden))
+                found.append(SharedStep(after, event, item.time, item.earliest, item.latest, sure))
             values = after
         if move.item is not None:
             seen_line = move.item.observation
@@ -164,7 +161,9 @@ class Answer(NamedTuple):
 
 
 class Apart:
-    """Answers about such slices: of a kernel that was taken apart, with this clause of theirs. ``seen`` are the shared variables that they see, and ``past`` is what changes these."""
+    """Answers about such slices: of a kernel that was taken apart, with this clause of theirs. ``seen`` are the shared variables that they see, ``past`` is what changes these, and what is ``assumed``
+    are the hidden actions that may do so whenever nothing else forbids it.
+    """
 
     def __init__(
         self,
@@ -174,14 +173,16 @@ class Apart:
         past: SharedPast,
         writer: Writer,
         properties: Sequence[k.Property],
+        assumed: Collection[str] = (),
     ) -> None:
         self._split, self._plan, self._seen, self._past = split, plan, seen, past
         self._writer, self._of_slices = writer, properties
         action = _set_all([split.kernel.variables[at] for at in seen])
         kernel = replace(split.kernel, actions=(*split.kernel.actions, action))
+        self._assumed = ", ".join(f"`{action}`" for action in assumed)
         hidden = tuple(name for name in plan.hidden if name not in plan.numbered)
-        self._is_whole = hidden == plan.hidden
         self._all = _Searched(WrittenModel(kernel, replace(plan, hidden=hidden)), properties)
+        self._with_writes = None if hidden == plan.hidden else _Searched(WrittenModel(kernel, plan), properties)
         self._without_hidden = (
             _Searched(WrittenModel(kernel, replace(plan, hidden=())), properties) if hidden else None
         )
@@ -189,7 +190,8 @@ class Apart:
     @property
     def visited(self) -> int:
         """How many states were looked at."""
-        return sum(each.model.visited for each in (self._all, self._without_hidden) if each is not None)
+        every = self._all, self._without_hidden, self._with_writes
+        return sum(each.model.visited for each in every if each is not None)
 
     def answer(self, name: str, observations: Sequence[Observation], used: int) -> Answer | None:
         """The answer about a slice that these observations are made of; None if of some number no line says who did what, or writes that leave no line may explain what is left.
@@ -200,17 +202,17 @@ class Apart:
         if (
             answer is None
             or answer.result.verdict is not TraceVerdict.INCONSISTENT
-            or all(step.sure for step in self._past.steps)
+            or not (self._assumed or any(not step.sure for step in self._past.steps))
         ):
             return answer
         again = self._freed.answer(name, [seen for each in observations if (seen := self._unshared(each))], used)
         if again is None or again.result.verdict is TraceVerdict.INCONSISTENT:
             return answer
         place = answer.result.violations[0].place
-        hidden = ", ".join(sorted({f"`{step.hidden}`" for step in self._past.steps if step.hidden is not None}))
         came = "what all slices share came in another order than assumed"
-        told = f"{hidden}, of which no line tells, came at another time than assumed" if hidden else came
-        reason = f"{place} fits only if {told}"
+        if self._assumed:
+            came = f"{self._assumed}, of which no line tells, came at another time than assumed"
+        reason = f"{place} fits only if {came}"
         return Answer(replace(again.result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=True))
 
     @cached_property
@@ -241,8 +243,10 @@ class Apart:
             by, found = self._without_hidden, self._without_hidden.path(order, begun)
         if found is None:
             by, found = self._all, self._all.findings(order, begun, self._writer)
-        if found.path is None and not self._is_whole:
-            return None
+        if self._with_writes is not None and (found.path is None or found.violations):
+            by, found = self._with_writes, self._with_writes.findings(order, begun, self._writer)
+            if not found.violations:
+                return None
         run = None if found.path is None else execution(by.model, found.path)
         result = SliceResult(
             name,

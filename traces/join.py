@@ -45,7 +45,7 @@ WIDTHS = 24, 100, 400
 @dataclass(frozen=True, slots=True)
 class Joint:
     """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
-    is shared as slices see it, the variables of it that they see, the hidden steps of it that slices can see (each with what they see), and the texts that mismatches are told with.
+    is shared as slices see it, the variables of it that they see, the hidden steps of it, or where slices are told apart the hidden actions, that slices can see (each with what they see), and the texts that mismatches are told with.
     Where the kernel lacks guards, those of ``outside`` hold wherever nothing is guessed. Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before;
     the last of its files begins at ``late``. Where the clause ``supposes``, nothing but the line of a first write may tell of a slice's beginning. ``past`` is what they see of what is shared,
     where these may be logs of their own (NOTE(slices apart))."""
@@ -87,24 +87,26 @@ class Joint:
     def freed(self) -> Joint:
         """The same where slices may act whatever the hidden steps changed, as long as these may have come at another time (NOTE(guessed positions))."""
         names: frozenset[str] = frozenset().union(*self.assumed.values())
-        return replace(self, split=without_guards_on(self.split, names), assumed={}, outside=self.split)
+        outside = None if are_told_apart(self.split.plan_of_slices(self.plan)) else self.split
+        return replace(self, split=without_guards_on(self.split, names), assumed={}, outside=outside)
 
 
 def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer, options: Options) -> Joint:
     """The joint of an accepted path of what is shared."""
     seen = split.seen(plan)
     partial = options.partial and not options.begun
-    assumed = _assumed(split, seen, path)
-    found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
     apart = are_told_apart(split.plan_of_slices(plan))
+    hidden = shared.plan.hidden if apart else {taken.action for move in path.moves() for taken in move.hidden}
+    assumed = _assumed(split, seen, hidden)
+    found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
     past = shared_past(shared, path, seen, plan.ordering) if apart else SharedPast()
     return replace(found, begun=options.begun, late=options.late, supposes=options.supposes, past=past)
 
 
-def _assumed(split: Split, variables: Sequence[int], path: Path) -> dict[str, frozenset[str]]:
+def _assumed(split: Split, variables: Sequence[int], hidden: Iterable[str]) -> dict[str, frozenset[str]]:
     visible = {split.kernel.variables[i].name for i in variables}
-    taken = sorted({taken.action for move in path.moves() for taken in move.hidden})
-    seen = {name: visible & {each.variable for each in assignments(split.kernel.action(name).body)} for name in taken}
+    written = {name: {each.variable for each in assignments(split.kernel.action(name).body)} for name in hidden}
+    seen = {name: visible & written[name] for name in sorted(written)}
     return {name: frozenset(written) for name, written in seen.items() if written}
 
 
@@ -272,7 +274,8 @@ class Joiner:
         if not self.joint.is_apart:
             return None
         joint, plan = self.joint, self.model.plan
-        return Apart(joint.split, plan, joint.seen, joint.past, self.blamer.writer, self._properties_of_slices)
+        properties = self._properties_of_slices
+        return Apart(joint.split, plan, joint.seen, joint.past, self.blamer.writer, properties, joint.assumed)
 
     @cached_property
     def views(self) -> Views:

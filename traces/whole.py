@@ -25,7 +25,7 @@ from assay.grammar import kernel_types as t
 from assay.grammar.load import Loaded
 from assay.grammar.values import Value
 from assay.traces.atoms import Writer
-from assay.traces.apart import are_told_apart, may_begin_late
+from assay.traces.apart import are_told_apart
 from assay.traces.binding import Binder, Chosen, Misfit, Observation, Read, observed
 from assay.traces.blame import Suspect, as_blame, obstacles_of
 from assay.traces.chain import Thread, thread_of
@@ -210,13 +210,8 @@ def _order_of_files(model: WholeModel, parts: Iterable[tuple[Selection, Read]]) 
         return None
     placed = sorted((each for events, read in parts for each in _placed(events, read)), key=itemgetter(0))
     order = compared_order(model, (seen for _, seen in placed))
-    slices = {item.index: _slice_of(item) for item in order.items}
-    numbers = {item.index: number_of(model, item) for item in order.items}
-    stated = {index: (str(slices[index]), number) for index, number in numbers.items() if number is not None}
-    unnumbered = {str(each) for each in slices.values() if each is not None} - {name for name, _ in stated.values()}
-    if unnumbered and may_begin_late(model.divided.plan_of_slices(plan)):
-        return None
-    return by_write(order, stated)
+    numbers = ((item, number_of(model, item)) for item in order.items)
+    return by_write(order, {item.index: (_slice_of(item), number) for item, number in numbers if number is not None})
 
 
 def _placed(events: Selection, read: Read) -> Iterator[tuple[int, Observation]]:
@@ -227,8 +222,8 @@ def _placed(events: Selection, read: Read) -> Iterator[tuple[int, Observation]]:
     return zip(positions, observed(events, every), strict=True)
 
 
-def _slice_of(item: Item) -> Value | None:
-    return dict(item.observation.values).get(EVERY_SLICE)
+def _slice_of(item: Item) -> str:
+    return str(dict(item.observation.values)[EVERY_SLICE])
 
 
 class _Told(NamedTuple):
