@@ -15,11 +15,12 @@ from assay.checker.evaluate.model import Model as Meanings
 from assay.checker.evaluate.outcome import Successor
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
-from assay.traces.atoms import Atom, Situation, Writer, failing
+from assay.traces.atoms import Atom, Situation, Stated, Writer, failing
 from assay.traces.blame import Obstacle, false_guards, guards_in_the_way, obstacles_of
 from assay.traces.history import Deed, Frontier, History, Trail, Write
 from assay.traces.order import Item
-from assay.traces.search.model import ANY, Taken, Wanted
+from assay.grammar.values import Value
+from assay.traces.search.model import ANY, Model, Taken, Wanted, Wildcard
 from assay.traces.validation import Blame, FailedPart, Repair, Violation
 
 INSTANCES_TRIED = 200
@@ -132,7 +133,7 @@ class Blamer:
         if not obstacles and line.observation.rule.steps:
             others = obstacles_of(history.model, line, start)
             action, obstacles = min(others, key=lambda each: self._unlike(history, *each), default=(action, []))
-        return self.violation(line, action, obstacles)
+        return self.violation(line, action, obstacles or _other_arguments(history.model, line, start, after))
 
     def _unlike(self, history: History, action: str, obstacles: Sequence[Obstacle]) -> tuple[bool, int]:
         return is_of_logs_alone(history.model.meanings.actions[action].node), len(obstacles)
@@ -164,6 +165,33 @@ def is_of_logs_alone(action: k.Action) -> bool:
         and each.condition.value is False
         for each in action.body
     )
+
+
+def _other_arguments(model: Model, line: Item, start: int, after: int) -> list[Obstacle]:
+    """What a line says of the arguments of a step that led from one state to another, and is not so."""
+    rule, bound = line.observation.rule, line.observation.bound
+    found: list[list[Obstacle]] = []
+    for call in rule.steps[0] if len(rule.steps) == 1 else ():
+        parameters = model.meanings.actions[call.action].node.parameters
+        wanted, open_ = model.wanted_or_none(call, bound), (ANY,) * len(parameters)
+        if wanted is None or not model.is_listable(call.action, open_):
+            continue
+        for taken in (each for each in model.call(call.action, open_, start) if each.state == after):
+            rows = zip(parameters, call.arguments, wanted, taken.arguments, strict=True)
+            found.append(
+                [
+                    Obstacle("then", rule.label, _unequal(parameter.binder, argument, value, given))
+                    for parameter, argument, given, (_, value) in rows
+                    if argument is not None and given != value
+                ]
+            )
+    return min(found, key=len, default=[])
+
+
+def _unequal(parameter: k.Local, argument: k.Expr, value: Value, given: Value | Wildcard) -> Atom:
+    assert not isinstance(given, Wildcard)
+    same = k.Equal(t.BOOL, parameter, argument, negated=False, span=argument.span)
+    return Atom(same, (Stated(argument, given),), (Stated(parameter, value),))
 
 
 def _repair(line: Item, parts: Sequence[FailedPart]) -> Repair:

@@ -277,7 +277,8 @@ def test_a_file_may_tell_again_of_a_write() -> None:
 def test_a_line_that_says_something_else_of_a_write_is_a_mismatch(kind: str) -> None:
     wrote = Line(1_010, "n1", "Written", "a", 1, "n1")
     found = told(wrote, Line(1_011, "n2", "Applied", "a", 1, "n1"), Line(1_012, "n3", kind, "a", 1, "n3"))
-    assert [str(violation.place) for violation in found.violations] == ["n3.log:3"]
+    (violation,) = found.violations
+    assert (str(violation.place), violation.repair.text) == ("n3.log:3", "`by` is n1 instead of n3")
 
 
 def test_what_fits_only_with_another_order_of_what_is_shared_is_asked_of_all_slices_of_a_small_log() -> None:
