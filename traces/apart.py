@@ -290,7 +290,7 @@ class Apart:
         steps = self._past.steps[begin:end]
         if not steps:
             return own
-        number, first = len(own.streams), 1 + max(line.index for item in own.items for line in lines_of(item))
+        number, first = len(own.streams), 1 + max((line.index for item in own.items for line in lines_of(item)), default=-1)
         items = tuple(
             Item(first + at, self._as_line(step), number, at, step.time, step.earliest, step.latest)
             for at, step in enumerate(steps)
