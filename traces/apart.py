@@ -205,7 +205,8 @@ class Apart:
             or not (self._assumed or any(not step.sure for step in self._past.steps))
         ):
             return answer
-        again = self._freed.answer(name, [seen for each in observations if (seen := self._unshared(each))], used)
+        names = {self._split.kernel.variables[at].name for at in self._seen}
+        again = self._freed.answer(name, [seen for each in observations if (seen := unread(each, names))], used)
         if again is None or again.result.verdict is TraceVerdict.INCONSISTENT:
             return answer
         place = answer.result.violations[0].place
@@ -221,15 +222,6 @@ class Apart:
         names = frozenset(self._split.kernel.variables[at].name for at in self._seen)
         freed = without_guards_on(self._split, names)
         return Apart(freed, self._plan, self._seen, SharedPast(), self._writer, self._of_slices)
-
-    def _unshared(self, seen: Observation) -> Observation | None:
-        """An observation without the condition that reads what is shared; None if it is nothing else."""
-        names = {self._split.kernel.variables[at].name for at in self._seen}
-        rule = seen.rule
-        condition = rule.then if rule.steps else rule.observe
-        if condition is None or names.isdisjoint(variables_of(condition)):
-            return seen
-        return replace(seen, rule=replace(rule, then=None)) if rule.steps else None
 
     def _answer(self, name: str, observations: Sequence[Observation], used: int) -> Answer | None:
         own = self._by_number(compared_order(self._all.model, observations))
@@ -362,6 +354,15 @@ class _Searched:
             self.model.forget()
         self.model.initial = tuple(self.model.number(begun(state)) for state in self._initial)
         return Search(self.model, Frontier(order))
+
+
+def unread(seen: Observation, names: Collection[str]) -> Observation | None:
+    """An observation without its condition if this reads one of some variables; None if it is nothing else."""
+    rule = seen.rule
+    condition = rule.then if rule.steps else rule.observe
+    if condition is None or variables_of(condition).isdisjoint(names):
+        return seen
+    return replace(seen, rule=replace(rule, then=None)) if rule.steps else None
 
 
 def _set_all(variables: Sequence[k.Variable]) -> k.Action:

@@ -11,7 +11,7 @@ from math import inf
 
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
-from assay.traces.apart import STATES_KEPT, Answer, Apart, SharedPast, are_told_apart, shared_past
+from assay.traces.apart import STATES_KEPT, Answer, Apart, SharedPast, are_told_apart, shared_past, unread
 from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Observation, Tally
 from assay.traces.chain import Chain, chain
@@ -221,13 +221,14 @@ class Joiner:
         sure = self._contradictions(result.violations, lines)
         if sure:
             return replace(result, violations=sure)
-        again = self._freed._open(name, lines)
+        again = self._freed._open(name, lines, self._unread(lines.few))
         if again is None:
             return result
         names = ", ".join(f"`{action}`" for action in self.joint.assumed)
         place = result.violations[0].place
         reason = f"{place} fits only if {names}, of which no line tells, came at another time than assumed"
-        return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=())
+        reordered = are_told_apart(self.model.plan) and again.verdict is TraceVerdict.CONSISTENT
+        return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=reordered)
 
     def _as_own_log(self, name: str, lines: Lines) -> Answer | None:
         """The answer about a slice that is a log of its own (NOTE(slices apart)); None if it is none."""
@@ -304,10 +305,17 @@ class Joiner:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
         return self._result(name, *self._found(lines), lines.used)
 
-    def _open(self, name: str, lines: Lines) -> SliceResult | None:
-        """The answer about a slice unless it is inconsistent; why it is so is not asked."""
+    def _unread(self, few: Sequence[Item]) -> Sequence[Item]:
+        """Lines without conditions that read what hidden steps may have changed, where the order of files is that of what happened."""
+        if not are_told_apart(self.model.plan):
+            return few
+        names = frozenset[str]().union(*self.joint.assumed.values())
+        return [replace(line, observation=seen) for line in few if (seen := unread(line.observation, names))]
+
+    def _open(self, name: str, lines: Lines, few: Sequence[Item]) -> SliceResult | None:
+        """The answer about a slice with these of its lines unless it is inconsistent; why it is so is not asked."""
         self.forget()
-        history, found = self._noted(lines.few, started=lines.started)
+        history, found = self._noted(few, started=lines.started)
         return None if found.violations else self._result(name, history, found, lines.used)
 
     def _result(self, name: str, history: History, found: Findings, used: int) -> SliceResult:

@@ -67,7 +67,14 @@ SKEW = 2
 LOGS = 120
 
 
-FIELDS = {"Turned": (), "Written": ("key", "v"), "Read": ("key", "v"), "Owner": ("key", "by"), "Gone": ("key",)}
+FIELDS = {
+    "Turned": (),
+    "Written": ("key", "v"),
+    "Read": ("key", "v"),
+    "Owner": ("key", "by"),
+    "Gone": ("key",),
+    "Open": ("key",),
+}
 """The fields that lines of a kind have; others have all."""
 
 
@@ -245,6 +252,14 @@ def test_all_slices_together_have_the_same_answer(text: str, delay: float) -> No
         explained = has_an_order(lines, delay, turns=text is TURNING)
         assert (found.verdict is TraceVerdict.CONSISTENT) == explained, seed
         assert found.verdict is not TraceVerdict.INCONCLUSIVE, seed
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_what_a_line_sees_of_what_is_shared_may_be_hidden(hidden: bool) -> None:
+    text = TURNING if hidden else SPEC
+    spec = load_text(text.replace("    on Owner(", "    on Open(key: Key): observe open\n    on Owner("))
+    found = validate(spec, as_events([Line(1_000, "n1", "Open", "a")]))
+    assert found.verdict is (TraceVerdict.CONSISTENT if hidden else TraceVerdict.INCONSISTENT)
 
 
 def told(*lines: Line) -> Validation:
