@@ -27,7 +27,7 @@ from assay.traces.atoms import Writer
 from assay.traces.binding import Observation
 from assay.traces.conduct import DEFAULT_OPTIONS, Accepted, Rejected, Undecided, conclude
 from assay.traces.events import Event
-from assay.traces.history import number_of
+from assay.traces.history import knows_gaps, number_of
 from assay.traces.mismatch import Findings, proceed
 from assay.traces.order import Item, Key, Order, Stream, stream_key
 from assay.traces.replay import Properties, execution, hidden_steps
@@ -65,8 +65,8 @@ def are_told_apart(plan: k.TracePlan) -> bool:
 
 def may_begin_late(plan: k.TracePlan) -> bool:
     """Whether a slice of which no line states a number may have begun before its log: the clause knows lines that tell of writes made before."""
-    told_later = any(rule.event == k.GAP or (rule.at is not None and not rule.steps) for rule in plan.rules)
-    return told_later or bool(plan.numbered)
+    told_later = any(rule.at is not None and not rule.steps for rule in plan.rules)
+    return told_later or bool(plan.numbered) or knows_gaps(plan)
 
 
 @dataclass(frozen=True, slots=True)

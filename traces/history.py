@@ -346,6 +346,11 @@ def number_of(model: Model, line: Item) -> int | None:
     return value if isinstance(value, int) else None
 
 
+def knows_gaps(plan: k.TracePlan) -> bool:
+    """Whether the clause says how a slice goes on where lines of its writes are missing."""
+    return any(rule.event == k.GAP for rule in plan.rules)
+
+
 def by_time(line: Item) -> tuple[float, int]:
     """The order of lines by their times, and then as they were read."""
     return line.time, line.index

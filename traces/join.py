@@ -19,7 +19,7 @@ from assay.traces.conduct import Options
 from assay.traces.contradiction import contradicted
 from assay.traces.events import Event, Place
 from assay.traces.guessed import Outside
-from assay.traces.history import Deed, History, Trail, Write, number_of
+from assay.traces.history import Deed, History, Trail, Write, knows_gaps, number_of
 from assay.traces.order import Item
 from assay.traces.plan import of_parts
 from assay.traces.replay import Properties
@@ -70,9 +70,11 @@ class Joint:
         return not lacking and are_told_apart(self.split.plan_of_slices(self.plan))
 
     def is_begun(self, events: Selection, first: FirstWrite) -> bool:
-        """Whether the events of a slice, of whose first write this is known, tell of its beginning; where no kind of events does, those of whole logs do."""
+        """Whether the events of a slice, of whose first write this is known, tell of its beginning; where no kind of events does, those of whole logs do, but for a clause that
+        knows what to do in gaps and no line states the number 0."""
         since = self.split.slicing.since
-        told = not (self.partial or self.begun) if since is None else bool(events.of_kind(since).any())
+        whole = not (self.partial or self.begun or (first.number != 0 and knows_gaps(self.plan)))
+        told = whole if since is None else bool(events.of_kind(since).any())
         return told and not (self.supposes and first.is_hearsay)
 
     def asks_as(self, other: Joint) -> bool:

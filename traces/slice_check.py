@@ -21,6 +21,7 @@ from assay.traces.history import (
     announcing,
     entries,
     is_prompt,
+    knows_gaps,
     number_of,
     states_number_alone,
     with_number,
@@ -137,7 +138,7 @@ class SliceCheck:
         plan, rule, begun = self.history.model.plan, deed.line.observation.rule, self.found.begun
         late = LATE if self.partial else plan.ordering.skew
         known = self.last is not None and begun is not None and deed.line.time > begun.time + late
-        if self.started or not plan.numbered or known:
+        if self.started or not (plan.numbered or knows_gaps(plan)) or known:
             return False
         own = {self.history.model.kernel.variables[at].name for at in self.history.split.own}
         return rule.observe is None or not own.isdisjoint(variables_of(rule.observe))

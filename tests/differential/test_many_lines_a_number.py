@@ -59,8 +59,18 @@ trace log:
 """
 BOUND = "commit before line within 4 ms; "
 TURNING = SPEC.replace("hidden forget; at most 2", "hidden forget, turn; at most 4")
-GAPS = SPEC.replace(
-    "    hidden", "    on gap(key: Key, v: Count, by: Node): write(key, by)\n    numbered write\n    hidden"
+NUMBERED = SPEC.replace("    hidden", "    numbered write\n    hidden")
+GAPS = NUMBERED.replace(
+    "    numbered", "    on gap(key: Key, v: Count, node: Node): found(key, v, node)\n    numbered"
+).replace(
+    "trace log:",
+    """action found(k: Key, v: Count, n: Node):
+    version[k] := v
+    owner[k] := some(n)
+
+next: turn, write, forget
+
+trace log:""",
 )
 NODES = "n1", "n2", "n3"
 SKEW = 2
@@ -226,8 +236,8 @@ def _with(known: Known, key: str, version: int, by: str) -> Known:
 
 CASES = pytest.mark.parametrize(
     ("text", "delay"),
-    [(SPEC, 4), (SPEC.replace(BOUND, ""), inf), (TURNING, 4), (GAPS.replace(BOUND, ""), inf)],
-    ids=["bounded", "unbounded", "turning", "with gaps"],
+    [(SPEC, 4), (SPEC.replace(BOUND, ""), inf), (TURNING, 4), (NUMBERED.replace(BOUND, ""), inf)],
+    ids=["bounded", "unbounded", "turning", "numbered"],
 )
 
 
@@ -261,6 +271,18 @@ def test_what_a_line_sees_of_what_is_shared_may_be_hidden(hidden: bool) -> None:
     spec = load_text(text.replace("    on Owner(", "    on Open(key: Key): observe open\n    on Owner("))
     found = validate(spec, as_events([Line(1_000, "n1", "Open", "a")]))
     assert found.verdict is (TraceVerdict.CONSISTENT if hidden else TraceVerdict.INCONSISTENT)
+
+
+def test_a_log_that_begins_in_mid_life_is_not_held_against_a_clause_that_knows_gaps() -> None:
+    lines = [Line(1_000, "n2", "Read", "a", 2), Line(1_010, "n1", "Written", "a", 3, "n1")]
+    opened = GAPS.replace("open: bool = false", "open: bool = true")
+    begun, whole = (
+        validate(load_text(text), as_events(lines)) for text in (opened, opened.replace("    on gap", "    # on gap"))
+    )
+    assert (begun.verdict, whole.verdict) == (TraceVerdict.INCONCLUSIVE, TraceVerdict.INCONSISTENT)
+    assert "no line tells of its beginning" in str(begun.reason)
+    again = validate(load_text(opened), as_events([*lines, Line(1_020, "n2", "Read", "a", 2)]))
+    assert [str(violation.place) for violation in again.violations] == ["n2.log:2"]
 
 
 def told(*lines: Line) -> Validation:
