@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 from math import inf
 from operator import itemgetter
 
+from assay.traces.history import by_time
 from assay.traces.order import Item, Order, Stream
 from assay.traces.written import WrittenItem
 
@@ -67,8 +68,8 @@ def _prompt(order: Order, stated: Writes) -> frozenset[int]:
 
 
 def _written(lines: Sequence[Item], prompt: Collection[int]) -> WrittenItem:
-    """The item of a write: one of its lines that name the action, with the others. Its times are those that are certain on any clock."""
-    acting = [line for line in lines if _acts(line)]
+    """The item of a write: the first of its lines that name the action, by time, with the others. Its times are those that are certain on any clock."""
+    acting = sorted(filter(_acts, lines), key=by_time)
     lead = next((line for line in acting if line.index in prompt), acting[0])
     return WrittenItem(
         lead.index,
