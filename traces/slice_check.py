@@ -427,7 +427,7 @@ class SliceCheck:
             if odd.line not in misplaced:
                 own = len(disagreeing(self.history, odd.line, odd.start, odd.after))
                 start, after, wrong = self._same_step(odd) or self._closest(odd.line)
-                if wrong < own:
+                if wrong < own and wrong != 0:  # where nothing is wrong but the number, that would say nothing
                     again = self.blamer.disagreement(self.history, odd.line, start, after, odd.violation.action)
                     self.found.violations[self.found.violations.index(odd.violation)] = again
         self.found.violations.sort(key=lambda violation: violation.event.record.time or 0)
