@@ -183,9 +183,7 @@ class Apart:
         hidden = tuple(name for name in plan.hidden if name not in plan.numbered)
         self._all = _Searched(WrittenModel(kernel, replace(plan, hidden=hidden)), properties)
         self._with_writes = None if hidden == plan.hidden else _Searched(WrittenModel(kernel, plan), properties)
-        self._without_hidden = (
-            _Searched(WrittenModel(kernel, replace(plan, hidden=())), properties) if hidden else None
-        )
+        self._without_hidden = _Searched(WrittenModel(kernel, replace(plan, hidden=())), properties) if hidden else None
 
     @property
     def visited(self) -> int:
@@ -214,7 +212,9 @@ class Apart:
         if self._assumed:
             came = f"{self._assumed}, of which no line tells, came at another time than assumed"
         reason = f"{place} fits only if {came}"
-        return Answer(replace(again.result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=True))
+        return Answer(
+            replace(again.result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=True)
+        )
 
     @cached_property
     def _freed(self) -> Apart:
@@ -282,13 +282,16 @@ class Apart:
         steps = self._past.steps[begin:end]
         if not steps:
             return own
-        number, first = len(own.streams), 1 + max((line.index for item in own.items for line in lines_of(item)), default=-1)
+        number, first = (
+            len(own.streams),
+            1 + max((line.index for item in own.items for line in lines_of(item)), default=-1),
+        )
         items = tuple(
             Item(first + at, self._as_line(step), number, at, step.time, step.earliest, step.latest)
             for at, step in enumerate(steps)
         )
         requires = {index: set(others) for index, others in own.requires.items()}
-        for item, line in ((item, line) for item in own.items for line in lines_of(item)):
+        for item, line in ((each, line) for each in own.items for line in lines_of(each)):
             before, after = self._beside(line, own.skew)
             if begin < before <= end and not is_late(line, item):
                 requires.setdefault(item.index, set()).add(items[before - 1 - begin].index)

@@ -15,11 +15,11 @@ from assay.checker.evaluate.model import Model as Meanings
 from assay.checker.evaluate.outcome import Successor
 from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
+from assay.grammar.values import Value
 from assay.traces.atoms import Atom, Situation, Stated, Writer, failing
 from assay.traces.blame import Obstacle, false_guards, guards_in_the_way, obstacles_of
 from assay.traces.history import Deed, Frontier, History, Trail, Write
 from assay.traces.order import Item
-from assay.grammar.values import Value
 from assay.traces.search.model import ANY, Model, Taken, Wanted, Wildcard
 from assay.traces.validation import Blame, FailedPart, Repair, Violation
 

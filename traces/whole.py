@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise, permutations
 from math import inf
 from operator import attrgetter, itemgetter
@@ -24,16 +24,15 @@ from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.load import Loaded
 from assay.grammar.values import Value
-from assay.traces.atoms import Writer
 from assay.traces.apart import are_told_apart
+from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Chosen, Misfit, Observation, Read, observed
-from assay.traces.blame import Suspect, as_blame, obstacles_of
 from assay.traces.chain import Thread, thread_of
-from assay.traces.conduct import Accepted, Options, Rejected, Undecided, conclude
+from assay.traces.conduct import Accepted, Options, Undecided, conclude
 from assay.traces.guide import Guide, GuidedSearch
 from assay.traces.history import Entry, Write, announcing, by_time, entries, number_of
 from assay.traces.join import speaks_of
-from assay.traces.mismatch import NO_REPAIR, resume, violation_of
+from assay.traces.mismatch import violation_of
 from assay.traces.order import Item, Order, Stream, stream_key
 from assay.traces.plan import of_parts, of_versions, sized_kernel, strict
 from assay.traces.replay import Properties, execution
@@ -47,7 +46,7 @@ from assay.traces.slice_check import LATE
 from assay.traces.slices import SlicedEvents
 from assay.traces.slicing import Split, split
 from assay.traces.statement import EVERY_SLICE
-from assay.traces.validation import Blame, BrokenProperty, Execution, Repair, TraceVerdict, Violation, Whole
+from assay.traces.validation import BrokenProperty, Execution, TraceVerdict, Whole
 from assay.traces.views import HIDDEN_TRIED
 from assay.traces.written import WrittenItem, WrittenModel, lines_of, mismatch
 from assay.traces.written_order import by_write
@@ -217,7 +216,9 @@ def _order_of_files(model: WholeModel, parts: Iterable[tuple[Selection, Read]]) 
 def _placed(events: Selection, read: Read) -> Iterator[tuple[int, Observation]]:
     """What all events are observed to be, with their positions in the log."""
     numbers = enumerate(events.numbers.tolist())
-    every = [Chosen(at, view_at, view) for at, number in numbers for view_at, view in enumerate(read.views.get(number, ()))]
+    every = [
+        Chosen(at, view_at, view) for at, number in numbers for view_at, view in enumerate(read.views.get(number, ()))
+    ]
     positions = events.positions[[each.at for each in every]].tolist() if every else []
     return zip(positions, observed(events, every), strict=True)
 

@@ -16,6 +16,7 @@ from assay.traces.search.model import Consumed, Model
 from assay.traces.search.path import Path
 from assay.traces.validation import Blame, Repair, Violation
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WrittenItem(Item):
     """One of the lines that state one number; ``others`` are the rest of them, and say of the same step what they say. So many steps before it are
