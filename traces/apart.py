@@ -54,15 +54,6 @@ FEW_NODES = 2_000
 """How many nodes are visited to find an execution without hidden steps."""
 
 
-OF_THREADS = frozenset({"kafka"})
-"""Catalogues of logs in whose files many threads write, and records of one batch are one change: the order of a file does not tell how a line about a slice stands to one about all."""
-
-
-def are_told_apart(plan: k.TracePlan) -> bool:
-    """Whether the slices of a clause may be of this kind: the order of its files is that of what happened."""
-    return plan.catalogue not in OF_THREADS
-
-
 def may_begin_late(plan: k.TracePlan) -> bool:
     """Whether a slice of which no line states a number may have begun before its log: the clause knows lines that tell of writes made before."""
     told_later = any(rule.at is not None and not rule.steps for rule in plan.rules)

@@ -36,7 +36,7 @@ from assay.traces.order import Item
 from assay.traces.search.model import ANY, Model, Taken
 from assay.traces.slicing import Split
 from assay.traces.statement import EVERY_SLICE
-from assay.traces.views import HIDDEN_TRIED, View, Views
+from assay.traces.views import View, Views
 
 Own = tuple[Value, ...]
 """The values of a slice's own variables."""
@@ -137,9 +137,10 @@ class History:
                 low, high = max(low, first), min(high, last)
         return low, max(low, high)
 
-    def advance(self, frontier: Frontier, entry: Entry, most: int = HIDDEN_TRIED) -> Frontier:
-        """The ways on with an entry; hidden steps, at most so many, only where there is none without."""
-        for hidden in range((most if self.view(entry).hidden[0] else 0) + 1):
+    def advance(self, frontier: Frontier, entry: Entry, most: int | None = None) -> Frontier:
+        """The ways on with an entry; hidden steps, at most so many or as many as are tried, only where there is none without."""
+        most = self.views.tried if most is None else most
+        for hidden in range((most if any(self.view(entry).hidden[:1]) else 0) + 1):
             best = _earliest(onward for trail in frontier for onward in self._onward(trail, entry, hidden))
             if best:
                 return self._kept(best)

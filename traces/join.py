@@ -11,7 +11,7 @@ from math import inf
 
 from assay.checker.evaluate.traverse import assignments, variables_of
 from assay.grammar import kernel as k
-from assay.traces.apart import STATES_KEPT, Answer, Apart, SharedPast, are_told_apart, shared_past, unread
+from assay.traces.apart import STATES_KEPT, Answer, Apart, SharedPast, shared_past, unread
 from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Observation, Tally
 from assay.traces.chain import Chain, chain
@@ -20,7 +20,7 @@ from assay.traces.contradiction import contradicted
 from assay.traces.events import Event, Place
 from assay.traces.guessed import Outside
 from assay.traces.history import Deed, History, Trail, Write, knows_gaps, number_of
-from assay.traces.order import Item
+from assay.traces.order import Item, files_tell_order
 from assay.traces.plan import of_parts
 from assay.traces.replay import Properties
 from assay.traces.search.model import Model
@@ -67,7 +67,7 @@ class Joint:
     def is_apart(self) -> bool:
         """Whether slices may be asked as logs of their own, for no line is known to be missing (NOTE(slices apart))."""
         lacking = self.partial or self.begun or self.supposes or self.late > -inf or self.outside is not None
-        return not lacking and are_told_apart(self.split.plan_of_slices(self.plan))
+        return not lacking and files_tell_order(self.split.plan_of_slices(self.plan))
 
     def is_begun(self, events: Selection, first: FirstWrite) -> bool:
         """Whether the events of a slice, of whose first write this is known, tell of its beginning; where no kind of events does, those of whole logs do, but for a clause that
@@ -89,7 +89,7 @@ class Joint:
     def freed(self) -> Joint:
         """The same where slices may act whatever the hidden steps changed, as long as these may have come at another time (NOTE(guessed positions))."""
         names: frozenset[str] = frozenset().union(*self.assumed.values())
-        outside = None if are_told_apart(self.split.plan_of_slices(self.plan)) else self.split
+        outside = None if files_tell_order(self.split.plan_of_slices(self.plan)) else self.split
         return replace(self, split=without_guards_on(self.split, names), assumed={}, outside=outside)
 
 
@@ -97,7 +97,7 @@ def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Wr
     """The joint of an accepted path of what is shared."""
     seen = split.seen(plan)
     partial = options.partial and not options.begun
-    apart = are_told_apart(split.plan_of_slices(plan))
+    apart = files_tell_order(split.plan_of_slices(plan))
     hidden = shared.plan.hidden if apart else {taken.action for move in path.moves() for taken in move.hidden}
     assumed = _assumed(split, seen, hidden)
     found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
@@ -229,7 +229,7 @@ class Joiner:
         names = ", ".join(f"`{action}`" for action in self.joint.assumed)
         place = result.violations[0].place
         reason = f"{place} fits only if {names}, of which no line tells, came at another time than assumed"
-        reordered = are_told_apart(self.model.plan) and again.verdict is TraceVerdict.CONSISTENT
+        reordered = files_tell_order(self.model.plan) and again.verdict is TraceVerdict.CONSISTENT
         return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=reordered)
 
     def _as_own_log(self, name: str, lines: Lines) -> Answer | None:
@@ -309,7 +309,7 @@ class Joiner:
 
     def _unread(self, few: Sequence[Item]) -> Sequence[Item]:
         """Lines without conditions that read what hidden steps may have changed, where the order of files is that of what happened."""
-        if not are_told_apart(self.model.plan):
+        if not files_tell_order(self.model.plan):
             return few
         names = frozenset[str]().union(*self.joint.assumed.values())
         return [replace(line, observation=seen) for line in few if (seen := unread(line.observation, names))]

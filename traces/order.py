@@ -19,9 +19,18 @@ from math import inf, isnan, nan
 import numpy as np
 import numpy.typing as npt
 
+from assay.grammar import kernel as k
 from assay.grammar.kernel import Ordering
 from assay.traces.binding import Observation
 from assay.traces.events import SUPPOSED
+
+OF_THREADS = frozenset({"kafka"})
+"""Catalogues of logs in whose files many threads write, and records of one batch are one change: the order of a file does not tell how a line about a slice stands to one about all."""
+
+
+def files_tell_order(plan: k.TracePlan) -> bool:
+    """Whether the order of the files of a clause is that of what happened."""
+    return plan.catalogue not in OF_THREADS
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -30,7 +30,6 @@ from assay.traces.order import Item
 from assay.traces.slice_blame import NO_STRAIN, Attempt, Blamer, Strain, disagreeing, odd_lines
 from assay.traces.slice_findings import Asked, Findings, Gap, Odd
 from assay.traces.validation import Violation
-from assay.traces.views import HIDDEN_TRIED
 
 ATTEMPTS_TRIED = 6
 """How many explanations of a mismatch are tried on what follows."""
@@ -366,7 +365,7 @@ class SliceCheck:
         if self.latest is None or len(self.latest.lines) >= len(write.lines):
             return []
         free = self.history.unstated(self.before_last, self.latest)
-        for hidden in range(HIDDEN_TRIED + 1):
+        for hidden in range(self.history.views.tried + 1):
             for middle in free:
                 after = self.history.number(middle.own, middle.position)
                 odd = odd_lines(self.history, self.latest, middle.start, after)

@@ -15,13 +15,23 @@ from itertools import zip_longest
 from assay.checker.evaluate.traverse import assignments, read_by, variables_of
 from assay.grammar import kernel as k
 from assay.traces.chain import Chain
+from assay.traces.order import files_tell_order
 from assay.traces.slicing import Split
 
 HIDDEN_TRIED = 2
-"""How many steps that leave no line may come before a line of a slice."""
+"""How many steps that leave no line may come before a line of a cluster's slice: of its many writes each may have more than one way then."""
 
 TRUTHS_KEPT = 1 << 16
 """How many answers about what is shared are remembered."""
+
+
+MOST_TRIED = 4
+"""The same of other slices, if the clause allows so many: all their ways are gone through."""
+
+
+def hidden_tried(plan: k.TracePlan) -> int:
+    """How many steps that leave no line may come before a line of a slice."""
+    return min(plan.hidden_limit, MOST_TRIED) if files_tell_order(plan) else HIDDEN_TRIED
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +47,11 @@ class View:
 
 
 class Views:
-    """The views of all entries of the slices of one log, each computed once; ``unsure`` positions are unlike others, if they are given."""
+    """The views of all entries of the slices of one log, each computed once; ``unsure`` positions are unlike others, if they are given. So many hidden steps are ``tried``."""
 
     def __init__(self, split: Split, plan: k.TracePlan, chain: Chain, unsure: Sequence[bool] = ()) -> None:
         self._split, self._plan, self._chain, self._unsure = split, plan, chain, unsure
+        self.tried = hidden_tried(plan)
         self._known: dict[tuple[frozenset[int], bool], View] = {}
         self._of_rule: dict[int, View] = {}
         self._of_shared: dict[int, bool] = {}
@@ -108,7 +119,7 @@ class Views:
     def _hidden(self, read: set[str]) -> tuple[frozenset[str], ...]:
         """The hidden actions that can matter, by how many hidden steps are between them and what reads this."""
         found: list[frozenset[str]] = []
-        for _ in range(HIDDEN_TRIED):
+        for _ in range(self.tried):
             names = frozenset(name for name in self._plan.hidden if not read.isdisjoint(self._written(name)))
             found.append(names)
             read = read | self._read_by(names)

@@ -24,7 +24,6 @@ from assay.grammar import kernel as k
 from assay.grammar import kernel_types as t
 from assay.grammar.load import Loaded
 from assay.grammar.values import Value
-from assay.traces.apart import are_told_apart
 from assay.traces.atoms import Writer
 from assay.traces.binding import Binder, Chosen, Misfit, Observation, Read, observed
 from assay.traces.chain import Thread, thread_of
@@ -33,7 +32,7 @@ from assay.traces.guide import Guide, GuidedSearch
 from assay.traces.history import Entry, Write, announcing, by_time, entries, number_of
 from assay.traces.join import speaks_of
 from assay.traces.mismatch import violation_of
-from assay.traces.order import Item, Order, Stream, stream_key
+from assay.traces.order import Item, Order, Stream, files_tell_order, stream_key
 from assay.traces.plan import of_parts, of_versions, sized_kernel, strict
 from assay.traces.replay import Properties, execution
 from assay.traces.restatement import compared_events, compared_order
@@ -70,6 +69,7 @@ class WholeModel(WrittenModel):
     def __init__(self, kernel: k.Kernel, plan: k.TracePlan, divided: Split) -> None:
         super().__init__(kernel, plan)
         self.divided = divided
+        self._tried = plan.hidden_limit if files_tell_order(plan) else HIDDEN_TRIED
         across = _read_across(kernel, divided)
         local = (name for name in plan.hidden if name in divided.actions)
         self._local = tuple(name for name in local if across.isdisjoint(_written_by(kernel, name)))
@@ -90,7 +90,7 @@ class WholeModel(WrittenModel):
         if found or slice_ is None:
             return found
         names = self._that_matter(item)
-        most = max(HIDDEN_TRIED, item.unseen if isinstance(item, WrittenItem) else 0)
+        most = max(self._tried, item.unseen if isinstance(item, WrittenItem) else 0)
         routes: dict[int, tuple[Taken, ...]] = {state: ()}
         seen = {state}
         for _ in range(most if names else 0):
@@ -119,7 +119,7 @@ class WholeModel(WrittenModel):
         if found is None:
             read = set[str]().union(*(_read_by(self.kernel, rule) for rule in rules.values()))
             names: set[str] = set()
-            for _ in range(HIDDEN_TRIED):
+            for _ in range(self._tried):
                 names |= {name for name in self._local if not read.isdisjoint(_written_by(self.kernel, name))}
                 read |= {read for name in names for read in read_by(self.kernel.action(name).body)}
             found = self._matter[key] = tuple(name for name in self._local if name in names)
@@ -205,7 +205,7 @@ def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: O
 def _order_of_files(model: WholeModel, parts: Iterable[tuple[Selection, Read]]) -> Order | None:
     """The order of all lines where files tell it (NOTE(slices apart)); None where they do not, or some writes have to be guessed."""
     plan = model.plan
-    if not are_told_apart(plan) or plan.threads or not set(plan.hidden).isdisjoint(plan.numbered):
+    if not files_tell_order(plan) or plan.threads or not set(plan.hidden).isdisjoint(plan.numbered):
         return None
     placed = sorted((each for events, read in parts for each in _placed(events, read)), key=itemgetter(0))
     order = compared_order(model, (seen for _, seen in placed))

@@ -273,6 +273,17 @@ def test_what_a_line_sees_of_what_is_shared_may_be_hidden(hidden: bool) -> None:
     assert found.verdict is (TraceVerdict.CONSISTENT if hidden else TraceVerdict.INCONSISTENT)
 
 
+@pytest.mark.parametrize(("most", "verdict"), [(3, TraceVerdict.CONSISTENT), (2, TraceVerdict.INCONSISTENT)])
+@pytest.mark.parametrize("whole", [False, True])
+def test_as_many_hidden_steps_of_a_slice_may_come_before_a_line_as_the_clause_allows(
+    most: int, verdict: TraceVerdict, whole: bool
+) -> None:
+    text = SPEC.replace("action forget", "action grow(k: Key):\n    version[k] := version[k] + 1\n\naction forget")
+    text = text.replace("hidden forget; at most 2", f"hidden grow; at most {most}")
+    found = validate(load_text(text), as_events([Line(1_000, "n1", "Read", "a", 3)]), options=Options(whole=whole))
+    assert found.verdict is verdict
+
+
 def test_a_log_that_begins_in_mid_life_is_not_held_against_a_clause_that_knows_gaps() -> None:
     lines = [Line(1_000, "n2", "Read", "a", 2), Line(1_010, "n1", "Written", "a", 3, "n1")]
     opened = GAPS.replace("open: bool = false", "open: bool = true")
