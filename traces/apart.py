@@ -29,7 +29,7 @@ from assay.traces.conduct import DEFAULT_OPTIONS, Accepted, Rejected, Undecided,
 from assay.traces.events import Event
 from assay.traces.history import knows_gaps, number_of
 from assay.traces.mismatch import Findings, proceed
-from assay.traces.order import Item, Key, Order, Stream, stream_key
+from assay.traces.order import Item, Key, Order, Stream, in_turn, stream_key
 from assay.traces.replay import Properties, execution, hidden_steps
 from assay.traces.restatement import compared_order
 from assay.traces.search.explore import Search
@@ -54,7 +54,7 @@ FEW_NODES = 2_000
 """How many nodes are visited to find an execution without hidden steps."""
 
 
-def may_begin_late(plan: k.TracePlan) -> bool:
+def _may_begin_late(plan: k.TracePlan) -> bool:
     """Whether a slice of which no line states a number may have begun before its log: the clause knows lines that tell of writes made before."""
     told_later = any(rule.at is not None and not rule.steps for rule in plan.rules)
     return told_later or bool(plan.numbered) or knows_gaps(plan)
@@ -138,10 +138,8 @@ def _is_surely_after(one: Item, other: Item, skew: int) -> bool:
 def _in_order(steps: Sequence[SharedStep]) -> tuple[SharedStep, ...]:
     """The steps, none later than a later one nor earlier than an earlier one."""
     times = accumulate((step.time for step in steps), max)
-    earliest = accumulate((step.earliest for step in steps), max)
-    latest = list(accumulate((step.latest for step in reversed(steps)), min))[::-1]
-    rows = zip(steps, times, earliest, latest, strict=True)
-    return tuple(replace(step, time=time, earliest=low, latest=high) for step, time, low, high in rows)
+    rows = zip(steps, times, in_turn(steps), strict=True)
+    return tuple(replace(step, time=time, earliest=low, latest=high) for step, time, (low, high) in rows)
 
 
 class Answer(NamedTuple):
@@ -249,7 +247,7 @@ class Apart:
         a log may begin with."""
         stated = ((item.index, number_of(self._all.model, item)) for item in own.items)
         writes = {index: (ALONE, number) for index, number in stated if number is not None}
-        return None if not writes and may_begin_late(self._plan) else by_write(own, writes)
+        return None if not writes and _may_begin_late(self._plan) else by_write(own, writes)
 
     def _around(self, own: Order) -> tuple[int, int]:
         """How many steps were certainly over before the first line, and how many were not certainly after the last."""

@@ -67,7 +67,7 @@ class Joint:
     def is_apart(self) -> bool:
         """Whether slices may be asked as logs of their own, for no line is known to be missing (NOTE(slices apart))."""
         lacking = self.partial or self.begun or self.supposes or self.late > -inf or self.outside is not None
-        return not lacking and files_tell_order(self.split.plan_of_slices(self.plan))
+        return not lacking and files_tell_order(self.plan)
 
     def is_begun(self, events: Selection, first: FirstWrite) -> bool:
         """Whether the events of a slice, of whose first write this is known, tell of its beginning; where no kind of events does, those of whole logs do, but for a clause that
@@ -89,7 +89,7 @@ class Joint:
     def freed(self) -> Joint:
         """The same where slices may act whatever the hidden steps changed, as long as these may have come at another time (NOTE(guessed positions))."""
         names: frozenset[str] = frozenset().union(*self.assumed.values())
-        outside = None if files_tell_order(self.split.plan_of_slices(self.plan)) else self.split
+        outside = None if files_tell_order(self.plan) else self.split
         return replace(self, split=without_guards_on(self.split, names), assumed={}, outside=outside)
 
 
@@ -97,7 +97,7 @@ def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Wr
     """The joint of an accepted path of what is shared."""
     seen = split.seen(plan)
     partial = options.partial and not options.begun
-    apart = files_tell_order(split.plan_of_slices(plan))
+    apart = files_tell_order(plan)
     hidden = shared.plan.hidden if apart else {taken.action for move in path.moves() for taken in move.hidden}
     assumed = _assumed(split, seen, hidden)
     found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)

@@ -12,9 +12,11 @@ What is supposed to have happened (NOTE(supposed events)) may have been at any t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from math import inf, isnan, nan
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -90,6 +92,27 @@ class Order:
         placed = tuple(item if item.position == at else replace(item, position=at) for at, item in enumerate(items))
         changed = replace(self.streams[stream], items=placed)
         return replace(self, streams=(*self.streams[:stream], changed, *self.streams[stream + 1 :]))
+
+
+class Spanned(Protocol):
+    """What happened between two times."""
+
+    @property
+    def earliest(self) -> float:
+        """Not before this."""
+        ...
+
+    @property
+    def latest(self) -> float:
+        """Not after this."""
+        ...
+
+
+def in_turn(spans: Sequence[Spanned]) -> Iterator[tuple[float, float]]:
+    """The earliest and the latest time of each of what happened in this order: none is later than a later one, nor earlier than an earlier one."""
+    earliest = accumulate((each.earliest for each in spans), max)
+    latest = list(accumulate((each.latest for each in reversed(spans)), min))[::-1]
+    return zip(earliest, latest, strict=True)
 
 
 Key = tuple[str, int, str, str]

@@ -297,36 +297,24 @@ def answer_whole(
 
     None if it is not, if there are no slices, or nothing was found for them to be joined on and no line is why.
     """
-    if options.whole:
-        return _searched(loaded, shared, slices, answers, clause, options)
-    if shared.read > FEW_LINES or not any(each.result.reordered for each in answers):
+    may_decide = shared.read <= FEW_LINES and any(each.result.reordered for each in answers)
+    if not (options.whole or may_decide):
         return None
-    found = _searched(loaded, shared, slices, answers, clause, options)
-    return found if _is_searched(found) else None
-
-
-def _searched(
-    loaded: Loaded,
-    shared: SharedAnswer,
-    slices: Mapping[str, Selection],
-    answers: Sequence[SliceAnswer],
-    clause: str | None,
-    options: Options,
-) -> Whole | None:
     if shared.violations or _violated(answers):
-        return Whole(TraceVerdict.INCONSISTENT, ALLOWS_LESS)
+        return Whole(TraceVerdict.INCONSISTENT, ALLOWS_LESS) if options.whole else None
     if shared.joint is None or not slices:
         return None
     lacking = next((each.result for each in answers if each.result.lacking), None)
     if options.partial or lacking is not None:
         name = "" if lacking is None else f"{lacking.name}: "
-        return Whole(TraceVerdict.INCONCLUSIVE, f"{name}{LACKS_LINES}")
+        return Whole(TraceVerdict.INCONCLUSIVE, f"{name}{LACKS_LINES}") if options.whole else None
     slicing = shared.joint.split.slicing
     table = next(iter(slices.values())).table
     parts = sliced(slicing, table, fields_read(trace_plan(loaded.kernel, clause)))
     results = [each.result for each in answers]
     known = None if shared.execution is None else guide(shared.joint, shared.execution, results)
-    return check_whole(loaded, parts, clause, options, known)
+    found = check_whole(loaded, parts, clause, options, known)
+    return found if options.whole or _is_searched(found) else None
 
 
 def conclusion(

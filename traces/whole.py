@@ -32,7 +32,7 @@ from assay.traces.guide import Guide, GuidedSearch
 from assay.traces.history import Entry, Write, announcing, by_time, entries, number_of
 from assay.traces.join import speaks_of
 from assay.traces.mismatch import violation_of
-from assay.traces.order import Item, Order, Stream, files_tell_order, stream_key
+from assay.traces.order import Item, Order, Stream, files_tell_order, in_turn, stream_key
 from assay.traces.plan import of_parts, of_versions, sized_kernel, strict
 from assay.traces.replay import Properties, execution
 from assay.traces.restatement import compared_events, compared_order
@@ -188,13 +188,12 @@ def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: O
     model = WholeModel(kernel, plan, divided)
     reader = Model(kernel, divided.plan_of_shared(plan))
     read = Binder(reader.plan, reader.applies).read(events.shared)
-    shared = compared_events(reader, events.shared, read)
     binder = Binder(divided.plan_of_slices(plan), model.applies)
     reads = {name: binder.read(own) for name, own in slices.items()}
     misfits = (*read.tally.misfits, *(misfit for each in reads.values() for misfit in each.tally.misfits))
     found = _order_of_files(model, [(events.shared, read), *((own, reads[name]) for name, own in slices.items())])
     if found is None:
-        built = _Built(model, shared)
+        built = _Built(model, compared_events(reader, events.shared, read))
         for name, own in slices.items():
             built.add(name, binder.thinned(own, reads[name]))
         found = built.order()
@@ -390,8 +389,7 @@ def _written(item: Item) -> float:
 
 def _tightened(items: Sequence[Item]) -> list[Item]:
     """Items of one order, each no later than those after it."""
-    latest = list(accumulate((item.latest for item in reversed(items)), min))[::-1]
-    return [replace(item, latest=last) for item, last in zip(items, latest, strict=True)]
+    return [replace(item, latest=last) for item, (_, last) in zip(items, in_turn(items), strict=True)]
 
 
 def check_whole(

@@ -10,12 +10,12 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from math import inf
 from operator import itemgetter
 
 from assay.traces.history import by_time
-from assay.traces.order import Item, Order, Stream
+from assay.traces.order import Item, Order, Stream, in_turn
 from assay.traces.written import WrittenItem
 
 WRITES = "writes"
@@ -86,10 +86,10 @@ def _written(lines: Sequence[Item], prompt: Collection[int]) -> WrittenItem:
 
 def _in_order(items: Sequence[Item], stream: int) -> tuple[Item, ...]:
     """The items of a stream, none later than a later one nor earlier than an earlier one."""
-    earliest = accumulate((item.earliest for item in items), max)
-    latest = list(accumulate((item.latest for item in reversed(items)), min))[::-1]
-    rows = enumerate(zip(items, earliest, latest, strict=True))
-    return tuple(replace(item, stream=stream, position=at, earliest=low, latest=high) for at, (item, low, high) in rows)
+    rows = enumerate(zip(items, in_turn(items), strict=True))
+    return tuple(
+        replace(item, stream=stream, position=at, earliest=low, latest=high) for at, (item, (low, high)) in rows
+    )
 
 
 def _without(stream: Stream, stated: Writes) -> Stream:

@@ -18,28 +18,11 @@ from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
 from assay.traces.validate import validate
 from assay.traces.validation import TraceVerdict, Validation
 
-SPEC = """\
-module ledger
+from .test_slices_apart import NODES, STORE
 
-param Key: set = {k1, k2}
-param Node: set = {n1, n2}
-size param Most: int = 3
-
-type Count = 0 .. Most
-
-state:
-    open: bool = false
-    version: map[Key, Count] = [k -> 0]
-    owner: map[Key, Node?] = [k -> none]
-
-action turn:
-    open := not open
-
-action write(k: Key, n: Node):
-    when open
-    version[k] := version[k] + 1
-    owner[k] := some(n)
-
+SPEC = (
+    STORE.partition("trace log:")[0]
+    + """\
 action forget(k: Key):
     when owned: owner[k] is some(n)
     owner[k] := none
@@ -57,6 +40,7 @@ trace log:
     hidden forget; at most 2 between two pinned events
     order: file; commit before line within 4 ms; skew 2 ms
 """
+)
 BOUND = "commit before line within 4 ms; "
 TURNING = SPEC.replace("hidden forget; at most 2", "hidden forget, turn; at most 4")
 NUMBERED = SPEC.replace("    hidden", "    numbered write\n    hidden")
@@ -72,7 +56,6 @@ next: turn, write, forget
 
 trace log:""",
 )
-NODES = "n1", "n2", "n3"
 SKEW = 2
 LOGS = 80
 

@@ -6,6 +6,7 @@ import bz2
 import lzma
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 import zstandard
@@ -70,13 +71,12 @@ class _Gzip:
 
 
 def _before_damage(engine: zlib._Decompress, block: bytes, limit: int) -> bytes:
+    """What a block holds up to where it is damaged, which the next call of ``_Gzip.decompress`` says."""
     out, left = bytearray(), b""
-    try:
+    with suppress(zlib.error):
         for at in range(len(block)):  # byte by byte, for what a call that fails has made is lost
             out += engine.decompress(left + block[at : at + 1], max(1, limit - len(out)))
             left = engine.unconsumed_tail
-    except zlib.error:
-        pass
     return bytes(out)
 
 
