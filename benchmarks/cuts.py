@@ -21,9 +21,9 @@ from traceback import format_exc
 from typing import Any
 
 from assay.cli.settings import load
-from assay.traces.choice import validated_by_choice
-from assay.traces.read import read_logs
-from assay.traces.validation import Remark, Validation
+from assay.traces.log_reader import read_logs
+from assay.traces.result import Remark, Validation
+from assay.traces.spec_selection import validated_by_choice
 
 ROOT = Path(__file__).parent.parent
 RECORDINGS = (ROOT / "tests" / "corpus" / "recordings", ROOT / "traces" / "samples")

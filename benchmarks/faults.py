@@ -18,18 +18,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from assay.checker.explicit.check import check
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.engines.native_engine import check
 from assay.checker.options import Progress, SearchOptions
-from assay.checker.portfolio import compile_kernel
-from assay.checker.verdict import Report
-from assay.grammar.diagnostics import SpecError
+from assay.checker.report import Report
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
-from assay.spark.cluster import ClusterOptions
 from assay.spark.exploration import explore
-from assay.spark.session import session
-from assay.spark.standalone import SMALL, Standalone, standalone
-from assay.spark.task import NO_FILES
+from assay.spark.session.local_cluster import SMALL, Standalone, standalone
+from assay.spark.session.options import ClusterOptions
+from assay.spark.session.session import session
+from assay.spark.tasks.task import NO_FILES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,9 +47,9 @@ SETTINGS = {**SMALL, "spark.cores.max": "2"}
 DRIVER = """
 import os, signal, sys
 from benchmarks.faults import SETTINGS, kernel_of, struck_options
-from assay.spark.cluster import ClusterOptions
+from assay.spark.session.options import ClusterOptions
 from assay.spark.exploration import explore
-from assay.spark.session import session
+from assay.spark.session.session import session
 
 size, url, workdir, exchange, level = sys.argv[1:]
 options = struck_options(int(level), lambda: os.kill(os.getpid(), signal.SIGKILL))

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.native.build import compile_object
-from assay.checker.native.module import program
+from assay.checker.engines.engine_selection import check
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.native.functions.compile import compile_object
+from assay.checker.native.functions.program import program
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import check
 from assay.grammar.load import load_spec
 
 SPECS = Path(__file__).parent.parent / "spec" / "kafka"

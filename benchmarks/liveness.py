@@ -10,15 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from assay.checker.evaluate.model import Model
-from assay.checker.explicit.behaviour import Drawing, decisions_of
+from assay.checker.engines.engine_selection import compile_kernel, with_behaviours
 from assay.checker.explicit.bfs import BlockSearch
-from assay.checker.explicit.machine import Behaviours
-from assay.checker.explicit.room import Room
+from assay.checker.explicit.expansion.compiled_interface import Behaviours
+from assay.checker.explicit.liveness.state_graph import Drawing, decisions_of
+from assay.checker.explicit.store.large_arrays import Room
+from assay.checker.interpreter.compiled_model import Model
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel, with_behaviours
 from assay.grammar import kernel as k
-from assay.grammar.kernel_types import BOOL
+from assay.grammar.kernel.types import BOOL
 from assay.grammar.load import load_spec
 
 KIP320 = Path(__file__).parent.parent / "spec" / "kafka" / "replication" / "kip320.assay"

@@ -17,11 +17,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from assay.checker.explicit.check import check
-from assay.checker.explicit.machine import Compiled
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.engines.native_engine import check
+from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel
-from assay.checker.verdict import Report
+from assay.checker.report import Report
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
 

@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 from time import process_time
 
 from assay.grammar.load import bundled_specs, load_spec
-from assay.traces.read import read_logs
+from assay.traces.log_reader import read_logs
+from assay.traces.result import TraceVerdict
 from assay.traces.validate import answer_slices, validate_shared
-from assay.traces.validation import TraceVerdict
 from benchmarks.synthetic import Line, generate, size_of
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from assay.traces.read import ReadOptions, read_logs
+from assay.traces.log_reader import ReadOptions, read_logs
+from assay.traces.patterns.catalogue import load_catalogue
 from assay.traces.samples import NAMES, sample
-from assay.traces.shapes.catalogue import load_catalogue
 
 Line = dict[str, object]
 

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from time import process_time
 
 from assay.grammar.load import Loaded, load_spec
-from assay.traces.read import read_logs
+from assay.traces.log_reader import read_logs
 from assay.traces.validate import validate
 
 Line = dict[str, object]

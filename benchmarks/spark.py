@@ -17,14 +17,14 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from assay.checker.explicit.check import check
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.engines.native_engine import check
 from assay.checker.options import Progress, SearchOptions
-from assay.checker.portfolio import compile_kernel
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
-from assay.spark.cluster import Choice, ClusterOptions
 from assay.spark.exploration import explore
-from assay.spark.session import LOCALLY, session
+from assay.spark.session.options import Choice, ClusterOptions
+from assay.spark.session.session import LOCALLY, session
 from benchmarks.effort import processor_seconds
 from benchmarks.faults import lines as fault_lines
 from benchmarks.native import KIP320, LARGE, WORDS

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assay.grammar.load import Loaded
-from assay.spark.logs.live import Change, follow
-from assay.spark.logs.validation import ClusterAnswer
-from assay.spark.session import LOCALLY, session
-from assay.traces.read import read_logs
+from assay.spark.logs.validate import ClusterAnswer
+from assay.spark.session.session import LOCALLY, session
+from assay.spark.streaming.query import Change, follow
+from assay.traces.log_reader import read_logs
 from benchmarks.effort import processor_seconds
 
 Line = dict[str, object]

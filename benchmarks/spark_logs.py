@@ -25,22 +25,22 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from assay.grammar.load import Loaded, bundled_specs, load_spec
-from assay.report.validation_object import validation_object
-from assay.spark.logs.asking import Clusters, Question, clusters_of, texts_of
+from assay.report.logs.validation_object import validation_object
 from assay.spark.logs.inputs import Inputs, list_inputs
-from assay.spark.logs.reading import NO_FILE, read_files, settings
-from assay.spark.logs.validation import AS_USUAL, ClusterAnswer, asked, shared_answers, slice_answers, validating
-from assay.spark.logs.wanted import Wanted
-from assay.spark.session import LOCALLY, configured, session
-from assay.traces.answer import validated
-from assay.traces.conduct import DEFAULT_OPTIONS
-from assay.traces.event_table import fields_read
-from assay.traces.overview import overview
-from assay.traces.plan import trace_plan
-from assay.traces.read import no_collection, read_logs
+from assay.spark.logs.read_tasks import NO_FILE, read_files, settings
+from assay.spark.logs.spec_for_cluster import Wanted
+from assay.spark.logs.tasks import Clusters, Question, clusters_of, texts_of
+from assay.spark.logs.validate import AS_USUAL, ClusterAnswer, asked, shared_answers, slice_answers, validating
+from assay.spark.session.session import LOCALLY, configured, session
+from assay.traces.diagnosis.node_settings import overview
+from assay.traces.log_reader import no_collection, read_logs
+from assay.traces.observe.model_size import trace_plan
+from assay.traces.observe.slice_assignment import sliced
+from assay.traces.options import DEFAULT_OPTIONS
+from assay.traces.pickling import to_bytes
 from assay.traces.samples import sample, unpack_sample
-from assay.traces.slices import sliced
-from assay.traces.wire import to_bytes
+from assay.traces.scoped_validate import validated
+from assay.traces.table.event_table import fields_read
 from benchmarks.effort import processor_seconds
 from benchmarks.spark_live import live
 from benchmarks.spark_state import state

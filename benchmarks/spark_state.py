@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from assay.spark.session import session
+from assay.spark.session.session import session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,19 +11,19 @@ from pathlib import Path
 
 from tests.kafka import kraft, test_specs
 
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.evaluate.model import Model
+from assay.checker.engines.engine_selection import check, prove
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import check, prove
-from assay.checker.symbolic import bmc
-from assay.checker.symbolic.any_size import prove_any
-from assay.checker.symbolic.incremental import OutOfBudgetError
-from assay.checker.symbolic.initial import initial_states
-from assay.checker.symbolic.invariant import Safe
-from assay.checker.symbolic.kinduction import NotInductive
+from assay.checker.report import Outcome, Report
+from assay.checker.symbolic.bounded import bmc
+from assay.checker.symbolic.encode.initial import initial_states
+from assay.checker.symbolic.encode.transition_system import encode_kernel
+from assay.checker.symbolic.encode.verdict import Safe
+from assay.checker.symbolic.induction.kinduction import NotInductive
+from assay.checker.symbolic.parametric.prove import prove_any
 from assay.checker.symbolic.prove import ENGINES, Method
-from assay.checker.symbolic.system import encode_kernel
-from assay.checker.verdict import Outcome, Report
+from assay.checker.symbolic.sat.incremental import OutOfBudgetError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import Loaded, load_spec
 

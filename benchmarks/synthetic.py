@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory, TemporaryFile
 
-from assay.traces.validation import TraceVerdict
+from assay.traces.result import TraceVerdict
 from benchmarks.cluster import Break, Cluster
 
 Line = dict[str, object]

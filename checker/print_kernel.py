@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 
-from assay.checker.evaluate.families import Access, Changing, Collecting, Condition, Making, expression
-from assay.checker.evaluate.show import show_type, show_value
+from assay.checker.interpreter.values.node_unions import Access, Changing, Collecting, Condition, Making, expression
+from assay.checker.interpreter.values.show import show_type, show_value
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import NOWHERE, Span
-from assay.grammar.kernel_types import EnumType, RangeType, RecordType, SeqType, Type
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
+from assay.grammar.kernel.types import EnumType, RangeType, RecordType, SeqType, Type
 
 Sources = Mapping[str, str]
 """The text of every source file by its name in spans."""

@@ -11,8 +11,11 @@ from importlib import resources
 from pathlib import Path
 
 from assay.grammar import kernel
-from assay.grammar.diagnostics import Diagnostic, Diagnostics, Severity, Span, SpecError
-from assay.grammar.elaborate.bindings import (
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Severity, Span, SpecError
+from assay.grammar.elaborate.build_kernel import Configuration, build_kernel
+from assay.grammar.elaborate.modules.find_parameters import Slots, find_slots
+from assay.grammar.elaborate.modules.module_tree import Folders, Found, Given, Library, ModuleTree, read_tree, shown
+from assay.grammar.elaborate.modules.parameter_overrides import (
     COMMAND_LINE,
     Bindings,
     chosen_model,
@@ -22,9 +25,6 @@ from assay.grammar.elaborate.bindings import (
     models_of,
     override_text,
 )
-from assay.grammar.elaborate.model import Configuration, build_kernel
-from assay.grammar.elaborate.modules import Folders, Found, Given, Library, ModuleTree, read_tree, shown
-from assay.grammar.elaborate.slots import Slots, find_slots
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.spark.exploration import explore as explore
-    from assay.spark.logs.api import validate as validate
-    from assay.spark.package import ship as ship
+    from assay.spark.logs.notebook_api import validate as validate
+    from assay.spark.session.ship_package import ship as ship
 
-_PLACES = {"explore": "assay.spark.exploration", "validate": "assay.spark.logs.api", "ship": "assay.spark.package"}
+_PLACES = {
+    "explore": "assay.spark.exploration",
+    "validate": "assay.spark.logs.notebook_api",
+    "ship": "assay.spark.session.ship_package",
+}
 
 
 def __getattr__(name: str) -> Any:

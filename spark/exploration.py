@@ -10,41 +10,41 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from assay.checker.check import refuse_unknown_names, searched_model
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.explicit.behaviour import decisions_of
+from assay.checker.engines.engine_selection import compile_kernel, with_behaviours
+from assay.checker.engines.native_engine import Decide, answered, ended_early
 from assay.checker.explicit.bfs import BlockSearch
-from assay.checker.explicit.check import Decide, answered, ended_early
-from assay.checker.explicit.kernels import OWNERS
-from assay.checker.explicit.level_file import ChunkLayout, DamagedError, Parent
-from assay.checker.explicit.machine import Behaviours, Compiled
-from assay.checker.explicit.packets import RECORDS
+from assay.checker.explicit.expansion.compiled_interface import Behaviours, Compiled
+from assay.checker.explicit.expansion.outgoing_batches import RECORDS
+from assay.checker.explicit.liveness.state_graph import decisions_of
+from assay.checker.explicit.store.hash_kernels import OWNERS
+from assay.checker.explicit.store.level_file import ChunkLayout, DamagedError, Parent
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.liveness.decide import Decisions
-from assay.checker.native.build import Machine
-from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.native.functions.compile import Machine
+from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel, with_behaviours
 from assay.checker.print_kernel import Sources
+from assay.checker.report import Report
+from assay.checker.report_assembly import refuse_unknown_names, searched_model
 from assay.checker.symmetry.reduction import reduction_of
-from assay.checker.verdict import Report
-from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
-from assay.spark.cluster import ClusterOptions
-from assay.spark.direct import Direct
-from assay.spark.fair_runs import decided_by_tasks, fits_here, parts_of
-from assay.spark.fallback import Fallback
-from assay.spark.fit import as_unusable, no_direct, require_fit, slots
-from assay.spark.job import JobFailedError
-from assay.spark.manifest import Manifest, newest
-from assay.spark.product import Graph, Rounds, bare
-from assay.spark.program import pack
-from assay.spark.rounds import rounds
-from assay.spark.search import ClusterSearch, Exchange, Place
-from assay.spark.session import configured
-from assay.spark.shuffle import Shuffle
-from assay.spark.storage import Storage
-from assay.spark.task import NO_FILES, Job
+from assay.spark.exchange.direct import Direct
+from assay.spark.exchange.fallback import Fallback
+from assay.spark.exchange.shuffle import Shuffle
+from assay.spark.liveness.check import decided_by_tasks, fits_here, parts_of
+from assay.spark.liveness.product_tasks import Graph, Rounds, bare
+from assay.spark.liveness.shuffle_round import rounds
+from assay.spark.search.cluster_bfs import ClusterSearch, Exchange, Place
+from assay.spark.session.options import ClusterOptions
+from assay.spark.session.session import configured
+from assay.spark.session.ship_bitcode import pack
+from assay.spark.storage.filesystem import Storage
+from assay.spark.storage.manifest import Manifest, newest
+from assay.spark.tasks.job import JobFailedError
+from assay.spark.tasks.preflight import as_unusable, no_direct, require_fit, slots
+from assay.spark.tasks.task import NO_FILES, Job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

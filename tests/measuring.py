@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.grammar.load import Loaded
-from assay.traces.attribution import Stream
-from assay.traces.events import Event, Field
-from assay.traces.impact import Meter, basis, with_impact
+from assay.traces.attribution.attribution import Stream
+from assay.traces.event import Event, Field
+from assay.traces.impact.outages import Meter, basis, with_impact
+from assay.traces.result import Validation
 from assay.traces.validate import answer_slices, conclusion, validate_shared
-from assay.traces.validation import Validation
 
 
 def measured(

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from assay.checker.evaluate.traverse import descendants
+from assay.checker.interpreter.expressions.traverse import descendants
 from assay.grammar import kernel as k
-from assay.traces.validation import Execution, Validation
+from assay.traces.result import Execution, Validation
 
 FORMAT = "1"
 

@@ -1,6 +1,6 @@
 """A log against a model: bind, order, search, explain every mismatch, and say how much was checked.
 
-The work is three pure functions: what all slices share, the answer about each slice (``join.Joiner.of_slice``), and the conclusion. Each takes
+The work is three pure functions: what all slices share, the answer about each slice (``slice_validator.Joiner.of_slice``), and the conclusion. Each takes
 values that can be sent to another process, so that slices can be answered wherever their events are.
 """
 
@@ -14,32 +14,23 @@ from time import perf_counter
 
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
-from assay.traces.atoms import Writer
-from assay.traces.binding import Binder, Tally, Unread, sum_of
-from assay.traces.conduct import DEFAULT_OPTIONS, Options
-from assay.traces.event_table import EventTable, fields_read
-from assay.traces.events import Event
-from assay.traces.guide import guide
-from assay.traces.join import Joint, SliceAnswer, joint
-from assay.traces.log_events import LogEvents
-from assay.traces.memory import give_back, unsearched
-from assay.traces.mismatch import Findings, proceed, violation_of
-from assay.traces.mutants import kill_rate
-from assay.traces.pinned import follow
-from assay.traces.pinned.slices import follow_slices
-from assay.traces.pinned.statements import KindsOfEvents, needed
-from assay.traces.plan import Needing, Needs, adapted, kernel_for, trace_plan
-from assay.traces.replay import Properties, execution, hidden_steps, reordering
-from assay.traces.restatement import compared_events
-from assay.traces.retrial import Retrial
-from assay.traces.search.explore import Search
-from assay.traces.search.frontier import Frontier
-from assay.traces.search.model import Model
-from assay.traces.selection import Selection
-from assay.traces.slices import SlicedEvents, sliced, unsliced
-from assay.traces.slicing import Split, split
-from assay.traces.statement import EVERY_SLICE
-from assay.traces.validation import (
+from assay.traces.attribution.run_events import LogEvents
+from assay.traces.event import Event
+from assay.traces.explain.failed_atoms import Writer
+from assay.traces.explain.mismatch import Findings, proceed, violation_of
+from assay.traces.gc_control import give_back, unsearched
+from assay.traces.incremental.incremental_recheck import Retrial
+from assay.traces.incremental.kill_rate import kill_rate
+from assay.traces.native_replay import compiled_replay
+from assay.traces.native_replay.compiled_slices import follow_slices
+from assay.traces.native_replay.encode_lines import KindsOfEvents, needed
+from assay.traces.observe.binding import Binder, Tally, Unread, sum_of
+from assay.traces.observe.decomposition import Split, split
+from assay.traces.observe.model_size import Needing, Needs, adapted, kernel_for, trace_plan
+from assay.traces.observe.slice_assignment import SlicedEvents, sliced, unsliced
+from assay.traces.options import DEFAULT_OPTIONS, Options
+from assay.traces.properties.execution import Properties, execution, hidden_steps, reordering
+from assay.traces.result import (
     BrokenProperty,
     Counts,
     EventMeaning,
@@ -51,8 +42,17 @@ from assay.traces.validation import (
     Violation,
     Whole,
 )
-from assay.traces.whole import check_whole
-from assay.traces.workers import Finish, answer_all
+from assay.traces.search.dfs import Search
+from assay.traces.search.heads import Frontier
+from assay.traces.search.stuttering import compared_events
+from assay.traces.search.transition_system import Model
+from assay.traces.slices.guided_search import guide
+from assay.traces.slices.process_pool import Finish, answer_all
+from assay.traces.slices.product_search import check_whole
+from assay.traces.slices.slice_validator import Joint, SliceAnswer, joint
+from assay.traces.table.event_selection import Selection
+from assay.traces.table.event_table import EventTable, fields_read
+from assay.traces.table.statement_keys import EVERY_SLICE
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
 FEW_LINES = 2_000
@@ -153,7 +153,9 @@ def validate_shared(
     Where ``levels`` are given, only what events of these levels mean is asked.
     """
     with unsearched():
-        followed = follow.follow(loaded, events, clause, options) if len(events) >= follow.WORTH_IT else None
+        followed = (
+            compiled_replay.follow(loaded, events, clause, options) if len(events) >= compiled_replay.WORTH_IT else None
+        )
         if followed is not None:
             return _of_followed(followed, len(events), _explanations(events, explain, levels)), {}
         found = check(loaded, events, clause=clause, options=options)
@@ -191,7 +193,7 @@ def validate_shared(
     return answer, slices
 
 
-def _of_followed(found: follow.Followed, read: int, explanations: tuple[EventMeaning, ...]) -> SharedAnswer:
+def _of_followed(found: compiled_replay.Followed, read: int, explanations: tuple[EventMeaning, ...]) -> SharedAnswer:
     """The answer about a log whose lines could be followed to their end."""
     return SharedAnswer(
         kernel=found.kernel,
@@ -255,7 +257,7 @@ def check(
 def _needs(parts: SlicedEvents, plan: k.TracePlan) -> Iterable[Needs]:
     """What all events need. Those that a file states itself hardly ever state the same: what they state is gone through in columns, not one by one."""
     table = parts.shared.table
-    if len(table) < follow.WORTH_IT or any(isinstance(part, LogEvents) for part in table.parts):
+    if len(table) < compiled_replay.WORTH_IT or any(isinstance(part, LogEvents) for part in table.parts):
         needing = Needing(plan)
         return parts.distinct((plan.name, plan.rules), needing)
     more = {} if plan.slicing is None else {EVERY_SLICE: plan.slicing.sort.elements[0]}

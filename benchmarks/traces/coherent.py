@@ -11,9 +11,9 @@ from functools import cache
 from typing import Any
 
 from assay.grammar.values import FrozenMap, RecordValue, Some, Value
-from assay.traces.decode import encode
-from assay.traces.events import Event, Field, ProcessRun
-from assay.traces.retrial import Change, Judgement, Retrial
+from assay.traces.event import Event, Field, ProcessRun
+from assay.traces.incremental.incremental_recheck import Change, Judgement, Retrial
+from assay.traces.observe.field_values import encode
 
 from .recorded import StateWrite, reading, retrial, state_writes
 

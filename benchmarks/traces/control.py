@@ -15,16 +15,16 @@ from typing import Any
 from assay.cli.settings import load
 from assay.grammar import kernel as k
 from assay.traces.coverage import guard_labels
-from assay.traces.events import Event
-from assay.traces.history import History, Own
-from assay.traces.join import Joiner, Joint, Lines
-from assay.traces.search.model import Model
-from assay.traces.slice_check import SliceCheck
-from assay.traces.slice_findings import Asked, Findings
-from assay.traces.slicing import Split
+from assay.traces.event import Event
+from assay.traces.observe.decomposition import Split
+from assay.traces.result import TraceVerdict
+from assay.traces.search.transition_system import Model
+from assay.traces.slices.slice_validator import Joiner, Joint, Lines
+from assay.traces.slices.timeline.timeline_classes import Views
+from assay.traces.slices.versions.findings import Asked, Findings
+from assay.traces.slices.versions.version_check import SliceCheck
+from assay.traces.slices.versions.version_history import History, Own
 from assay.traces.validate import validate
-from assay.traces.validation import TraceVerdict
-from assay.traces.views import Views
 
 from .coherent import Coherent
 from .recorded import SPEC, events_of, of_version, retrial

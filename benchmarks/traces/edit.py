@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay.traces.events import Event, Field
-from assay.traces.retrial import Change
-from assay.traces.shapes.catalogue import Catalogue
-from assay.traces.shapes.shape import Reads, Shape
+from assay.traces.event import Event, Field
+from assay.traces.incremental.incremental_recheck import Change
+from assay.traces.patterns.catalogue import Catalogue
+from assay.traces.patterns.pattern import Reads, Shape
 
 _MEMBER = re.compile(r"BrokerState\(brokerId=\d+, brokerEpoch=-?\d+\)|\d+")
 

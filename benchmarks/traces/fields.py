@@ -9,10 +9,10 @@ from random import Random
 from typing import Any
 
 from assay.grammar import kernel as k
-from assay.traces.events import Event, Field, Place
-from assay.traces.plan import trace_plan
-from assay.traces.retrial import Change, Judgement, Retrial
-from assay.traces.validation import TraceVerdict
+from assay.traces.event import Event, Field, Place
+from assay.traces.incremental.incremental_recheck import Change, Judgement, Retrial
+from assay.traces.observe.model_size import trace_plan
+from assay.traces.result import TraceVerdict
 
 from .edit import edited, printed
 from .recorded import StateWrite, asked, events_of, reading, retrial, state_writes

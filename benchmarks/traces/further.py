@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from assay.traces.events import Event
-from assay.traces.retrial import Change
+from assay.traces.event import Event
+from assay.traces.incremental.incremental_recheck import Change
 
 from .coherent import (
     OF_THE_LEADER,

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from assay.grammar.values import FrozenMap, RecordValue, Some, Value
-from assay.traces.decode import encode
-from assay.traces.events import Event
+from assay.traces.event import Event
+from assay.traces.observe.field_values import encode
+from assay.traces.result import SliceResult, TraceVerdict, Validation
 from assay.traces.validate import validate
-from assay.traces.validation import SliceResult, TraceVerdict, Validation
 
 from .recorded import StateWrite, asked, events_of, of_version, state_writes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from assay.traces.retrial import Judgement
+from assay.traces.incremental.incremental_recheck import Judgement
 
 from .coherent import (
     Coherent,

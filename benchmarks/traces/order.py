@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from assay.traces.events import Event
-from assay.traces.retrial import Change
+from assay.traces.event import Event
+from assay.traces.incremental.incremental_recheck import Change
+from assay.traces.result import TraceVerdict
 from assay.traces.validate import validate
-from assay.traces.validation import TraceVerdict
 
 from .recorded import events_of, of_version, retrial, spec, state_writes
 

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from assay.traces.binding import bind
-from assay.traces.events import Event
-from assay.traces.join import Joiner
+from assay.traces.event import Event
+from assay.traces.observe.binding import bind
+from assay.traces.slices.slice_validator import Joiner
 from assay.traces.validate import Checked, check
 
 from .recorded import archive, asked, events_of

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from assay.cli.settings import load
 from assay.grammar.load import Loaded
-from assay.traces.choice import choose
-from assay.traces.conduct import Options
-from assay.traces.events import Event
-from assay.traces.read import LogReading, read_logs
-from assay.traces.retrial import Retrial
+from assay.traces.event import Event
+from assay.traces.incremental.incremental_recheck import Retrial
+from assay.traces.log_reader import LogReading, read_logs
+from assay.traces.options import Options
 from assay.traces.samples import sample
+from assay.traces.spec_selection import choose
 from assay.traces.validate import check
 
 CORPUS = Path(__file__).resolve().parents[2] / "tests" / "corpus"

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from assay.checker.evaluate.traverse import variables_of
-from assay.traces.binding import Binder
-from assay.traces.conduct import Accepted, conclude
+from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.traces.coverage import guard_labels
-from assay.traces.events import Event
-from assay.traces.replay import Properties, execution
-from assay.traces.restatement import compared_order
-from assay.traces.search.explore import Limits, Search
-from assay.traces.search.frontier import Frontier
-from assay.traces.search.model import ANY, Model
+from assay.traces.event import Event
+from assay.traces.observe.binding import Binder
+from assay.traces.properties.execution import Properties, execution
+from assay.traces.search.dfs import Limits, Search
+from assay.traces.search.driver import Accepted, conclude
+from assay.traces.search.heads import Frontier
 from assay.traces.search.path import Path
+from assay.traces.search.stuttering import compared_order
+from assay.traces.search.transition_system import ANY, Model
 
 from .control import NODES, Outcome, Rule, without_guards
 from .recorded import retrial

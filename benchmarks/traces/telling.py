@@ -7,15 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 
-from assay.checker.evaluate.domain import cardinality, domain
-from assay.checker.evaluate.traverse import free_locals
-from assay.checker.evaluate.undefined import Undefined
+from assay.checker.interpreter.expressions.traverse import free_locals
+from assay.checker.interpreter.values.domains import cardinality, domain
+from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.values import Some, Value
-from assay.traces.binding import Observation, fields_of, observe
-from assay.traces.decode import encode
-from assay.traces.events import Event, Field
-from assay.traces.search.model import Model, Taken
+from assay.traces.event import Event, Field
+from assay.traces.observe.binding import Observation, fields_of, observe
+from assay.traces.observe.field_values import encode
+from assay.traces.search.transition_system import Model, Taken
 
 REPAIRS = 24
 """How many fields of a line are put right one after another."""

@@ -12,15 +12,15 @@ from functools import cache
 from math import inf
 from random import Random
 
-from assay.checker.verdict import State
-from assay.traces.binding import bind
-from assay.traces.events import Event
-from assay.traces.history import Deed, History, Trail, Write, number_of
-from assay.traces.join import WIDTHS, slice_item
-from assay.traces.search.model import ANY, Model
-from assay.traces.slice_check import SliceCheck
-from assay.traces.slice_findings import Asked
-from assay.traces.validation import TraceVerdict
+from assay.checker.report import State
+from assay.traces.event import Event
+from assay.traces.observe.binding import bind
+from assay.traces.result import TraceVerdict
+from assay.traces.search.transition_system import ANY, Model
+from assay.traces.slices.slice_validator import WIDTHS, slice_item
+from assay.traces.slices.versions.findings import Asked
+from assay.traces.slices.versions.version_check import SliceCheck
+from assay.traces.slices.versions.version_history import Deed, History, Trail, Write, number_of
 
 from .coherent import Coherent
 from .control import Outcome, Rule, joiner_without, outcome_without

@@ -11,28 +11,28 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 
-from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Successor
 from assay.checker.explicit.checkpoint import Checkpoint, Saved
+from assay.checker.explicit.expansion.cancellation import halting
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.expansion.counters import COUNTED, new_tally
+from assay.checker.explicit.expansion.parallel_round import Crew, Rounds
+from assay.checker.explicit.expansion.single_states import offenders
+from assay.checker.explicit.expansion.symmetry import representative, see_steps
+from assay.checker.explicit.expansion.thread_buffer import Lane, Starting
 from assay.checker.explicit.findings import REFINE, TROUBLE_ROOM, Event, Findings
-from assay.checker.explicit.halting import halting
-from assay.checker.explicit.lanes import Lane, Starting
-from assay.checker.explicit.levels import Levels
-from assay.checker.explicit.machine import Compiled
-from assay.checker.explicit.orbits import representative, see_steps
-from assay.checker.explicit.probe import offenders
-from assay.checker.explicit.refining import Refining
-from assay.checker.explicit.rounds import Crew, Rounds
-from assay.checker.explicit.seen import Seen
-from assay.checker.explicit.store import RowStore
-from assay.checker.explicit.table import Keys, TableFullError
-from assay.checker.explicit.tally import COUNTED, new_tally
+from assay.checker.explicit.refinement_check import Refining
+from assay.checker.explicit.store.hash_table import Keys, TableFullError
+from assay.checker.explicit.store.levels import Levels
+from assay.checker.explicit.store.row_store import RowStore
+from assay.checker.explicit.visited_set import Seen
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
-from assay.checker.reference.store import Link
-from assay.checker.reference.watch import Finding
+from assay.checker.reference.property_monitor import Finding
+from assay.checker.reference.state_store import Link
+from assay.checker.report import Effort, EnginesDisagreeError, State, Statistics
 from assay.checker.symmetry.reduction import Reduction
-from assay.checker.verdict import Effort, EnginesDisagreeError, State, Statistics
 
 TELL_SECONDS = 0.1
 

@@ -16,10 +16,18 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from assay.checker.explicit.findings import Event
-from assay.checker.explicit.level_file import CHUNK, HEADER, Chunk, ChunkLayout, DamagedError, map_words, unpack_header
-from assay.checker.explicit.levels import Levels, level_name
+from assay.checker.explicit.store.level_file import (
+    CHUNK,
+    HEADER,
+    Chunk,
+    ChunkLayout,
+    DamagedError,
+    map_words,
+    unpack_header,
+)
+from assay.checker.explicit.store.levels import Levels, level_name
 from assay.checker.layout.row import Rows
-from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
 
 MANIFEST = "checkpoint.json"
 LOCK = "lock"

@@ -13,21 +13,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from assay.checker.evaluate.model import Model
 from assay.checker.explicit.bfs import BlockSearch
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.expansion.single_states import BLOCK, Probe
+from assay.checker.explicit.expansion.thread_buffer import Block, Lane
 from assay.checker.explicit.findings import STATE
-from assay.checker.explicit.lanes import Block, Lane
-from assay.checker.explicit.level_file import Chunk
-from assay.checker.explicit.machine import Compiled
-from assay.checker.explicit.probe import BLOCK, Probe
-from assay.checker.explicit.store import RowStore
-from assay.checker.explicit.table import TableFullError
+from assay.checker.explicit.store.hash_table import TableFullError
+from assay.checker.explicit.store.level_file import Chunk
+from assay.checker.explicit.store.row_store import RowStore
+from assay.checker.interpreter.compiled_model import Model
 from assay.checker.layout.row import Rows
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Stopped
 from assay.checker.reference.dfs import shortcut
+from assay.checker.report import State
 from assay.checker.symmetry.reduction import Reduction
-from assay.checker.verdict import State
 
 AT_ONCE = 512
 """How many of the newest states are expanded together."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.checker.explicit.lanes import Lane
-from assay.checker.explicit.level_file import Chunk
-from assay.checker.explicit.machine import Compiled
-from assay.checker.explicit.store import RowStore
-from assay.checker.layout.context import NEVER, Slot
-from assay.checker.reference.watch import DEADLOCK, DEFINED, Watch
-from assay.checker.verdict import EnginesDisagreeError, State
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.expansion.thread_buffer import Lane
+from assay.checker.explicit.store.level_file import Chunk
+from assay.checker.explicit.store.row_store import RowStore
+from assay.checker.layout.call_frame import NEVER, Slot
+from assay.checker.reference.property_monitor import DEADLOCK, DEFINED, Watch
+from assay.checker.report import EnginesDisagreeError, State
 
 STUCK, TERMINAL, DEAD, STEP, REFINE, STATE = KINDS = ("stuck", "terminal", "dead", "step", "refine", "state")
 """In the order in which they are looked at, where several come from one state."""

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.expansion.counters import Tally
+from assay.checker.explicit.expansion.outgoing_batches import Packet, Packing
+from assay.checker.explicit.expansion.parallel_round import Rounds
+from assay.checker.explicit.expansion.single_states import Probe
+from assay.checker.explicit.expansion.thread_buffer import Lane
 from assay.checker.explicit.findings import DEAD, STATE, STEP, STUCK, TERMINAL
-from assay.checker.explicit.kernels import OWNER_SHIFT, rename
-from assay.checker.explicit.lanes import Lane
-from assay.checker.explicit.level_file import Chunk
-from assay.checker.explicit.machine import Compiled
-from assay.checker.explicit.packets import Packet, Packing
-from assay.checker.explicit.probe import Probe
-from assay.checker.explicit.rounds import Rounds
-from assay.checker.explicit.table import Keys, Table
-from assay.checker.explicit.tally import Tally
-from assay.checker.layout.context import NEVER, Slot
+from assay.checker.explicit.store.hash_kernels import OWNER_SHIFT, rename
+from assay.checker.explicit.store.hash_table import Keys, Table
+from assay.checker.explicit.store.level_file import Chunk
+from assay.checker.layout.call_frame import NEVER, Slot
 from assay.checker.layout.row import Rows
 
 Kind = tuple[str, int]

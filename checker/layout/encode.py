@@ -19,7 +19,7 @@ from assay.checker.layout.shape import (
     SlotsShape,
     TableShape,
 )
-from assay.checker.layout.universe import universe
+from assay.checker.layout.value_numbering import universe
 from assay.grammar.values import Value
 
 

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from assay.checker.layout.decode import decode
 from assay.checker.layout.encode import encode
-from assay.checker.layout.plan import shape_of
 from assay.checker.layout.shape import Place, Shape
-from assay.checker.verdict import State
+from assay.checker.layout.shape_of_type import shape_of
+from assay.checker.report import State
 from assay.grammar.kernel import Variable
 from assay.grammar.values import Value
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.grammar import kernel_types as t
+from assay.grammar.kernel import types as t
 
 SlotKind = Literal["set", "bag", "seq", "map"]
 

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from assay.checker.evaluate.model import Model, outcomes
-from assay.checker.evaluate.outcome import Successor
-from assay.checker.evaluate.undefined import Undefined
-from assay.checker.liveness import advice
-from assay.checker.liveness.judge import Run
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.liveness import fairness_advice
 from assay.checker.liveness.lasso import Lasso
-from assay.checker.reference.store import Link
-from assay.checker.verdict import EnginesDisagreeError, State, Step, Trace
+from assay.checker.liveness.lasso_semantics import Run
+from assay.checker.reference.state_store import Link
+from assay.checker.report import EnginesDisagreeError, State, Step, Trace
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import Span
+from assay.grammar.diagnostics.diagnostic import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,9 @@ def confirmed(
         except Undefined as undefined:
             return WithoutValue(each.states[-1], undefined.message, undefined.span)
         if conjunct is not None and not run.unfair():
-            return Counterexample(run.trace, conjunct, advice.reason(run, conjunct), advice.remarks(run))
+            return Counterexample(
+                run.trace, conjunct, fairness_advice.reason(run, conjunct), fairness_advice.remarks(run)
+            )
     raise EnginesDisagreeError(f"a run is said to violate `{node.name}`, and the reference evaluator does not agree")
 
 

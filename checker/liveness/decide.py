@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.scope import Frame
-from assay.checker.evaluate.undefined import Undefined
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.liveness.buchi import Automaton, Transition, automaton
 from assay.checker.liveness.confirm import Counterexample, WithoutValue, confirmed
-from assay.checker.liveness.formula import TRUE
-from assay.checker.liveness.graph import Graph, Kind
 from assay.checker.liveness.lasso import find_lasso
+from assay.checker.liveness.nnf import TRUE
 from assay.checker.liveness.plan import Claim, Plan
 from assay.checker.liveness.product import Product, Tables
-from assay.checker.liveness.tableau import Automaton, Transition, automaton
+from assay.checker.liveness.state_graph import Graph, Kind
 from assay.checker.liveness.vacuity import premises_never_true
 from assay.checker.print_kernel import Sources
-from assay.checker.verdict import EnginesDisagreeError, State
+from assay.checker.report import EnginesDisagreeError, State
 
 MakeProduct = Callable[[Graph, Tables], Product]
 

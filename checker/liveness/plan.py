@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.checker.evaluate.model import Model
-from assay.checker.liveness.events import Event, Fair, Part, fairness, parts
-from assay.checker.liveness.formula import Condition, Formula, Letter, conjuncts, negation
-from assay.checker.liveness.tableau import Automaton, automaton
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.liveness.buchi import Automaton, automaton
+from assay.checker.liveness.fairness_events import Event, Fair, Part, fairness, parts
+from assay.checker.liveness.nnf import Condition, Formula, Letter, conjuncts, negation
 from assay.checker.liveness.translate import Letters, Translation
 from assay.checker.options import SearchOptions
 from assay.grammar import kernel as k

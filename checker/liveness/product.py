@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.checker.liveness.formula import Condition, Enabled, Occurs
-from assay.checker.liveness.graph import Flags, Graph, Kind, Numbers
+from assay.checker.liveness.buchi import Automaton, Transition
+from assay.checker.liveness.nnf import Condition, Enabled, Occurs
 from assay.checker.liveness.plan import Plan
-from assay.checker.liveness.tableau import Automaton, Transition
+from assay.checker.liveness.state_graph import Flags, Graph, Kind, Numbers
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from assay.checker.evaluate.domain import domain
-from assay.checker.evaluate.listing import listing
-from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.scope import Frame
-from assay.checker.evaluate.traverse import descendants, locals_of, variables_of
-from assay.checker.evaluate.undefined import Undefined
-from assay.checker.liveness.events import Event
-from assay.checker.liveness.formula import (
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.enumerate_set import listing
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.expressions.traverse import descendants, locals_of, variables_of
+from assay.checker.interpreter.values.domains import domain
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.liveness.fairness_events import Event
+from assay.checker.liveness.nnf import (
     Condition,
     Enabled,
     Formula,
@@ -28,8 +28,8 @@ from assay.checker.liveness.formula import (
     negation,
 )
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import Diagnostic, Note, SpecError
-from assay.grammar.kernel_types import BOOL, SetType
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Note, SpecError
+from assay.grammar.kernel.types import BOOL, SetType
 from assay.grammar.values import Value
 
 TOO_LARGE = "E850"

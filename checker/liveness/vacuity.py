@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.checker.liveness.formula import And, Condition, Enabled, Formula, Literal, Or, Truth
-from assay.checker.liveness.graph import Graph, Kind
+from assay.checker.liveness.nnf import And, Condition, Enabled, Formula, Literal, Or, Truth
 from assay.checker.liveness.plan import Claim, Plan
+from assay.checker.liveness.state_graph import Graph, Kind
 from assay.checker.print_kernel import Sources, expression_text
 
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from assay.checker import portfolio
-from assay.checker.mutation.changes import Change, changes
-from assay.checker.mutation.mutant import Mutant, mutants, mutated
-from assay.checker.mutation.remarks import explanation
-from assay.checker.mutation.runs import Runs
+from assay.checker.engines import engine_selection
+from assay.checker.mutation.equivalence import Change, changes
+from assay.checker.mutation.mutants import Mutant, mutants, mutated
+from assay.checker.mutation.scenario_runs import Runs
+from assay.checker.mutation.survivor_comments import explanation
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
-from assay.checker.verdict import ExitCode, Outcome, Report, worst
+from assay.checker.report import ExitCode, Outcome, Report, worst
 from assay.grammar import kernel as k
 
 SMALL = 2_000
@@ -147,10 +147,10 @@ class _Bench:
         """By direct evaluation as long as the model is small; by compiled code, from the start, where it is not."""
         most = self.options.max_states
         first = replace(self.options, max_states=SMALL if most is None else min(SMALL, most))
-        report = portfolio.check(kernel, first, self.sources, "reference").report
+        report = engine_selection.check(kernel, first, self.sources, "reference").report
         if report.stopped is None or report.interrupted or self._killers(report):
             return report
-        return portfolio.check(kernel, self.options, self.sources, "auto", self.cache).report
+        return engine_selection.check(kernel, self.options, self.sources, "auto", self.cache).report
 
     def _killers(self, report: Report) -> tuple[str, ...]:
         """What holds of the spec and not of the mutant. That a state was found and is not any more is noticed even where bounds cut."""

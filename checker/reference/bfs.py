@@ -11,18 +11,18 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-from assay.checker.evaluate.action import ActionMeaning, Arguments
-from assay.checker.evaluate.model import Model, outcomes
-from assay.checker.evaluate.outcome import Cut, Stuck, Successor
-from assay.checker.evaluate.patience import heeding
-from assay.checker.evaluate.scope import Frame
+from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
+from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.interpreter.expressions.cancellation import heeding
+from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.options import Progress, SearchOptions
-from assay.checker.reference.instance import show_instance
-from assay.checker.reference.store import Link, Store
-from assay.checker.reference.unreduce import replayed
-from assay.checker.reference.watch import DEADLOCK, DEFINED, Finding, Watch
+from assay.checker.reference.property_monitor import DEADLOCK, DEFINED, Finding, Watch
+from assay.checker.reference.show_instance import show_instance
+from assay.checker.reference.state_store import Link, Store
+from assay.checker.reference.undo_symmetry import replayed
+from assay.checker.report import State, Step, Trace
 from assay.checker.symmetry.reduction import Reduction
-from assay.checker.verdict import State, Step, Trace
 
 TELL_EVERY = 256
 

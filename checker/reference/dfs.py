@@ -11,12 +11,12 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 
-from assay.checker.evaluate.model import outcomes
-from assay.checker.evaluate.outcome import Successor
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import outcomes
 from assay.checker.reference.bfs import Search
-from assay.checker.reference.store import Link
-from assay.checker.reference.unreduce import replayed
-from assay.checker.verdict import State, Step, Trace
+from assay.checker.reference.state_store import Link
+from assay.checker.reference.undo_symmetry import replayed
+from assay.checker.report import State, Step, Trace
 
 
 class DepthFirstSearch(Search):

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from assay.checker.evaluate.action import ActionMeaning, Arguments
-from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Cut, Picks, Stuck, Successor
-from assay.checker.evaluate.outcome import Outcome as Result
-from assay.checker.evaluate.scope import Frame
-from assay.checker.evaluate.undefined import Undefined
 from assay.checker.explain import explain
+from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
+from assay.checker.interpreter.actions.outcome import Cut, Picks, Stuck, Successor
+from assay.checker.interpreter.actions.outcome import Outcome as Result
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.print_kernel import Sources, expression_text
-from assay.checker.reference.blocked import describe_guard
-from assay.checker.reference.causes import causes
-from assay.checker.reference.instance import show_instance
-from assay.checker.verdict import Explanation, Outcome, PropertyResult, State, Step, Trace
+from assay.checker.reference.deadlock_reason import describe_guard
+from assay.checker.reference.show_instance import show_instance
+from assay.checker.reference.unsat_guards import causes
+from assay.checker.report import Explanation, Outcome, PropertyResult, State, Step, Trace
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 

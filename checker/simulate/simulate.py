@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from assay.checker.coverage import coverage
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.evaluate.model import Model
+from assay.checker.engines.engine_selection import Engine, compile_or_decline
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import Engine, compile_or_decline
 from assay.checker.print_kernel import Sources
-from assay.checker.reference.results import Answers
-from assay.checker.reference.watch import Watch
-from assay.checker.simulate.compiled import CompiledCrowd
-from assay.checker.simulate.crowd import Evaluated
-from assay.checker.simulate.simulation import Simulation, Walks
-from assay.checker.verdict import Report, Statistics
-from assay.grammar.diagnostics import Diagnostic
+from assay.checker.reference.property_monitor import Watch
+from assay.checker.report import Report, Statistics
+from assay.checker.results.property_results import Answers
+from assay.checker.simulate.native_walkers import CompiledCrowd
+from assay.checker.simulate.random_walks import Simulation, Walks
+from assay.checker.simulate.walkers import Evaluated
+from assay.grammar.diagnostics.diagnostic import Diagnostic
 from assay.grammar.kernel import Kernel
 
 
@@ -48,7 +48,7 @@ def simulate(
 ) -> Simulated:
     """Make random walks and answer about every selected property but scenarios: violated, found reachable, or unknown.
 
-    Raises ``SpecError`` as ``portfolio.check`` does.
+    Raises ``SpecError`` as ``engine_selection.check`` does.
     """
     chosen, texts = options or SearchOptions(), sources or {}
     compiled, declined = compile_or_decline(kernel, chosen, engine, cache)

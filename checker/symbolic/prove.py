@@ -12,33 +12,33 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, assert_never
 
-from assay.checker.circuit.gates import Gates
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.evaluate.model import Model
+from assay.checker.aig.graph import Gates
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.print_kernel import Sources
-from assay.checker.reference.results import Answers
-from assay.checker.reference.watch import DEADLOCK, DEFINED
-from assay.checker.symbolic.bmc import BoundedSearch, DisagreementError
-from assay.checker.symbolic.certificate import Certificate, conjuncts, statements
-from assay.checker.symbolic.ic3 import Ic3
-from assay.checker.symbolic.incremental import OutOfBudgetError
-from assay.checker.symbolic.inductive import Induction
-from assay.checker.symbolic.initial import Bits
-from assay.checker.symbolic.invariant import Cube, Safe, Unsafe
-from assay.checker.symbolic.kinduction import KInduction, NotInductive
-from assay.checker.symbolic.leaves import UnspeakableError
-from assay.checker.symbolic.mined import mined_cubes
-from assay.checker.symbolic.not_inductive import step_shown
-from assay.checker.symbolic.proof import Proofs, Step, assuming, proved, statements_said
-from assay.checker.symbolic.recheck import SecondOpinion
-from assay.checker.symbolic.spacer import Spacer
-from assay.checker.symbolic.system import Question, System, encode_kernel
-from assay.checker.symbolic.unhit import Unhit
-from assay.checker.symbolic.unroll import Unrolling
-from assay.checker.verdict import Outcome, PropertyResult, Report, State, Statistics
+from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
+from assay.checker.report import Outcome, PropertyResult, Report, State, Statistics
+from assay.checker.results.property_results import Answers
+from assay.checker.symbolic.bounded.bmc import BoundedSearch, DisagreementError
+from assay.checker.symbolic.bounded.unroll import Unrolling
+from assay.checker.symbolic.certificate.bits_to_places import UnspeakableError
+from assay.checker.symbolic.certificate.from_cubes import Certificate, conjuncts, statements
+from assay.checker.symbolic.certificate.proof import Proofs, Step, assuming, proved, statements_said
+from assay.checker.symbolic.encode.initial import Bits
+from assay.checker.symbolic.encode.transition_system import Question, System, encode_kernel
+from assay.checker.symbolic.encode.verdict import Cube, Safe, Unsafe
+from assay.checker.symbolic.induction.cti import step_shown
+from assay.checker.symbolic.induction.ic3 import Ic3
+from assay.checker.symbolic.induction.inductive_check import Induction
+from assay.checker.symbolic.induction.kinduction import KInduction, NotInductive
+from assay.checker.symbolic.induction.mined_invariants import mined_cubes
+from assay.checker.symbolic.induction.spacer import Spacer
+from assay.checker.symbolic.induction.unreached_bounds import Unhit
+from assay.checker.symbolic.sat.incremental import OutOfBudgetError
+from assay.checker.symbolic.smt.recheck import SecondOpinion
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import NOWHERE
+from assay.grammar.diagnostics.diagnostic import NOWHERE
 
 ENGINE = "prove"
 ROUNDS = (2.0, 15.0, 120.0)

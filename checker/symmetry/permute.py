@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, assert_never
 
-from assay.checker.evaluate.families import kind
-from assay.grammar import kernel_types as t
+from assay.checker.interpreter.values.node_unions import kind
+from assay.checker.symmetry_group import Permutation
+from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
-
-Permutation = Mapping[str, tuple[int, ...]]
-"""By the name of a set parameter the position to which each of its elements is sent; the elements of others stay."""
 
 
 def permuted(value: Value, type_: t.Type, by: Permutation) -> Value:

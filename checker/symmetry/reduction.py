@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.checker.evaluate.mentions import mentions
+from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.options import SearchOptions
-from assay.checker.symmetry.group import Group
-from assay.checker.symmetry.permute import Permutation, permuted
-from assay.checker.symmetry.sound import obstacles
-from assay.checker.verdict import State, Step, Trace
+from assay.checker.report import State, Step, Trace
+from assay.checker.symmetry.permute import permuted
+from assay.checker.symmetry.soundness import obstacles
+from assay.checker.symmetry_group import Group, Permutation
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import Diagnostic, Note, Span, SpecError
-from assay.grammar.kernel_types import Sort, Type
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Note, Span, SpecError
+from assay.grammar.kernel.types import Sort, Type
 from assay.grammar.values import Value, sort_key
 
 NOT_SYMMETRIC = "E809"

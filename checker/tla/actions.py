@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from assay.checker.evaluate.conform import capacity_check
-from assay.checker.evaluate.domain import cardinality
-from assay.checker.evaluate.traverse import assignments, locals_of
-from assay.checker.tla.expressions import let_in
-from assay.checker.tla.fits import in_range, within_capacity
-from assay.checker.tla.formula import Formula, compare, conjunction, implication, quantified
-from assay.checker.tla.known import elements_fit, fits, keeps_within
-from assay.checker.tla.places import apart
-from assay.checker.tla.scope import Scope
-from assay.checker.tla.temporal import unchanging
+from assay.checker.interpreter.expressions.traverse import assignments, locals_of
+from assay.checker.interpreter.values.domains import cardinality
+from assay.checker.interpreter.values.type_check import capacity_check
+from assay.checker.tla.expressions.dispatch import let_in
+from assay.checker.tla.expressions.formula import Formula, compare, conjunction, implication, quantified
+from assay.checker.tla.expressions.known_types import elements_fit, fits, keeps_within
+from assay.checker.tla.expressions.range_checks import in_range, within_capacity
+from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.temporal import unchanging
+from assay.checker.tla.nondeterminism import asked
+from assay.checker.tla.update_conflicts import apart
 from assay.checker.tla.updates import Current, nothing, part_type, value_after
-from assay.checker.tla.ways import asked
 from assay.grammar import kernel as k
-from assay.grammar.kernel_types import MapType
+from assay.grammar.kernel.types import MapType
 
 Rest = Callable[[Scope], list[Formula]]
 

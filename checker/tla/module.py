@@ -7,25 +7,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from assay.checker.evaluate.traverse import descendants
+from assay.checker.interpreter.expressions.traverse import descendants
 from assay.checker.tla.actions import initial, parameters, step
-from assay.checker.tla.beside import LENGTH, comment, configuration, refinement, title, watching, witness
-from assay.checker.tla.exported import Exported
-from assay.checker.tla.expressions import write
-from assay.checker.tla.formula import Formula, conjunction, disjunction, row
-from assay.checker.tla.formula import lines as lines_of
-from assay.checker.tla.library import closure, mentions
-from assay.checker.tla.names import clean
+from assay.checker.tla.export_result import Exported
+from assay.checker.tla.expressions.dispatch import write
+from assay.checker.tla.expressions.formula import Formula, conjunction, disjunction, row
+from assay.checker.tla.expressions.formula import lines as lines_of
+from assay.checker.tla.expressions.names import clean
+from assay.checker.tla.expressions.operators import closure, mentions
+from assay.checker.tla.expressions.scope import Parts, Scope, register
+from assay.checker.tla.expressions.temporal import NO_COUNTERPART, NoCounterpartError, call, fairness, is_never
+from assay.checker.tla.expressions.types import definition
 from assay.checker.tla.properties import conjuncts, stay, type_ok, unreachable
-from assay.checker.tla.refining import refining
-from assay.checker.tla.scope import Parts, Scope, register
-from assay.checker.tla.temporal import NO_COUNTERPART, NoCounterpartError, call, fairness, is_never
-from assay.checker.tla.testers import Watched, watched
-from assay.checker.tla.types import definition
+from assay.checker.tla.refinement import refining
+from assay.checker.tla.temporal_monitors import Watched, watched
+from assay.checker.tla.tlc_config import LENGTH, comment, configuration, refinement, title, watching, witness
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import NOWHERE, Diagnostic, Severity, SpecError
-from assay.grammar.elaborate.type_relations import parts as parts_of
-from assay.grammar.kernel_types import RangeType, Sort, Type
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Severity, SpecError
+from assay.grammar.elaborate.scopes.type_relations import parts as parts_of
+from assay.grammar.kernel.types import RangeType, Sort, Type
 
 TLC_LARGEST = 2**31 - 1
 STAY = "No deadlock: the system may stop here, or only a bound or a capacity keeps an action from happening."

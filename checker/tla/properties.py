@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from assay.checker.tla.actions import can_be_cut, possible
-from assay.checker.tla.fits import in_range
-from assay.checker.tla.formula import PREFIX, Formula, conjunction, disjunction, negation
-from assay.checker.tla.scope import Scope
-from assay.checker.tla.ways import as_one
+from assay.checker.tla.expressions.formula import PREFIX, Formula, conjunction, disjunction, negation
+from assay.checker.tla.expressions.range_checks import in_range
+from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.nondeterminism import as_one
 from assay.grammar import kernel as k
 
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 
-from assay.checker.evaluate.families import statement
-from assay.checker.evaluate.traverse import assignments
-from assay.checker.tla.collections import elements, place
-from assay.checker.tla.expressions import let_in
-from assay.checker.tla.formula import LOOSE, TIGHT, Formula, branch, enclosed, let
-from assay.checker.tla.known import elements_fit
-from assay.checker.tla.scope import Scope
-from assay.checker.tla.types import part, record_field
+from assay.checker.interpreter.expressions.traverse import assignments
+from assay.checker.interpreter.values.node_unions import statement
+from assay.checker.tla.expressions.collections import elements, place
+from assay.checker.tla.expressions.dispatch import let_in
+from assay.checker.tla.expressions.formula import LOOSE, TIGHT, Formula, branch, enclosed, let
+from assay.checker.tla.expressions.known_types import elements_fit
+from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.types import part, record_field
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
+from assay.grammar.kernel import types as t
 
 LONG = 40
 """A value whose text is longer than this gets a name before it is mentioned twice."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assay.grammar.diagnostics import NOWHERE, Span
-from assay.grammar.kernel_types import Type
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
+from assay.grammar.kernel.types import Type
 from assay.grammar.values import Value
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.grammar.diagnostics import NOWHERE, Span
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 from assay.grammar.kernel.expressions import Const, Expr, Local, Node, TypeDomain
 from assay.grammar.kernel.statements import Guard, Statement
-from assay.grammar.kernel_types import BOOL, AtomType, SetType, Sort, Type
+from assay.grammar.kernel.types import BOOL, AtomType, SetType, Sort, Type
 from assay.grammar.values import Value
 
 

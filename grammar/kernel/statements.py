@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.grammar.kernel.expressions import Expr, Local, Node
-from assay.grammar.kernel_types import Type
+from assay.grammar.kernel.types import Type
 
 
 @dataclass(frozen=True, slots=True)

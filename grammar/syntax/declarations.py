@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assay.grammar.diagnostics import NOWHERE, Span
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 from assay.grammar.syntax.expressions import Binder, Expr, Name, Node, Path, TypeExpr
 
 

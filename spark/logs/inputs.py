@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, SpecError
-from assay.spark.logs.failures import as_diagnostic
-from assay.traces.events import Notice, Place
-from assay.traces.sources import Listed, check_paths, list_files, unreadable
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
+from assay.spark.logs.errors import as_diagnostic
+from assay.traces.event import Notice, Place
+from assay.traces.input.sources import Listed, check_paths, list_files, unreadable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

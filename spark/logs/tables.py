@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from assay.grammar.diagnostics import Diagnostic, SpecError
-from assay.spark.logs import asking
-from assay.spark.logs.failures import as_diagnostic
-from assay.traces.binding import Unread
-from assay.traces.events import Event, Place
-from assay.traces.validation import FailedPart, Validation, Violation
-from assay.traces.window import finding_id
-from assay.traces.wire import from_bytes
+from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
+from assay.spark.logs import tasks
+from assay.spark.logs.errors import as_diagnostic
+from assay.traces.event import Event, Place
+from assay.traces.observe.binding import Unread
+from assay.traces.pickling import from_bytes
+from assay.traces.result import FailedPart, Validation, Violation
+from assay.traces.scope import finding_id
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,8 +62,8 @@ class Tables:
 
 
 def tables(spark: SparkSession, answers: Mapping[str, Validation], rows: DataFrame) -> Tables:
-    """The tables of the answers by cluster; ``rows`` are those of ``asking.ASKED`` with all events."""
-    of_events = rows.filter(rows.kind == asking.EVENTS).select("cluster", "content")
+    """The tables of the answers by cluster; ``rows`` are those of ``tasks.ASKED`` with all events."""
+    of_events = rows.filter(rows.kind == tasks.EVENTS).select("cluster", "content")
     return Tables(
         of_events.mapInArrow(_event_rows, EVENTS),
         spark.createDataFrame([row for name, each in answers.items() for row in _verdicts(name, each)], VERDICTS),

@@ -9,9 +9,9 @@ from tests.cluster.jars import NoJarsError, resolve
 from tests.cluster.processes import BROKERS, Cluster, cluster
 
 from assay.cli.settings import load
-from assay.traces.choice import validated_by_choice
-from assay.traces.read import read_logs
-from assay.traces.validation import TraceVerdict, Validation
+from assay.traces.log_reader import read_logs
+from assay.traces.result import TraceVerdict, Validation
+from assay.traces.spec_selection import validated_by_choice
 
 pytestmark = pytest.mark.cluster
 PARTITIONS = ("orders-0", "orders-1", "orders-2")

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from assay.checker.evaluate.traverse import assignments
+from assay.checker.interpreter.expressions.traverse import assignments
 from assay.checker.tla.actions import parameters
-from assay.checker.tla.beside import LENGTH
-from assay.checker.tla.expressions import write
-from assay.checker.tla.fits import within_capacity
-from assay.checker.tla.library import STANDARD, closure
-from assay.checker.tla.scope import Scope, register
+from assay.checker.tla.expressions.dispatch import write
+from assay.checker.tla.expressions.operators import STANDARD, closure
+from assay.checker.tla.expressions.range_checks import within_capacity
+from assay.checker.tla.expressions.scope import Scope, register
+from assay.checker.tla.tlc_config import LENGTH
 from assay.checker.tla.updates import Current, value_after
 from assay.grammar import kernel as k
 

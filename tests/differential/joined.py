@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.checker.tla.exported import Exported
+from assay.checker.tla.export_result import Exported
 from assay.checker.tla.module import export
 from assay.grammar import kernel as k
 

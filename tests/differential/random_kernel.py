@@ -7,9 +7,9 @@ from itertools import chain
 from random import Random
 from typing import Any
 
-from assay.checker.evaluate.domain import cardinality
+from assay.checker.interpreter.values.domains import cardinality
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
+from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom
 
 from .random_types import AT, ATOM, DEEP, MODE, NODE, PAIR, SETS, SHIFTED, SITE, SMALL, TYPES, WIDE, initial

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
-from assay.checker.evaluate.domain import cardinality
-from assay.checker.layout.universe import universe
+from assay.checker.interpreter.values.domains import cardinality
+from assay.checker.layout.value_numbering import universe
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
+from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 
 

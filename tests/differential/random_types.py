@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
+from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom
 
 NODE = t.Sort("Node", ("a", "b", "c"), symmetric=True)

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from assay.checker.check import check
-from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import SearchOptions
-from assay.checker.symbolic.any_size import prove_every_size
-from assay.checker.symbolic.theory_step import any_state
-from assay.checker.symbolic.theory_values import Domain, OutsideTheoryError
-from assay.checker.verdict import Outcome
+from assay.checker.report import Outcome
+from assay.checker.report_assembly import check
+from assay.checker.symbolic.parametric.prove import prove_every_size
+from assay.checker.symbolic.smt.transition import any_state
+from assay.checker.symbolic.smt.values import Domain, OutsideTheoryError
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
-from assay.grammar.diagnostics import Span
+from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.kernel import types as t
 
 from .random_kernel import Maker, random_kernel
 from .random_types import TYPES

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.checker.check import check as reference
 from assay.checker.options import SearchOptions
-from assay.checker.reference.watch import DEADLOCK, DEFINED
-from assay.checker.symbolic import bmc
-from assay.checker.verdict import Outcome, Report
-from assay.grammar.diagnostics import SpecError
+from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
+from assay.checker.report import Outcome, Report
+from assay.checker.report_assembly import check as reference
+from assay.checker.symbolic.bounded import bmc
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel
 
 from .random_kernel import random_kernel

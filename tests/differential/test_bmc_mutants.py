@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.checker.evaluate.model import Model
-from assay.checker.mutation.mutant import mutants, mutated
-from assay.checker.symbolic.first_use import interchangeable
-from assay.checker.symbolic.initial import initial_states
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.mutation.mutants import mutants, mutated
+from assay.checker.symbolic.bounded.symmetry_breaking import interchangeable
+from assay.checker.symbolic.encode.initial import initial_states
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import Loaded, load_spec
 

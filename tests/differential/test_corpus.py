@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
+from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import Engine
-from assay.checker.verdict import Outcome, PropertyResult, Report
+from assay.checker.report import Outcome, PropertyResult, Report
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import UnusableSpecError, load_spec
 
@@ -84,7 +84,7 @@ def _answer(result: PropertyResult) -> str | None:
 @pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("name", GOOD)
 def test_an_engine_says_what_the_head_of_the_spec_says(name: str, engine: Engine) -> None:
-    assert answers(portfolio.check(kernel_of(name), OPTIONS, engine=engine).report) == expected(name).answers
+    assert answers(engine_selection.check(kernel_of(name), OPTIONS, engine=engine).report) == expected(name).answers
 
 
 @pytest.mark.parametrize("name", BAD)

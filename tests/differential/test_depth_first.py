@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.engines.engine_selection import check
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import check
-from assay.checker.verdict import Report
+from assay.checker.report import Report
 from assay.grammar.kernel import Kernel
 
 from .random_kernel import random_kernel
@@ -28,7 +28,7 @@ def _few_at_once() -> Iterator[None]:
     """Frames are left before they are at their end, and lanes overflow."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("assay.checker.explicit.dfs.AT_ONCE", 3)
-        patch.setattr("assay.checker.explicit.rounds.ROOM", 64)
+        patch.setattr("assay.checker.explicit.expansion.parallel_round.ROOM", 64)
         yield
 
 

@@ -6,13 +6,13 @@ from random import Random
 
 import pytest
 
-from assay.checker.evaluate import generated
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.evaluate.generated import condition_code
-from assay.checker.evaluate.model import Model, outcomes
-from assay.checker.evaluate.outcome import Stuck, Successor
-from assay.checker.evaluate.scope import Frame, Meaning
-from assay.checker.evaluate.undefined import Undefined
+from assay.checker.interpreter.actions import codegen_actions
+from assay.checker.interpreter.actions.codegen_actions import condition_code
+from assay.checker.interpreter.actions.outcome import Stuck, Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.interpreter.expressions.frame import Frame, Meaning
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 
 from .random_kernel import random_kernel
@@ -23,8 +23,8 @@ STATES = 25
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Code is made at the first question, and goes on being asked."""
-    monkeypatch.setattr(generated, "WORTH_IT", 1)
-    monkeypatch.setattr(generated, "FAILURES", 10**9)
+    monkeypatch.setattr(codegen_actions, "WORTH_IT", 1)
+    monkeypatch.setattr(codegen_actions, "FAILURES", 10**9)
 
 
 def test_generated_results_are_those_of_the_reference_evaluator() -> None:
@@ -54,14 +54,14 @@ _answered: list[int] = []
 @pytest.fixture(autouse=True)
 def _counted(monkeypatch: pytest.MonkeyPatch) -> None:
     _answered.clear()
-    asked = generated.Asked.results
+    asked = codegen_actions.Asked.results
 
-    def results(self: generated.Asked, *arguments: object) -> object:
+    def results(self: codegen_actions.Asked, *arguments: object) -> object:
         found = asked(self, *arguments)  # type: ignore[arg-type]
         _answered.append(found is not None)
         return found
 
-    monkeypatch.setattr(generated.Asked, "results", results)
+    monkeypatch.setattr(codegen_actions.Asked, "results", results)
 
 
 def test_generated_conditions_are_those_of_the_reference_evaluator() -> None:

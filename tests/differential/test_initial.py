@@ -11,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from assay.checker.check import searched_model
-from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.explicit.bfs import BlockSearch
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel
 from assay.checker.reference.bfs import Search
+from assay.checker.report_assembly import searched_model
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
+from assay.grammar.kernel import types as t
 
 from .random_kernel import Maker, initial, random_kernel
 from .random_types import ATOM, SETS
@@ -28,9 +28,9 @@ from .random_types import ATOM, SETS
 def _compile_all() -> Iterator[None]:
     """Code is made for few initial states too, and pauses often."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assay.checker.native.write_initial.FEW", 0)
-        patch.setattr("assay.checker.explicit.lanes.BUDGET", 23)
-        patch.setattr("assay.checker.explicit.rounds.ROOM", 16)
+        patch.setattr("assay.checker.native.functions.initial_states.FEW", 0)
+        patch.setattr("assay.checker.explicit.expansion.thread_buffer.BUDGET", 23)
+        patch.setattr("assay.checker.explicit.expansion.parallel_round.ROOM", 16)
         yield
 
 

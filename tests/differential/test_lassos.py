@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from assay.checker.check import check as reference
 from assay.checker.options import SearchOptions
-from assay.checker.symbolic import bmc
-from assay.checker.verdict import Outcome, PropertyResult, Report
-from assay.grammar.diagnostics import SpecError
+from assay.checker.report import Outcome, PropertyResult, Report
+from assay.checker.report_assembly import check as reference
+from assay.checker.symbolic.bounded import bmc
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import load_spec, load_text
 
 from .random_behaviour import random_spec

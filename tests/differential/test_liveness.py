@@ -9,11 +9,11 @@ from random import Random
 
 import pytest
 
-from assay.checker import portfolio
-from assay.checker.check import check as reference
+from assay.checker.engines import engine_selection
 from assay.checker.options import SearchOptions
-from assay.checker.verdict import Outcome, Report
-from assay.grammar.diagnostics import SpecError
+from assay.checker.report import Outcome, Report
+from assay.checker.report_assembly import check as reference
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import Loaded, load_text
 
 from .random_behaviour import random_spec
@@ -49,7 +49,7 @@ def agree(
 
 def native(folder: Path) -> Callable[[Loaded, int], Report]:
     """The native engine, which keeps its code in a folder."""
-    return lambda loaded, _: portfolio.check(loaded.kernel, OPTIONS, loaded.sources, "native", folder).report
+    return lambda loaded, _: engine_selection.check(loaded.kernel, OPTIONS, loaded.sources, "native", folder).report
 
 
 def test_engines_agree_on_temporal_properties(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
+from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import Engine
-from assay.checker.verdict import Outcome, Report
+from assay.checker.report import Outcome, Report
 from assay.grammar.load import load_spec
 
 from .tlc_behaviours import Question, ask
@@ -31,7 +31,7 @@ def expected(name: str) -> dict[str, bool]:
 
 def report_of(name: str, engine: Engine) -> Report:
     loaded = load_spec(FOLDER / f"{name}.assay")
-    return portfolio.check(loaded.kernel, OPTIONS, loaded.sources, engine).report
+    return engine_selection.check(loaded.kernel, OPTIONS, loaded.sources, engine).report
 
 
 @pytest.mark.parametrize("engine", ["reference", "native"])

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import pytest
 
 from assay.grammar.load import load_text
-from assay.traces.conduct import Options
-from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.options import Options
+from assay.traces.result import TraceVerdict, Validation
 from assay.traces.validate import validate
-from assay.traces.validation import TraceVerdict, Validation
 
 from .test_slices_apart import NODES, STORE
 

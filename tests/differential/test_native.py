@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.checker.check import check as reference
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.explicit.check import check as explicit
-from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.engines.native_engine import check as explicit
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel
-from assay.checker.verdict import Report
+from assay.checker.report import Report
+from assay.checker.report_assembly import check as reference
 from assay.grammar.kernel import Kernel
 
 from .random_kernel import random_kernel
@@ -54,8 +54,8 @@ def agree(kernel: Kernel, folder: Path, *, keep_going: bool, threads: int = 1) -
 def _share_everything() -> Iterator[None]:
     """Threads share even small rounds, and lanes overflow."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assay.checker.explicit.rounds.AMONG_THREADS", 0)
-        patch.setattr("assay.checker.explicit.rounds.ROOM", 64)
+        patch.setattr("assay.checker.explicit.expansion.parallel_round.AMONG_THREADS", 0)
+        patch.setattr("assay.checker.explicit.expansion.parallel_round.ROOM", 64)
         yield
 
 

@@ -10,16 +10,16 @@ from types import MappingProxyType
 import pytest
 
 from assay.grammar.load import load_text
-from assay.traces.binding import Observation, bind
-from assay.traces.conduct import DEFAULT_OPTIONS, Options
-from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
-from assay.traces.order import Item, order
-from assay.traces.pinned import follow
-from assay.traces.plan import sized_kernel
-from assay.traces.search.frontier import Frontier, advanced
-from assay.traces.search.model import Model
+from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.native_replay import compiled_replay
+from assay.traces.observe.binding import Observation, bind
+from assay.traces.observe.model_size import sized_kernel
+from assay.traces.observe.partial_order import Item, order
+from assay.traces.options import DEFAULT_OPTIONS, Options
+from assay.traces.result import TraceVerdict, Validation
+from assay.traces.search.heads import Frontier, advanced
+from assay.traces.search.transition_system import Model
 from assay.traces.validate import validate
-from assay.traces.validation import TraceVerdict, Validation
 
 SPEC = """\
 module shop
@@ -146,7 +146,7 @@ def answered(
     clause: tuple[str, str], events: list[Event], monkeypatch: pytest.MonkeyPatch, *, followed: bool
 ) -> Validation:
     """What is said of a log, by compiled rules if they can, or by the search alone."""
-    monkeypatch.setattr(follow, "WORTH_IT", 0 if followed else 10**9)
+    monkeypatch.setattr(compiled_replay, "WORTH_IT", 0 if followed else 10**9)
     return validate(LOADED[clause], events, options=Options(mismatches=1))
 
 
@@ -158,7 +158,7 @@ def test_what_compiled_rules_accept_the_search_accepts(
     swapped = 0
     for seed in range(100):
         events = written(Random(seed))
-        fast = follow.follow(LOADED[clause], events, None, DEFAULT_OPTIONS)
+        fast = compiled_replay.follow(LOADED[clause], events, None, DEFAULT_OPTIONS)
         slow = answered(clause, events, monkeypatch, followed=False)
         accepted = slow.verdict is TraceVerdict.CONSISTENT and not slow.properties
         seen[fast is not None, accepted] += 1

@@ -10,12 +10,12 @@ import pytest
 
 from assay.grammar.load import load_text
 from assay.traces import validate as validating
-from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
-from assay.traces.join import SliceAnswer
-from assay.traces.pinned import follow
-from assay.traces.pinned import slices as pinned_slices
+from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.native_replay import compiled_replay
+from assay.traces.native_replay import compiled_slices as pinned_slices
+from assay.traces.result import TraceVerdict
+from assay.traces.slices.slice_validator import SliceAnswer
 from assay.traces.validate import answer_slices, validate_shared
-from assay.traces.validation import TraceVerdict
 
 SPEC = """\
 module shop
@@ -111,7 +111,7 @@ def written(random: Random, orders: int = 12) -> list[Event]:
 
 def test_what_compiled_rules_accept_of_slices_the_search_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pinned_slices, "WORTH_IT", 0)
-    monkeypatch.setattr(follow, "WORTH_IT", 0)
+    monkeypatch.setattr(compiled_replay, "WORTH_IT", 0)
     seen: Counter[tuple[bool, TraceVerdict]] = Counter()
     for seed in range(120):
         shared, slices = validate_shared(LOADED, written(Random(seed)))

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.checker.check import check
+from assay.checker.engines.engine_selection import prove
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import prove
-from assay.checker.symbolic import bmc
-from assay.checker.symbolic.any_size import prove_any
-from assay.checker.verdict import Outcome, PropertyResult, Report
+from assay.checker.report import Outcome, PropertyResult, Report
+from assay.checker.report_assembly import check
+from assay.checker.symbolic.bounded import bmc
+from assay.checker.symbolic.parametric.prove import prove_any
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec
 

@@ -11,27 +11,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.checker.check import check as reference
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Successor
-from assay.checker.evaluate.scope import Frame
-from assay.checker.evaluate.undefined import Undefined
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.options import SearchOptions
-from assay.checker.reference.watch import DEFINED
-from assay.checker.symbolic.bmc import STATE_KINDS
-from assay.checker.symbolic.ic3 import Ic3
-from assay.checker.symbolic.incremental import OutOfBudgetError
-from assay.checker.symbolic.initial import Bits, initial_states
-from assay.checker.symbolic.invariant import Unsafe
-from assay.checker.symbolic.kinduction import NotInductive
+from assay.checker.reference.property_monitor import DEFINED
+from assay.checker.report import Outcome, PropertyResult, Trace
+from assay.checker.report_assembly import check as reference
+from assay.checker.symbolic.bounded.bmc import STATE_KINDS
+from assay.checker.symbolic.encode.initial import Bits, initial_states
+from assay.checker.symbolic.encode.transition_system import Question, System, encode_kernel
+from assay.checker.symbolic.encode.verdict import Unsafe
+from assay.checker.symbolic.induction.ic3 import Ic3
+from assay.checker.symbolic.induction.kinduction import NotInductive
 from assay.checker.symbolic.prove import ENGINES
-from assay.checker.symbolic.recheck import SecondOpinion
-from assay.checker.symbolic.system import Question, System, encode_kernel
-from assay.checker.verdict import Outcome, PropertyResult, Trace
+from assay.checker.symbolic.sat.incremental import OutOfBudgetError
+from assay.checker.symbolic.smt.recheck import SecondOpinion
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
-from assay.grammar.diagnostics import SpecError
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.kernel import types as t
 
 from .random_kernel import random_kernel
 

@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
-from assay.checker.verdict import Outcome
+from assay.checker.report import Outcome
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import SpecError
+from assay.grammar.diagnostics.diagnostic import SpecError
 
 from .random_kernel import random_kernel
 from .test_native import agree
@@ -21,8 +21,8 @@ from .test_native import agree
 def _small_rooms() -> Iterator[None]:
     """Lanes overflow, and the table of kinds grows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assay.checker.explicit.rounds.ROOM", 64)
-        patch.setattr("assay.checker.explicit.refining.FIRST_ROOM", 8)
+        patch.setattr("assay.checker.explicit.expansion.parallel_round.ROOM", 64)
+        patch.setattr("assay.checker.explicit.refinement_check.FIRST_ROOM", 8)
         yield
 
 

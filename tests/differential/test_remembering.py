@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.evaluate.model import Model, outcomes
-from assay.checker.evaluate.outcome import Successor
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 
 from .random_kernel import random_kernel
 

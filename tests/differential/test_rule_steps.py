@@ -9,17 +9,17 @@ from random import Random
 
 import numpy as np
 
-from assay.checker.evaluate.conform import range_check
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Successor
-from assay.checker.evaluate.scope import Frame
-from assay.checker.evaluate.undefined import Undefined
-from assay.checker.native.rule_steps import OF_STEPS, Lines, RuleSteps, rule_program
-from assay.checker.native.unsupported import UnsupportedError
-from assay.checker.verdict import State
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.interpreter.values.type_check import range_check
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.native.functions.trace_rules import OF_STEPS, Lines, RuleSteps, rule_program
+from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.report import State
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
+from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
 
 from .random_kernel import random_kernel

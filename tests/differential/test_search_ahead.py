@@ -10,13 +10,13 @@ from types import MappingProxyType
 import pytest
 
 from assay.grammar.load import load_text
-from assay.traces.binding import bind, changed
-from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
-from assay.traces.order import order
-from assay.traces.plan import sized_kernel
-from assay.traces.search.explore import Limits, Search
-from assay.traces.search.frontier import Frontier
-from assay.traces.search.model import Model
+from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.observe.binding import bind, changed
+from assay.traces.observe.model_size import sized_kernel
+from assay.traces.observe.partial_order import order
+from assay.traces.search.dfs import Limits, Search
+from assay.traces.search.heads import Frontier
+from assay.traces.search.transition_system import Model
 
 from .test_trace_search import explained
 

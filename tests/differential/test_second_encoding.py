@@ -12,18 +12,18 @@ import z3
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Successor
-from assay.checker.evaluate.scope import Frame
-from assay.checker.evaluate.undefined import Undefined
-from assay.checker.symbolic.theory import Reading
-from assay.checker.symbolic.theory_collections import Values
-from assay.checker.symbolic.theory_step import any_state, step_of
-from assay.checker.symbolic.theory_values import Domain, OutsideTheoryError
-from assay.checker.verdict import State
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.report import State
+from assay.checker.symbolic.smt.collections import Values
+from assay.checker.symbolic.smt.encode import Reading
+from assay.checker.symbolic.smt.transition import any_state, step_of
+from assay.checker.symbolic.smt.values import Domain, OutsideTheoryError
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
+from assay.grammar.kernel import types as t
 
 from .random_kernel import Maker
 from .random_state import random_state

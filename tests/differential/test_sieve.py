@@ -11,18 +11,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Successor
-from assay.checker.explicit.lanes import Arena, Block, Lane
-from assay.checker.explicit.machine import Compiled
-from assay.checker.explicit.table import Keys
-from assay.checker.layout.context import NEVER, Slot
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.expansion.thread_buffer import Arena, Block, Lane
+from assay.checker.explicit.store.hash_table import Keys
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.layout.call_frame import NEVER, Slot
 from assay.checker.layout.row import Rows, row_layout
-from assay.checker.native import sieve
-from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.native.functions import bitsliced_prefilter
+from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel
 from assay.cli.settings import load
 from assay.grammar.kernel import Kernel
 
@@ -119,9 +119,11 @@ def test_random_kernels(folder: Path, seed: int, depth: int) -> None:
 
 @pytest.mark.parametrize("most", [30, 100, 300])
 def test_a_sieve_of_few_gates_lets_the_rest_through(folder: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    monkeypatch.setattr(sieve, "MOST_GATES", most)
+    monkeypatch.setattr(bitsliced_prefilter, "MOST_GATES", most)
     kernel = load("kafka/membership", None, {}).kernel
-    found = sieve.SieveWriter(kernel, row_layout(kernel.variables), frozenset()).sieve(kernel.properties[:1])
+    found = bitsliced_prefilter.SieveWriter(kernel, row_layout(kernel.variables), frozenset()).sieve(
+        kernel.properties[:1]
+    )
     assert found.decided is None
     assert 0 < sum(each is None for each in found.actions) <= len(kernel.next)
     assert compare(kernel, folder, 500)

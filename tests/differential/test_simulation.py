@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.checker.check import check as search
-from assay.checker.evaluate.depth import deep_recursion
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import SearchOptions
+from assay.checker.report import Outcome
+from assay.checker.report_assembly import check as search
+from assay.checker.simulate.random_walks import Walks
 from assay.checker.simulate.simulate import simulate
-from assay.checker.simulate.simulation import Walks
-from assay.checker.verdict import Outcome
 from assay.grammar.kernel import Kernel
 
 from .random_kernel import random_kernel

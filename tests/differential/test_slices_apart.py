@@ -10,10 +10,10 @@ from types import MappingProxyType
 import pytest
 
 from assay.grammar.load import load_text
-from assay.traces.conduct import Options
-from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.options import Options
+from assay.traces.result import TraceVerdict
 from assay.traces.validate import validate
-from assay.traces.validation import TraceVerdict
 
 from .test_pinned_slices import READS_SHARED, SLICED, SPEC, written
 

@@ -21,31 +21,31 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.explicit.check import check as explicit
-from assay.checker.explicit.lanes import Lane
-from assay.checker.explicit.levels import WHOLE, Levels
-from assay.checker.explicit.machine import Compiled
-from assay.checker.explicit.rounds import Rounds
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.engines.native_engine import check as explicit
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.expansion.parallel_round import Rounds
+from assay.checker.explicit.expansion.thread_buffer import Lane
 from assay.checker.explicit.shard import Kind, Shard
+from assay.checker.explicit.store.levels import WHOLE, Levels
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.layout.row import Rows
-from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel
-from assay.checker.verdict import ExitCode, Report
-from assay.checker.verdict import Outcome as Verdict
+from assay.checker.report import ExitCode, Report
+from assay.checker.report import Outcome as Verdict
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec, load_text
-from assay.spark.direct import Direct
+from assay.spark.exchange.all_to_all import Mesh
+from assay.spark.exchange.direct import Direct
+from assay.spark.exchange.shuffle import expanded, kept
 from assay.spark.exploration import publish, searched
-from assay.spark.job import JobFailedError, failure
-from assay.spark.levels import SharedLevels
-from assay.spark.manifest import newest, prints_of, sweep, unpack
-from assay.spark.mesh import Mesh
-from assay.spark.search import ClusterSearch, Exchange, Place
-from assay.spark.shuffle import expanded, kept
-from assay.spark.storage import Storage, new_name
-from assay.spark.task import Job, Outcome, TaskProblem, Work, outcome_from_json
+from assay.spark.search.cluster_bfs import ClusterSearch, Exchange, Place
+from assay.spark.search.shared_levels import SharedLevels
+from assay.spark.storage.filesystem import Storage, new_name
+from assay.spark.storage.manifest import newest, prints_of, sweep, unpack
+from assay.spark.tasks.job import JobFailedError, failure
+from assay.spark.tasks.task import Job, Outcome, TaskProblem, Work, outcome_from_json
 
 from .random_kernel import random_kernel
 

@@ -12,22 +12,22 @@ from random import Random
 
 import pytest
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
+from assay.checker.engines.engine_selection import compile_kernel, with_behaviours
+from assay.checker.engines.native_engine import Decide
 from assay.checker.explicit.bfs import BlockSearch
-from assay.checker.explicit.check import Decide
-from assay.checker.explicit.machine import Behaviours
+from assay.checker.explicit.expansion.compiled_interface import Behaviours
 from assay.checker.liveness.decide import Decisions
-from assay.checker.portfolio import compile_kernel, with_behaviours
 from assay.checker.print_kernel import Sources
-from assay.checker.verdict import Outcome, Report
+from assay.checker.report import Outcome, Report
 from assay.grammar.load import Loaded, load_spec
-from assay.spark import fair_runs
 from assay.spark.exploration import publish, searched
-from assay.spark.fair_runs import decided_by_tasks
-from assay.spark.product import Graph, Receive, Rounds, Send, bare
-from assay.spark.search import ClusterSearch, Place
-from assay.spark.storage import Storage, new_name
-from assay.spark.task import Job
+from assay.spark.liveness import check as fair_runs
+from assay.spark.liveness.check import decided_by_tasks
+from assay.spark.liveness.product_tasks import Graph, Receive, Rounds, Send, bare
+from assay.spark.search.cluster_bfs import ClusterSearch, Place
+from assay.spark.storage.filesystem import Storage, new_name
+from assay.spark.tasks.task import Job
 
 from .test_liveness import OPTIONS, agree
 from .test_spark import MEMORY, Shuffled
@@ -122,5 +122,5 @@ def test_tasks_decide_the_corpus(spec: Path, tmp_path: Path, monkeypatch: pytest
     """One in five, for each takes half a minute, and one with runs that lead through nodes which are on no cycle."""
     monkeypatch.setattr(fair_runs, "FIRST", 1)
     loaded = load_spec(str(spec))
-    alone = portfolio.check(loaded.kernel, OPTIONS, loaded.sources, "native", tmp_path).report
+    alone = engine_selection.check(loaded.kernel, OPTIONS, loaded.sources, "native", tmp_path).report
     assert answers(tasks(tmp_path)(loaded, 1)) == answers(alone)

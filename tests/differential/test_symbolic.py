@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Cut, Stuck, Successor
-from assay.checker.evaluate.scope import Frame
-from assay.checker.evaluate.undefined import Undefined
-from assay.checker.symbolic.system import System, encode_kernel
-from assay.checker.verdict import State
-from assay.grammar.diagnostics import SpecError
+from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.report import State
+from assay.checker.symbolic.encode.transition_system import System, encode_kernel
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel, Property
 
 from .random_kernel import random_kernel

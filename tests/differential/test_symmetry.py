@@ -10,17 +10,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.checker.check import check as reference
-from assay.checker.evaluate.depth import deep_recursion
-from assay.checker.evaluate.model import Model, outcomes
-from assay.checker.evaluate.outcome import Successor
-from assay.checker.explicit.check import check as explicit
-from assay.checker.native.unsupported import UnsupportedError
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.engines.native_engine import check as explicit
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel
 from assay.checker.reference.bfs import Search
+from assay.checker.report import Outcome, Report, Trace
+from assay.checker.report_assembly import check as reference
 from assay.checker.symmetry.reduction import reduction_of
-from assay.checker.verdict import Outcome, Report, Trace
 from assay.grammar.kernel import Kernel
 
 from .random_kernel import random_kernel

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.checker import portfolio
-from assay.checker.check import check
+from assay.checker.engines import engine_selection
 from assay.checker.options import SearchOptions
+from assay.checker.report import Outcome, Report
+from assay.checker.report_assembly import check
 from assay.checker.tla.module import export
-from assay.checker.verdict import Outcome, Report
 from assay.grammar.load import load_spec, load_text
 
 from .joined import survey
@@ -60,7 +60,7 @@ def test_tlc_finds_the_states_that_assay_finds(spec: str, distinct: int, depth: 
     write(exported, tmp_path)
     answer = tlc(tmp_path, exported.name)
     assert answer.is_complete, answer.output
-    sizes = portfolio.check(loaded.kernel).report.statistics
+    sizes = engine_selection.check(loaded.kernel).report.statistics
     assert (answer.distinct, answer.depth) == (sizes.distinct, sizes.depth) == (distinct, depth)
 
 
@@ -82,7 +82,7 @@ def test_tlc_finds_the_states_of_smaller_models_of_what_takes_it_minutes(
     write(exported, tmp_path)
     answer = tlc(tmp_path, exported.name)
     assert answer.is_complete, answer.output
-    report = portfolio.check(loaded.kernel).report
+    report = engine_selection.check(loaded.kernel).report
     assert Outcome.VIOLATED not in {each.outcome for each in report.properties}
     assert (answer.distinct, answer.depth) == (distinct, depth)
     assert (report.statistics.distinct, report.statistics.depth) == (distinct, depth)
@@ -104,7 +104,7 @@ def test_tlc_says_of_every_version_of_replication_what_assay_says(
     spec: str, model: str, distinct: int, depth: int, lost: tuple[str, int] | None, tmp_path: Path
 ) -> None:
     kernel = load_spec(CHECKOUT / f"spec/kafka/replication/{spec}.assay", model=model).kernel
-    report = portfolio.check(kernel, SearchOptions(keep_going=True)).report
+    report = engine_selection.check(kernel, SearchOptions(keep_going=True)).report
     exported = export(kernel)
     write(exported, tmp_path)
     bare = ["SPECIFICATION Spec", *(f"CONSTANT {line}" for line in exported.constants)]

@@ -8,12 +8,12 @@ from random import Random
 
 import pytest
 
-from assay.checker.check import check
 from assay.checker.options import SearchOptions
-from assay.checker.verdict import Outcome
+from assay.checker.report import Outcome
+from assay.checker.report_assembly import check
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import SpecError
-from assay.grammar.kernel_types import BOOL
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.kernel.types import BOOL
 from assay.grammar.load import load_text
 
 from .random_behaviour import random_spec

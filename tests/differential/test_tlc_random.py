@@ -8,15 +8,15 @@ from random import Random
 
 import pytest
 
-from assay.checker.evaluate.model import Model
-from assay.checker.evaluate.outcome import Stuck
-from assay.checker.evaluate.scope import Frame
-from assay.checker.evaluate.undefined import Undefined
+from assay.checker.interpreter.actions.outcome import Stuck
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.options import SearchOptions
-from assay.checker.verdict import State
+from assay.checker.report import State
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
-from assay.grammar.diagnostics import SpecError
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.kernel import types as t
 
 from .random_kernel import random_kernel
 from .tlc_case import Case, agree, case_about

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
+from assay.checker.report import Outcome
 from assay.checker.tla.module import export
-from assay.checker.verdict import Outcome
 from assay.grammar.load import Loaded, load_spec, load_text
 
 from .tlc import tlc, write
@@ -61,7 +61,7 @@ refines clock with:
 
 def refinement_agrees(loaded: Loaded, folder: Path) -> Outcome:
     """What both say."""
-    (found,) = (p for p in portfolio.check(loaded.kernel).report.properties if p.kind == "refinement")
+    (found,) = (p for p in engine_selection.check(loaded.kernel).report.properties if p.kind == "refinement")
     exported = export(loaded.kernel)
     assert not exported.warnings
     write(exported, folder)

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from assay.checker.check import check
 from assay.checker.options import SearchOptions
-from assay.checker.verdict import Outcome
+from assay.checker.report import Outcome
+from assay.checker.report_assembly import check
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
-from assay.grammar.diagnostics import SpecError
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.kernel import types as t
 
 from .joined import survey
 from .random_kernel import initial, random_kernel

@@ -13,16 +13,17 @@ import pytest
 
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded, load_text
-from assay.traces.binding import bind
-from assay.traces.conduct import Accepted, Conclusion, Options, Rejected, conclude, seek
-from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
-from assay.traces.order import Item, order
-from assay.traces.plan import sized_kernel
-from assay.traces.search.explore import Limits, Search
-from assay.traces.search.frontier import Cursors, Frontier, advanced
-from assay.traces.search.model import ANY, Model
+from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.observe.binding import bind
+from assay.traces.observe.model_size import sized_kernel
+from assay.traces.observe.partial_order import Item, order
+from assay.traces.options import Options
+from assay.traces.search.deterministic_replay import step_through
+from assay.traces.search.dfs import Limits, Search
+from assay.traces.search.driver import Accepted, Conclusion, Rejected, conclude, seek
+from assay.traces.search.heads import Cursors, Frontier, advanced
 from assay.traces.search.path import Path
-from assay.traces.search.stepping import step_through
+from assay.traces.search.transition_system import ANY, Model
 
 SPEC = """\
 module small

@@ -12,14 +12,14 @@ from typing import NamedTuple
 import pytest
 
 from assay.grammar.load import Loaded, load_text
-from assay.traces.conduct import Options
-from assay.traces.event_table import fields_read
-from assay.traces.events import Event, LogRecord, Place, ProcessRun
-from assay.traces.plan import trace_plan
-from assay.traces.slices import sliced
+from assay.traces.event import Event, LogRecord, Place, ProcessRun
+from assay.traces.observe.model_size import trace_plan
+from assay.traces.observe.slice_assignment import sliced
+from assay.traces.options import Options
+from assay.traces.result import TraceVerdict, Whole
+from assay.traces.slices.product_search import check_whole
+from assay.traces.table.event_table import fields_read
 from assay.traces.validate import validate
-from assay.traces.validation import TraceVerdict, Whole
-from assay.traces.whole import check_whole
 
 SHELVES = (Path(__file__).parents[1] / "unit" / "traces" / "shelves.txt").read_text(encoding="utf-8")
 ROOM = "bound room: t.items < Max"

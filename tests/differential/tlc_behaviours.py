@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assay.checker.evaluate.model import Model
-from assay.checker.liveness.judge import Run
-from assay.checker.tla.exported import Exported
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.liveness.lasso_semantics import Run
+from assay.checker.report import Trace
+from assay.checker.tla.export_result import Exported
 from assay.checker.tla.module import export
-from assay.checker.tla.testers import Watched
-from assay.checker.verdict import Trace
+from assay.checker.tla.temporal_monitors import Watched
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
+from assay.grammar.kernel import types as t
 
 from .joined import elements, instance
 from .tlc import Answer, tlc

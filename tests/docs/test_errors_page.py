@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.codes import ALL_CODES, COMMAND_LINE
-from assay.grammar.codes import CODES
+from assay.grammar.diagnostics.codes import CODES
 from assay.report.errors_page import errors_page
 
 

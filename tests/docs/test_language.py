@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.checker.check import check
-from assay.checker.verdict import Outcome
-from assay.grammar.diagnostics import SpecError
+from assay.checker.report import Outcome
+from assay.checker.report_assembly import check
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.formatting.format import format_module
 from assay.grammar.load import load_text
-from assay.grammar.parse import parse
-from assay.grammar.printer import format_module
+from assay.grammar.parsing.parse import parse
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "language.md").read_text(encoding="utf-8")
 BLOCKS = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from assay.checker.evaluate.action import guards
-from assay.checker.verdict import Coverage, Outcome, Report
+from assay.checker.interpreter.actions.action import guards
+from assay.checker.report import Coverage, Outcome, Report
 from assay.cli.settings import load
 from assay.grammar import kernel as k
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from tests.kafka import kraft, test_kraft_logs, test_leadership, test_refinement, test_replication, test_specs
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
 from assay.checker.options import SearchOptions
 from assay.cli.settings import load
-from assay.report.text import parameter_text
+from assay.report.specs.text import parameter_text
 
 AREAS = {
     "Membership": ("membership", "broker_id", "chroot", "own_node", "broker_epoch"),
@@ -110,7 +110,7 @@ def measured(row: Pinned) -> str:
     loaded = load(row.spec, row.model, {})
     options = SearchOptions(keep_going=row.lost is not None)
     times = 2 if row.distinct < LONG else 1
-    taken = [portfolio.check(loaded.kernel, options, loaded.sources, "native").report for _ in range(times)][-1]
+    taken = [engine_selection.check(loaded.kernel, options, loaded.sources, "native").report for _ in range(times)][-1]
     assert taken.statistics.distinct == row.distinct
     seconds = taken.statistics.seconds
     return f"{seconds:.1f}" if seconds >= LEAST else f"< {LEAST}"

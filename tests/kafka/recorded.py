@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from assay.checker.verdict import State
+from assay.checker.report import State
 from assay.cli.settings import load
 from assay.grammar.kernel import Kernel
 from assay.grammar.values import Value, VariantValue
-from assay.traces.answer import validated
-from assay.traces.conduct import DEFAULT_OPTIONS, Options
-from assay.traces.read import LogReading, read_logs
+from assay.traces.log_reader import LogReading, read_logs
+from assay.traces.options import DEFAULT_OPTIONS, Options
+from assay.traces.result import Validation
 from assay.traces.samples import sample
-from assay.traces.validation import Validation
+from assay.traces.scoped_validate import validated
 
 RECORDINGS = Path(__file__).resolve().parents[1] / "corpus" / "recordings"
 SAMPLES = {"A1": "elections", "A2": "duplicate-broker"}

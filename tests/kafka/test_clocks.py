@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from assay.cli.settings import load
-from assay.traces import clock_offsets
-from assay.traces.answer import validated
-from assay.traces.choice import validated_by_choice
-from assay.traces.clock_offsets import CORRECTED, agreed, offsets
-from assay.traces.clocks import APART, ClockEstimate, far_apart
-from assay.traces.conduct import Options
-from assay.traces.events import Place
-from assay.traces.read import read_logs
-from assay.traces.validation import TraceVerdict
+from assay.traces.diagnosis import clock_correction
+from assay.traces.diagnosis.clock_correction import CORRECTED, agreed, offsets
+from assay.traces.diagnosis.clock_estimates import APART, ClockEstimate, far_apart
+from assay.traces.event import Place
+from assay.traces.log_reader import read_logs
+from assay.traces.options import Options
+from assay.traces.result import TraceVerdict
+from assay.traces.scoped_validate import validated
+from assay.traces.spec_selection import validated_by_choice
 
 from .recorded import unpack
 
@@ -60,7 +60,7 @@ def test_a_clock_that_is_off_is_put_right_and_told(name: str, node: str, by: tim
 def test_of_many_lines_those_of_some_partitions_are_compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     reading = read_logs([str(with_clock("C1", "broker-2", timedelta(seconds=5), tmp_path))])
     every = offsets(reading)["broker-2"]
-    monkeypatch.setattr(clock_offsets, "MANY", 1_500)
+    monkeypatch.setattr(clock_correction, "MANY", 1_500)
     some = offsets(reading)["broker-2"]
     assert abs(some.ahead - 5_000) < 500
     assert some.occasions <= every.occasions

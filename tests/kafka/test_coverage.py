@@ -9,16 +9,16 @@ import pytest
 from tests.kafka import kraft, test_kraft_logs, test_refinement, test_replication, test_specs
 from tests.kafka.coverage import ELSEWHERE, IDLE, LESSONS, SWITCHED_OFF, kernels
 
-from assay.checker import portfolio
-from assay.checker.evaluate.action import guards
-from assay.checker.evaluate.model import Model
+from assay.checker.engines import engine_selection
+from assay.checker.interpreter.actions.action import guards
+from assay.checker.interpreter.compiled_model import Model
 from assay.checker.options import SearchOptions
 from assay.checker.reference.scenario import check_scenario
-from assay.checker.verdict import Outcome
+from assay.checker.report import Outcome
 from assay.cli.bundled import bundled_specs
 from assay.cli.settings import load
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import Span
+from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.load import Loaded
 
 
@@ -117,7 +117,7 @@ def test_an_action_that_no_state_allows_is_done_in_a_scenario_or_in_the_search_o
 )
 def test_an_action_that_never_happens_does_with_a_safeguard_off(spec: str, action: str, parameter: str) -> None:
     without = load(spec, None, {parameter: "false"})
-    report = portfolio.check(without.kernel, SearchOptions(), without.sources, "native").report
+    report = engine_selection.check(without.kernel, SearchOptions(), without.sources, "native").report
     (taken,) = [each.taken for each in report.coverage.actions if each.action == action]
     assert taken > 0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.traces.read import read_logs
+from assay.traces.log_reader import read_logs
 from assay.traces.samples import unpack_sample
 
 from .rewriting import LAYOUTS, PREFIXES, prefixed, rewrite

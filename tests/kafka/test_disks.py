@@ -11,9 +11,9 @@ import pytest
 from benchmarks.cuts import cuts
 
 from assay.cli.settings import load
-from assay.traces.choice import validated_by_choice
-from assay.traces.read import read_logs
-from assay.traces.validation import TraceVerdict, Validation
+from assay.traces.log_reader import read_logs
+from assay.traces.result import TraceVerdict, Validation
+from assay.traces.spec_selection import validated_by_choice
 
 from .recorded import RECORDINGS
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import invoke
-from assay.traces.validation import TraceVerdict, Violation
+from assay.traces.result import TraceVerdict, Violation
 
 from .recorded import unpack, validate_paths
 

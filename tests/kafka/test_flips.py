@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.choice import validated_by_choice
-from assay.traces.flips import Flips, Timeline
-from assay.traces.moments import Moment, woven
-from assay.traces.read import read_logs
-from assay.traces.validation import Impact
+from assay.traces.impact.change_points import Flips, Timeline
+from assay.traces.impact.step_times import Moment, woven
+from assay.traces.log_reader import read_logs
+from assay.traces.result import Impact
+from assay.traces.spec_selection import validated_by_choice
 
 from .recorded import archive
 

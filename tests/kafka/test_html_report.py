@@ -15,12 +15,12 @@ import pytest
 
 from assay.cli.main import invoke
 from assay.cli.settings import load
-from assay.report.html import html_report
-from assay.traces.answer import validated
-from assay.traces.conduct import DEFAULT_OPTIONS
-from assay.traces.read import LogReading, read_logs
+from assay.report.logs.html import html_report
+from assay.traces.log_reader import LogReading, read_logs
+from assay.traces.options import DEFAULT_OPTIONS
+from assay.traces.result import Validation
 from assay.traces.samples import unpack_sample
-from assay.traces.validation import Validation
+from assay.traces.scoped_validate import validated
 
 from .recorded import archive, validate_paths, validated_run
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.answer import validated
-from assay.traces.conduct import DEFAULT_OPTIONS
-from assay.traces.read import read_logs
-from assay.traces.validation import Impact, Spell, Validation
+from assay.traces.log_reader import read_logs
+from assay.traces.options import DEFAULT_OPTIONS
+from assay.traces.result import Impact, Spell, Validation
+from assay.traces.scoped_validate import validated
 
 from .recorded import archive
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.answer import validated
-from assay.traces.conduct import DEFAULT_OPTIONS
-from assay.traces.events import Notice
-from assay.traces.gaps import gaps
-from assay.traces.overview import overview
-from assay.traces.read import read_logs
-from assay.traces.validation import TraceVerdict
+from assay.traces.diagnosis.missing_logs import gaps
+from assay.traces.diagnosis.node_settings import overview
+from assay.traces.event import Notice
+from assay.traces.log_reader import read_logs
+from assay.traces.options import DEFAULT_OPTIONS
+from assay.traces.result import TraceVerdict
+from assay.traces.scoped_validate import validated
 
 from .recorded import unpack
 

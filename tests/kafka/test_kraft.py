@@ -20,13 +20,13 @@ from tests.kafka.kraft import (
 )
 from tests.kafka.ladder import LADDER, Rung
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
+from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import Engine
-from assay.checker.verdict import ExitCode, Outcome, Report, Step
+from assay.checker.report import ExitCode, Outcome, Report, Step
 from assay.cli.bundled import SPECS as FOLDER
 from assay.cli.settings import load
-from assay.grammar.parse import parse
+from assay.grammar.parsing.parse import parse
 from assay.grammar.syntax import BoolLit, Param
 from assay.grammar.values import Value
 
@@ -37,7 +37,7 @@ DEFAULTS = [size for size in SIZES if size.model is None]
 @cache
 def searched(spec: str, model: str | None, engine: Engine = "native") -> Report:
     loaded = load(spec, model, {})
-    return portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, engine).report
+    return engine_selection.check(loaded.kernel, SearchOptions(), loaded.sources, engine).report
 
 
 def check_size(size: Size, engine: Engine = "native") -> None:
@@ -89,7 +89,7 @@ def test_a_safeguard_of_the_partition_switched_off_is_missed(
 def check_safeguard(safeguard: Safeguard, record_property: Callable[[str, object], None]) -> None:
     loaded = load(safeguard.spec, safeguard.model, {safeguard.parameter: "false"})
     options = SearchOptions(properties=frozenset({safeguard.violated}))
-    report = portfolio.check(loaded.kernel, options, loaded.sources, "native").report
+    report = engine_selection.check(loaded.kernel, options, loaded.sources, "native").report
     assert report.exit_code is ExitCode.VIOLATED
     (found,) = [each for each in report.properties if each.outcome is Outcome.VIOLATED]
     assert found.name == safeguard.violated
@@ -130,7 +130,7 @@ def test_two_safeguards_keep_an_isr_from_becoming_empty() -> None:
     off = {"RetryIsIdempotent": "false", "ProposalHasLeader": "false"}
     loaded = load("kafka/kraft/partition", None, off)
     options = SearchOptions(properties=frozenset({"leader_in_isr"}))
-    report = portfolio.check(loaded.kernel, options, loaded.sources, "native").report
+    report = engine_selection.check(loaded.kernel, options, loaded.sources, "native").report
     (found,) = [each for each in report.properties if each.outcome is Outcome.VIOLATED]
     assert found.name == "leader_in_isr"
     assert found.trace is not None

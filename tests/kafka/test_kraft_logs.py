@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
 from assay.checker.options import SearchOptions
-from assay.checker.verdict import ExitCode, Outcome
+from assay.checker.report import ExitCode, Outcome
 from assay.cli.settings import load
 from assay.grammar.values import RecordValue, Some
-from assay.traces.choice import validated_by_choice
-from assay.traces.events import Event
-from assay.traces.read import LogReading, read_logs
-from assay.traces.validation import SliceResult, TraceVerdict, Validation
+from assay.traces.event import Event
+from assay.traces.log_reader import LogReading, read_logs
+from assay.traces.result import SliceResult, TraceVerdict, Validation
+from assay.traces.spec_selection import validated_by_choice
 
 from .coverage import check_coverage
 from .kraft_edits import EDITS, Edit
@@ -209,7 +209,7 @@ DEFAULTS = [
 @pytest.mark.parametrize(("spec", "distinct", "generated", "depth"), DEFAULTS)
 def test_what_a_check_without_a_model_searches_holds(spec: str, distinct: int, generated: int, depth: int) -> None:
     loaded = load(spec, None, {})
-    report = portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
+    report = engine_selection.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
     assert report.exit_code is ExitCode.OK
     statistics = report.statistics
     assert (statistics.distinct, statistics.generated, statistics.depth) == (distinct, generated, depth)
@@ -219,7 +219,7 @@ def test_what_a_check_without_a_model_searches_holds(spec: str, distinct: int, g
 def violated_in_leadership(switched_off: str | None) -> tuple[dict[str, int], float]:
     """The properties that are false in the runs of up to five states, with the lengths of theirs, and the seconds of the search."""
     loaded = load("kafka/kraft/leadership", None, {} if switched_off is None else {switched_off: "false"})
-    report = portfolio.check(loaded.kernel, SearchOptions(max_depth=4), loaded.sources, "native").report
+    report = engine_selection.check(loaded.kernel, SearchOptions(max_depth=4), loaded.sources, "native").report
     found = [each for each in report.properties if each.kind in {"invariant", "transition"}]
     traces = {each.name: each.trace for each in found if each.outcome is Outcome.VIOLATED}
     return {name: len(trace) for name, trace in traces.items() if trace is not None}, report.statistics.seconds

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.answer import validated
-from assay.traces.attribution import Stream
-from assay.traces.conduct import DEFAULT_OPTIONS
-from assay.traces.events import Event
-from assay.traces.log_events import LogEvents
-from assay.traces.read import LogReading, read_logs
-from assay.traces.readers.singly import SingleMoulds
+from assay.traces.attribution.attribution import Stream
+from assay.traces.attribution.run_events import LogEvents
+from assay.traces.event import Event
+from assay.traces.log_reader import LogReading, read_logs
+from assay.traces.options import DEFAULT_OPTIONS
+from assay.traces.result import TraceVerdict, Validation
 from assay.traces.samples import unpack_sample
-from assay.traces.validation import TraceVerdict, Validation
+from assay.traces.scoped_validate import validated
+from assay.traces.store.single_record_templates import SingleMoulds
 
 from .rewriting import (
     HEADER,

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
 from assay.checker.options import SearchOptions
-from assay.checker.verdict import ExitCode, Outcome, Report
+from assay.checker.report import ExitCode, Outcome, Report
 from assay.cli.settings import load
 from assay.grammar.values import RecordValue, Some
-from assay.traces.conduct import Options
-from assay.traces.read import read_logs
+from assay.traces.log_reader import read_logs
+from assay.traces.options import Options
+from assay.traces.result import SliceResult, TraceVerdict, Validation
 from assay.traces.validate import validate
-from assay.traces.validation import SliceResult, TraceVerdict, Validation
 
 from .coverage import check_coverage
 from .ladder import LADDER, Rung
@@ -156,7 +156,7 @@ JOINED = {"small": (11_272, 104_197, 25), "disk": (22_312, 212_413, 26), "defaul
 
 def check_joined(model: str) -> Report:
     loaded = load("kafka/cluster", model, {})
-    report = portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
+    report = engine_selection.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
     assert (report.outcome, report.exit_code) == (Outcome.HOLDS, ExitCode.OK)
     sizes = report.statistics
     assert (sizes.distinct, sizes.generated, sizes.depth) == JOINED[model]

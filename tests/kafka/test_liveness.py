@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from assay.checker import portfolio
-from assay.checker.evaluate.model import Model
-from assay.checker.liveness.judge import Run
+from assay.checker.engines import engine_selection
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.liveness.lasso_semantics import Run
 from assay.checker.options import SearchOptions
-from assay.checker.verdict import Outcome, PropertyResult
+from assay.checker.report import Outcome, PropertyResult
 from assay.cli.settings import load
 from assay.grammar.kernel import Kernel
 
@@ -45,10 +45,10 @@ PROPERTIES = [
 ]
 
 
-def decided(kernel: Kernel, name: str, engine: portfolio.Engine = "native") -> PropertyResult:
+def decided(kernel: Kernel, name: str, engine: engine_selection.Engine = "native") -> PropertyResult:
     """The answer about a temporal property alone, so that no violation of another one ends the search."""
     options = SearchOptions(frozenset({name}), check_deadlock=False, threads=1)
-    report = portfolio.check(kernel, options, engine=engine).report
+    report = engine_selection.check(kernel, options, engine=engine).report
     return next(each for each in report.properties if each.name == name)
 
 

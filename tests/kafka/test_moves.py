@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.traces.validation import Validation
+from assay.traces.result import Validation
 
 from .test_other_lines import CONTROLLER, answer, opens
 

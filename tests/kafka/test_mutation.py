@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from assay.checker.mutation.judge import Fate
-from assay.checker.mutation.mutant import mutants
+from assay.checker.mutation.mutants import mutants
 from assay.checker.options import SearchOptions
-from assay.checker.verdict import ExitCode
+from assay.checker.report import ExitCode
 from assay.cli.bundled import bundled_specs
-from assay.cli.mutate import run
 from assay.cli.settings import load
+from assay.cli.specs.mutate import run
 
 
 @dataclass(frozen=True)

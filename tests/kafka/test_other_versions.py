@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.choice import validated_by_choice
-from assay.traces.read import read_logs
-from assay.traces.validation import TraceVerdict
+from assay.traces.log_reader import read_logs
+from assay.traces.result import TraceVerdict
+from assay.traces.spec_selection import validated_by_choice
 
 from .recorded import RECORDINGS
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import invoke
-from assay.traces.events import Notice
-from assay.traces.overview import Overview, overview
-from assay.traces.read import LogReading, read_logs
+from assay.traces.diagnosis.node_settings import Overview, overview
+from assay.traces.event import Notice
+from assay.traces.log_reader import LogReading, read_logs
 
 from .recorded import unpack, validated_run
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from benchmarks.cuts import answer, cuts, lines
 
-from assay.traces.gaps import UNTOLD_BROKER
+from assay.traces.diagnosis.missing_logs import UNTOLD_BROKER
+from assay.traces.result import TraceVerdict
 from assay.traces.samples import unpack_sample
-from assay.traces.validation import TraceVerdict
 
 FOLDER = Path(__file__).resolve().parents[1] / "corpus" / "recordings"
 RECORDINGS = sorted(FOLDER.glob("[ABC]?.tar.xz"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.checker.verdict import ExitCode
+from assay.checker.report import ExitCode
 from assay.cli.main import invoke
 
 CONFLICT = (

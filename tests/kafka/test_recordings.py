@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.traces.events import Event
-from assay.traces.read import LogReading
-from assay.traces.validation import TraceVerdict
+from assay.traces.event import Event
+from assay.traces.log_reader import LogReading
+from assay.traces.result import TraceVerdict
 
 from .recorded import archive, elections, unpack, validate_paths, validated_run, zombies
 

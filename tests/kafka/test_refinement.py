@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 from tests.kafka.coverage import check_coverage_of_own_lines
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
 from assay.checker.options import SearchOptions
-from assay.checker.verdict import Outcome, PropertyResult, Report
+from assay.checker.report import Outcome, PropertyResult, Report
 from assay.cli.settings import load
 
 CONTROLLER = "refines kafka.controller"
@@ -87,7 +87,7 @@ LONG_WITHOUT = [
 def searched(spec: str, model: str, settings: dict[str, str], properties: tuple[str, ...]) -> Report:
     loaded = load(spec, model, settings)
     options = SearchOptions(properties=frozenset(properties), check_deadlock=False)
-    return portfolio.check(loaded.kernel, options, loaded.sources, "native").report
+    return engine_selection.check(loaded.kernel, options, loaded.sources, "native").report
 
 
 def refinements(report: Report) -> list[PropertyResult]:

@@ -15,10 +15,10 @@ from tests.kafka.coverage import check_coverage, check_outcomes
 from tests.kafka.ladder import LADDER as TABLE
 from tests.kafka.ladder import Rung
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
+from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import Engine
-from assay.checker.verdict import ExitCode, Outcome, PropertyResult, Report
+from assay.checker.report import ExitCode, Outcome, PropertyResult, Report
 from assay.cli.bundled import bundled_specs
 from assay.cli.settings import load
 
@@ -110,7 +110,7 @@ def searched(
 ) -> Report:
     loaded = load(f"kafka/replication/{spec}", model, settings or {})
     options = SearchOptions(properties=properties, keep_going=keep_going)
-    return portfolio.check(loaded.kernel, options, loaded.sources, engine).report
+    return engine_selection.check(loaded.kernel, options, loaded.sources, engine).report
 
 
 @cache

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from assay.cli.main import invoke
-from assay.traces.read import read_logs
-from assay.traces.redact import Redaction, redacted
+from assay.traces.diagnosis.redact import Redaction, redacted
+from assay.traces.log_reader import read_logs
 from assay.traces.samples import unpack_sample
-from assay.traces.window import known_ids, moment
+from assay.traces.scope import known_ids, moment
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.choice import validated_by_choice
-from assay.traces.read import LogReading, read_logs
-from assay.traces.validation import TraceVerdict, Validation
+from assay.traces.log_reader import LogReading, read_logs
+from assay.traces.result import TraceVerdict, Validation
+from assay.traces.spec_selection import validated_by_choice
 
 from .test_other_lines import CONTROLLER, opens
 

@@ -12,17 +12,17 @@ from tests.kafka.coverage import check_coverage, check_outcomes
 from tests.kafka.kraft import SPECS as PINNED_IN_TEST_KRAFT
 from tests.kafka.ladder import LADDER, Rung
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
+from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import Engine
-from assay.checker.verdict import ExitCode, Outcome, Report, Step, Trace
+from assay.checker.report import ExitCode, Outcome, Report, Step, Trace
 from assay.cli.bundled import SPECS as FOLDER
 from assay.cli.bundled import bundled_specs
 from assay.cli.main import invoke
 from assay.cli.settings import load
-from assay.grammar.kernel_types import BagType, MapType, SeqType, SetType
-from assay.grammar.parse import parse
-from assay.grammar.printer import format_module
+from assay.grammar.formatting.format import format_module
+from assay.grammar.kernel.types import BagType, MapType, SeqType, SetType
+from assay.grammar.parsing.parse import parse
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ QUICK_BY_REFERENCE = [
 
 def searched(spec: str, settings: dict[str, str], engine: Engine) -> Report:
     loaded = load(spec, None, settings)
-    return portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, engine).report
+    return engine_selection.check(loaded.kernel, SearchOptions(), loaded.sources, engine).report
 
 
 def counterexamples(report: Report) -> dict[str, Trace]:
@@ -245,7 +245,7 @@ def test_the_reference_engine_counts_the_same(size: Size) -> None:
 @pytest.mark.parametrize(("spec", "model", "distinct", "depth"), LARGER)
 def test_a_named_model_holds_with_its_number_of_states(spec: str, model: str, distinct: int, depth: int) -> None:
     loaded = load(spec, model, {})
-    report = portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
+    report = engine_selection.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
     assert (report.statistics.distinct, report.statistics.depth) == (distinct, depth)
     assert report.exit_code is ExitCode.OK
 

@@ -14,10 +14,10 @@ from benchmarks.pinned import measure  # noqa: E402  # the benchmarks lie beside
 from benchmarks.synthetic import generate, size_of  # noqa: E402  # the benchmarks lie beside the package
 
 from assay.grammar.load import bundled_specs, load_spec  # noqa: E402
-from assay.traces.join import Joiner  # noqa: E402
-from assay.traces.read import read_logs  # noqa: E402
+from assay.traces.log_reader import read_logs  # noqa: E402
+from assay.traces.result import TraceVerdict  # noqa: E402
+from assay.traces.slices.slice_validator import Joiner  # noqa: E402
 from assay.traces.validate import validate, validate_shared  # noqa: E402
-from assay.traces.validation import TraceVerdict  # noqa: E402
 
 
 def verdicts(folder: Path) -> dict[str, TraceVerdict]:

@@ -20,9 +20,9 @@ from benchmarks.traces.recorded import RUNS, events_of, of_version, reading, ret
 from benchmarks.traces.shared_witnesses import exercised_by_all, shared_witness
 from benchmarks.traces.witnesses import witness
 
-from assay.traces.retrial import Judgement
+from assay.traces.incremental.incremental_recheck import Judgement
+from assay.traces.result import TraceVerdict
 from assay.traces.validate import validate
-from assay.traces.validation import TraceVerdict
 
 SEED = 7
 

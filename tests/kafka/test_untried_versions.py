@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.traces.validation import TraceVerdict, Validation
+from assay.traces.result import TraceVerdict, Validation
 
 from .test_other_lines import CONTROLLER, RAFT, answer, is_alright, opens
 

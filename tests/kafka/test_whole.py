@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.answer import validated
-from assay.traces.choice import choose
-from assay.traces.conduct import Options
-from assay.traces.read import read_logs
-from assay.traces.validation import TraceVerdict
+from assay.traces.log_reader import read_logs
+from assay.traces.options import Options
+from assay.traces.result import TraceVerdict
+from assay.traces.scoped_validate import validated
+from assay.traces.spec_selection import choose
 
 from .recorded import archive
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.doctor import DEPENDENCIES
 from assay.cli.links import FOLDERS, broken_links
+from assay.cli.setup.doctor import DEPENDENCIES
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 LONGEST_FUNCTION = 60

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from assay.grammar import syntax as s
-from assay.grammar.parse_build_declarations import without_indentation
+from assay.grammar.parsing.build_declarations import without_indentation
 
 NAMES = ("a", "b", "Broker", "epoch_2", "xs", "File", "order", "events", "android", "ifx", "_p")
 

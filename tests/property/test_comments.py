@@ -7,8 +7,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.grammar.parse import parse
-from assay.grammar.printer import format_module
+from assay.grammar.formatting.format import format_module
+from assay.grammar.parsing.parse import parse
 
 CANONICAL = Path(__file__).parent.parent / "unit" / "grammar" / "goldens" / "canonical.assay"
 LINES = CANONICAL.read_text(encoding="utf-8").splitlines()

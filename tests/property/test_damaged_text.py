@@ -8,9 +8,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.grammar.parse import parse
-from assay.grammar.printer import format_module
-from assay.grammar.render import render
+from assay.grammar.diagnostics.render import render
+from assay.grammar.formatting.format import format_module
+from assay.grammar.parsing.parse import parse
 
 CANONICAL = Path(__file__).parent.parent / "unit" / "grammar" / "goldens" / "canonical.assay"
 PIECES = re.findall(r"\s+|\w+|\S", CANONICAL.read_text(encoding="utf-8"))

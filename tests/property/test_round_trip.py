@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
 
-from assay.grammar.parse import parse, parse_expression
-from assay.grammar.printer import format_expression, format_module
+from assay.grammar.formatting.format import format_expression, format_module
+from assay.grammar.parsing.parse import parse, parse_expression
 from assay.grammar.syntax import Expr, Module
 
 from .syntax_strategy import expressions, modules

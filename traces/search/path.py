@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.traces.order import Item
-from assay.traces.search.frontier import Cursors
-from assay.traces.search.model import Taken
+from assay.traces.observe.partial_order import Item
+from assay.traces.search.heads import Cursors
+from assay.traces.search.transition_system import Taken
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from typing import Any
 
 import click
 
-from assay.checker.itf import trace_to_itf
-from assay.checker.saved_trace import trace_to_json
-from assay.checker.verdict import ExitCode, Outcome, PropertyResult, Report, worst
-from assay.cli.files import write_result
-from assay.cli.output import complain, complain_about, say, say_json
-from assay.grammar.diagnostics import Diagnostic, Severity
+from assay.checker.report import ExitCode, Outcome, PropertyResult, Report, worst
+from assay.checker.saved_traces.itf import trace_to_itf
+from assay.checker.saved_traces.saved_trace import trace_to_json
+from assay.cli.terminal.files import write_result
+from assay.cli.terminal.output import complain, complain_about, say, say_json
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
 from assay.report.junit import junit_of_report

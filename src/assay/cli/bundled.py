@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, Span, SpecError
-from assay.grammar.suggest import did_you_mean
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Span, SpecError
+from assay.grammar.diagnostics.suggest import did_you_mean
 
 SPECS = Path(__file__).resolve().parent.parent / "spec"
 

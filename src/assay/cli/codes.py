@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.grammar.code import Code
-from assay.grammar.codes import CODES
+from assay.grammar.diagnostics.code import Code
+from assay.grammar.diagnostics.codes import CODES
 
 COMMAND_LINE = (
     Code(

@@ -10,29 +10,30 @@ from importlib import import_module
 import click
 
 from assay import __version__
-from assay.checker.verdict import ExitCode
-from assay.cli.output import complain, complain_about, say_json
-from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
+from assay.checker.report import ExitCode
+from assay.cli.terminal.output import complain, complain_about, say_json
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
+from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.load import UnusableSpecError
-from assay.grammar.suggest import did_you_mean
 from assay.report.diagnostics import error_object
 from assay.report.lines import Line, Tone
 
-COMMANDS = (
-    "check",
-    "prove",
-    "simulate",
-    "validate",
-    "coverage",
-    "replay",
-    "graph",
-    "mutate",
-    "export",
-    "fmt",
-    "demo",
-    "doctor",
-    "explain",
-)
+COMMANDS = {
+    "check": "specs",
+    "prove": "specs",
+    "simulate": "specs",
+    "validate": "logs",
+    "coverage": "logs",
+    "replay": "specs",
+    "graph": "specs",
+    "mutate": "specs",
+    "export": "specs",
+    "fmt": "specs",
+    "demo": "setup",
+    "doctor": "setup",
+    "explain": "setup",
+}
+"""Each command with the room that holds its module, in the order in which a person meets them."""
 
 
 class Commands(click.Group):
@@ -45,7 +46,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name."""
         if cmd_name in COMMANDS and cmd_name not in self.commands:
-            self.add_command(getattr(import_module(f"assay.cli.{cmd_name}"), cmd_name))
+            self.add_command(getattr(import_module(f"assay.cli.{COMMANDS[cmd_name]}.{cmd_name}"), cmd_name))
         return super().get_command(ctx, cmd_name)
 
     def resolve_command(

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from assay.cli.bundled import locate_spec
-from assay.grammar.diagnostics import NOWHERE, Diagnostic, SpecError
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
 from assay.grammar.load import Loaded, load_spec
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.grammar.diagnostics import Diagnostic, Note, Severity, Span
-from assay.grammar.render import render
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Note, Severity, Span
+from assay.grammar.diagnostics.render import render
 from assay.report.lines import clean, plural
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from assay.grammar.code import Code
+from assay.grammar.diagnostics.code import Code
 
 STAGES = {
     "0": "Syntax",
@@ -31,7 +31,7 @@ def errors_page(codes: Iterable[Code]) -> str:
 def _page(codes: list[Code]) -> Iterator[str]:
     yield "# Diagnostic codes"
     yield ""
-    yield "This page is made of the table in `grammar/codes.py` and `src/assay/cli/codes.py`; a test keeps it equal. `assay explain E003`"
+    yield "This page is made of the table in `grammar/diagnostics/codes.py` and `src/assay/cli/codes.py`; a test keeps it equal. `assay explain E003`"
     yield "shows one paragraph of it."
     stage = ""
     for code in codes:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree as Xml
 
-from assay.checker.verdict import Outcome, Report
+from assay.checker.report import Outcome, Report
 from assay.report.lines import clean
-from assay.report.text import property_lines
+from assay.report.specs.text import property_lines
 
 Status = Literal["passed", "failure", "error", "skipped"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
+from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import Progress, SearchOptions
-from assay.checker.portfolio import Engine
-from assay.checker.verdict import ExitCode, Outcome
+from assay.checker.report import ExitCode, Outcome
 from assay.grammar.load import load_text
 
 Run = Callable[..., Any]
@@ -327,6 +327,6 @@ def test_a_quantifier_over_much_heeds_an_interruption(engine: Engine, condition:
     """
     asked = iter(range(10**9))
     options = SearchOptions(interrupted=lambda: next(asked) > 5)
-    report = portfolio.check(load_text(dedent(text)).kernel, options, engine=engine, cache=tmp_path).report
+    report = engine_selection.check(load_text(dedent(text)).kernel, options, engine=engine, cache=tmp_path).report
     assert report.interrupted
     assert report.exit_code is ExitCode.INTERRUPTED

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.checker.explain import what_changed
-from assay.checker.verdict import Outcome
+from assay.checker.report import Outcome
 
 Run = Callable[..., Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.checker.print_kernel import expression_text, print_expression, span_text
-from assay.grammar.diagnostics import NOWHERE, Span
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 
 Load = Callable[..., Any]
 

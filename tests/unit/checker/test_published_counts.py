@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.checker import portfolio
-from assay.checker.check import check
+from assay.checker.engines import engine_selection
 from assay.checker.options import SearchOptions
-from assay.checker.verdict import Outcome
+from assay.checker.report import Outcome
+from assay.checker.report_assembly import check
 from assay.grammar.load import load_spec
 
 PUBLISHED = [
@@ -55,7 +55,7 @@ def test_a_spec_written_after_a_published_one_has_as_many_states(
     checkout: Path, name: str, distinct: int, depth: int
 ) -> None:
     loaded = load_spec(checkout / "tests" / "corpus" / "published" / f"{name}.assay")
-    report = portfolio.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
+    report = engine_selection.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
     assert (report.statistics.distinct, report.statistics.depth) == (distinct, depth)
     assert {each.outcome for each in report.properties} == {Outcome.HOLDS}
 

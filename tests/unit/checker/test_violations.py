@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from assay.checker.engines.engine_selection import Engine, check
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import Engine, check
-from assay.checker.reference.smaller import actor, changes
-from assay.checker.verdict import PropertyResult, Report
+from assay.checker.reference.reorder_trace import actor, changes
+from assay.checker.report import PropertyResult, Report
 from assay.grammar.load import load_text
 
 NODES = """

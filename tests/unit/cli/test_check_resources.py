@@ -9,8 +9,8 @@ import click
 import pytest
 
 from assay.checker.options import Progress
-from assay.cli.progress import progress_text
-from assay.cli.size import size_in_bytes
+from assay.cli.terminal.parse_size import size_in_bytes
+from assay.cli.terminal.progress import progress_text
 
 
 def test_a_stopped_search_names_the_command_that_goes_on(assay: Any) -> None:

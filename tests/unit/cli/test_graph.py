@@ -99,7 +99,7 @@ def test_a_question_that_makes_no_sense_is_refused(assay: Any, arguments: tuple[
 def test_too_large_a_drawing_is_refused_and_the_summary_still_told(
     assay: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("assay.cli.graph.MOST_DRAWN", 3)
+    monkeypatch.setattr("assay.cli.specs.graph.MOST_DRAWN", 3)
     ran = assay("graph", "counter.assay", "--out", str(tmp_path / "large.svg"))
     assert ran.code == 2
     assert "E860" in ran.err

@@ -14,9 +14,9 @@ import click
 import pytest
 
 import assay.cli.main as program
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
 from assay.cli.codes import ALL_CODES
-from assay.cli.interrupt import stoppable
+from assay.cli.terminal.interrupt import stoppable
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -26,7 +26,7 @@ def broken(*_: object, **__: object) -> None:
 
 
 def test_an_unexpected_exception_exits_70_without_a_traceback(assay: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(portfolio, "check", broken)
+    monkeypatch.setattr(engine_selection, "check", broken)
     ran = assay("check", "counter.assay", "--json")
     assert ran.code == 70
     assert ran.json["verdict"] == "internal error"
@@ -45,7 +45,7 @@ def test_a_second_interruption_exits_130(assay: Any, monkeypatch: pytest.MonkeyP
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(portfolio, "check", interrupted)
+    monkeypatch.setattr(engine_selection, "check", interrupted)
     ran = assay("check", "counter.assay", "--json")
     assert (ran.code, ran.json["verdict"]) == (130, "interrupted")
 
@@ -58,8 +58,8 @@ def test_the_first_interruption_ends_the_search_with_what_was_reached(
         os.kill(os.getpid(), signal.SIGINT)
         return original(kernel, options, sources, "reference")
 
-    original = portfolio.check
-    monkeypatch.setattr(portfolio, "check", check)
+    original = engine_selection.check
+    monkeypatch.setattr(engine_selection, "check", check)
     ran = assay("check", "counter.assay", "--json")
     assert (ran.code, ran.json["verdict"]) == (130, "interrupted")
     assert "interrupted" in ran.json["stopped"]
@@ -73,8 +73,8 @@ def test_an_interruption_while_code_is_made_is_heeded_before_the_first_step(
         os.kill(os.getpid(), signal.SIGINT)
         return original(*arguments)
 
-    original = portfolio.compile_kernel
-    monkeypatch.setattr(portfolio, "compile_kernel", compile_kernel)
+    original = engine_selection.compile_kernel
+    monkeypatch.setattr(engine_selection, "compile_kernel", compile_kernel)
     ran = assay("check", "counter.assay", "--json", "--engine", "native")
     assert (ran.code, ran.json["verdict"]) == (130, "interrupted")
     assert ran.json["states"]["distinct"] == 0
@@ -166,7 +166,7 @@ def test_doctor_finds_what_it_needs(assay: Any) -> None:
 
 
 def test_doctor_exits_3_where_a_dependency_is_missing(assay: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.cli.doctor.DEPENDENCIES", ("no-such-distribution",))
+    monkeypatch.setattr("assay.cli.setup.doctor.DEPENDENCIES", ("no-such-distribution",))
     ran = assay("doctor")
     assert ran.code == 3
     assert "MISSING no-such-distribution" in ran.out
@@ -175,8 +175,8 @@ def test_doctor_exits_3_where_a_dependency_is_missing(assay: Any, monkeypatch: p
 STUCK = """
 import os, signal, sys, threading
 import numpy as np
-from assay.checker.array_code.array_function import ArrayFunction
-from assay.cli import interrupt
+from assay.checker.jit.jit_function import ArrayFunction
+from assay.cli.terminal import interrupt
 
 @ArrayFunction
 def spin(words):

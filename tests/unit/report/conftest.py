@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from assay.checker.verdict import Coverage, PropertyResult, Report, State, Statistics, Step, Trace
-from assay.grammar import kernel_types as t
-from assay.grammar.diagnostics import Span
+from assay.checker.report import Coverage, PropertyResult, Report, State, Statistics, Step, Trace
+from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel import (
     Action,
     Assign,
@@ -23,6 +22,7 @@ from assay.grammar.kernel import (
     atom_domain,
     true,
 )
+from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, Value, VariantValue
 
 BROKER = t.Sort("Broker", ("b1", "b2"), symmetric=True)

@@ -6,7 +6,7 @@ import pytest
 
 from assay.grammar.load import load_text
 from assay.grammar.values import FrozenMap
-from assay.report.changes import change_lines
+from assay.report.specs.changes import change_lines
 
 KERNEL = load_text(
     """

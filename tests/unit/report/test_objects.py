@@ -6,13 +6,13 @@ import json
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-from assay.checker.verdict import Outcome, PropertyResult
-from assay.grammar import kernel_types as t
-from assay.grammar.diagnostics import NOWHERE, Diagnostic, Note, Span
+from assay.checker.report import Outcome, PropertyResult
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Span
+from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom
-from assay.report.check_object import report_object
 from assay.report.diagnostics import diagnostics_text, error_object
 from assay.report.junit import Case, junit, junit_of_report
+from assay.report.specs.check_object import report_object
 
 PLACE = Span("lamp.assay", 2, 5, 2, 9)
 SORT = t.Sort("Broker", ("b1", "b2"), symmetric=False)

@@ -8,10 +8,10 @@ from typing import Any
 from tests.measuring import measured
 
 from assay.grammar.load import load_text
-from assay.report.impact import impact_lines, impact_object
-from assay.report.story import story_lines, story_object
-from assay.traces.events import Event, LogRecord, Place, ProcessRun
-from assay.traces.validation import Validation
+from assay.report.logs.impact import impact_lines, impact_object
+from assay.report.logs.story import story_lines, story_object
+from assay.traces.event import Event, LogRecord, Place, ProcessRun
+from assay.traces.result import Validation
 
 DOORS = """\
 module doors

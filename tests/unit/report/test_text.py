@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.checker.verdict import (
+from assay.checker.report import (
     ActionCoverage,
     Atomic,
     BlockedAction,
@@ -16,8 +16,8 @@ from assay.checker.verdict import (
     PropertyResult,
     Report,
 )
-from assay.grammar.diagnostics import Span
-from assay.report.text import report_lines
+from assay.grammar.diagnostics.diagnostic import Span
+from assay.report.specs.text import report_lines
 
 PLACE = Span("lamp.assay", 12, 5, 12, 20)
 

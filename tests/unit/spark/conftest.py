@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from assay.spark.session import session
-from assay.spark.standalone import Standalone, standalone
+from assay.spark.session.local_cluster import Standalone, standalone
+from assay.spark.session.session import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from assay.cli.settings import load
-from assay.report.validation_object import validation_object
-from assay.spark.logs.validation import ClusterAnswer
-from assay.traces.answer import validated
-from assay.traces.conduct import DEFAULT_OPTIONS
-from assay.traces.overview import overview
-from assay.traces.read import read_logs
+from assay.report.logs.validation_object import validation_object
+from assay.spark.logs.validate import ClusterAnswer
+from assay.traces.diagnosis.node_settings import overview
+from assay.traces.log_reader import read_logs
+from assay.traces.options import DEFAULT_OPTIONS
+from assay.traces.scoped_validate import validated
 
 LOADED = load("kafka/cluster", None, {})
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from benchmarks.faults import facts
 
-from assay.checker.explicit.check import check
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.engines.native_engine import check
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel
-from assay.cli.check import check as check_command
-from assay.grammar.diagnostics import SpecError
+from assay.cli.specs.check import check as check_command
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import load_text
-from assay.spark import fit
-from assay.spark.cluster import Choice, ClusterOptions
 from assay.spark.exploration import explore
+from assay.spark.session.options import Choice, ClusterOptions
+from assay.spark.tasks import preflight
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,7 +75,7 @@ def test_more_tasks_than_owners_are_refused(spark: SparkSession) -> None:
 
 @pytest.mark.spark
 def test_executors_with_another_version_are_refused(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fit, "versions", lambda: {"assay": "0.0.1", "python": "3.9", "formats": [0, 0, 0]})
+    monkeypatch.setattr(preflight, "versions", lambda: {"assay": "0.0.1", "python": "3.9", "formats": [0, 0, 0]})
     with pytest.raises(SpecError) as problem:
         explore(spark, load_text(GRID).kernel, cluster=ClusterOptions(2))
     assert code(problem) == "E833"

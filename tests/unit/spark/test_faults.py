@@ -11,7 +11,7 @@ import pytest
 from benchmarks.faults import FAULTS, FEW, SETTINGS, Fault, Range, kernel_of, ready
 from pyspark import SparkContext
 
-from assay.spark.standalone import Standalone
+from assay.spark.session.local_cluster import Standalone
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.grammar.load import Loaded, load_text
-from assay.traces.events import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
 
 ELECTION = """\
 module election

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from assay.grammar.load import Loaded
-from assay.report.validation_text import validation_lines
-from assay.traces.events import Event
+from assay.report.logs.validation_text import validation_lines
+from assay.traces.event import Event
+from assay.traces.result import SliceResult, TraceVerdict
+from assay.traces.scope import by_cause, cause_id, finding_id
 from assay.traces.validate import validate
-from assay.traces.validation import SliceResult, TraceVerdict
-from assay.traces.window import by_cause, cause_id, finding_id
 
 Line = Callable[..., Event]
 

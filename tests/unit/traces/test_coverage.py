@@ -9,7 +9,7 @@ import pytest
 
 from assay.grammar.load import Loaded
 from assay.traces.coverage import UnfitCoverageError, all_guards, as_text, coverage_of, from_text, merged, unseen
-from assay.traces.events import Event
+from assay.traces.event import Event
 from assay.traces.validate import validate
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from assay.grammar.load import Loaded, load_text
-from assay.traces.conduct import NEAR
-from assay.traces.read import read_logs
+from assay.traces.log_reader import read_logs
+from assay.traces.result import TraceVerdict
+from assay.traces.search.driver import NEAR
 from assay.traces.validate import check, validate
-from assay.traces.validation import TraceVerdict
 
 SPEC = """\
 module eras

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from assay.grammar.load import load_text
+from assay.traces.result import TraceVerdict, Violation
 from assay.traces.validate import validate
-from assay.traces.validation import TraceVerdict, Violation
 
 TILL = """\
 module till

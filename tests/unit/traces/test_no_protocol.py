@@ -12,13 +12,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 WORDS = {"leader", "leaders", "isr", "controller", "controllers", "epoch", "epochs"}
 TEXTS_OF_LINES = {
-    ("traces/redact.py", "/controller"),  # ZooKeeper's own paths, which tell nothing of a user
-    ("traces/redact.py", "/isr_change"),
+    ("traces/diagnosis/redact.py", "/controller"),  # ZooKeeper's own paths, which tell nothing of a user
+    ("traces/diagnosis/redact.py", "/isr_change"),
 }
 READERS_OF_ONE_FORMAT = {
-    "traces/paste.py",  # a pattern of the names of loggers
-    "traces/readers/json_lines.py",  # log4j's name of the seconds since 1970
-    "traces/readers/metadata_dump.py",  # a dump names a batch's epoch as it names its offset
+    "traces/input/lines/pasted_lines.py",  # a pattern of the names of loggers
+    "traces/input/lines/json_log_lines.py",  # log4j's name of the seconds since 1970
+    "traces/input/kraft_metadata_dump.py",  # a dump names a batch's epoch as it names its offset
 }
 FILES = sorted(path for folder in ("traces", "spark") for path in (ROOT / folder).rglob("*.py"))
 

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from assay.grammar.load import load_text
-from assay.traces.read import read_logs
+from assay.traces.log_reader import read_logs
+from assay.traces.result import TraceVerdict
 from assay.traces.validate import validate
-from assay.traces.validation import TraceVerdict
 
 SPEC = """\
 module small

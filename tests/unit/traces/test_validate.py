@@ -7,15 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from assay.grammar.diagnostics import SpecError
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import Loaded
-from assay.traces import retrial
-from assay.traces.conduct import Conclusion, Options, conclude
-from assay.traces.events import Event, Field
-from assay.traces.search.explore import Search
+from assay.traces.event import Event, Field
+from assay.traces.incremental import incremental_recheck
+from assay.traces.options import Options
+from assay.traces.result import TraceVerdict, Validation
+from assay.traces.search.dfs import Search
+from assay.traces.search.driver import Conclusion, conclude
 from assay.traces.search.path import Path
 from assay.traces.validate import check, validate
-from assay.traces.validation import TraceVerdict, Validation
 
 Election = Callable[..., Loaded]
 Line = Callable[..., Event]
@@ -344,6 +345,6 @@ def test_a_mutant_of_a_restatement_is_compared_in_as_few_lines_as_the_log(
         compared.append(len(search.frontier.order.items))
         return conclude(search, beginnings, options)
 
-    monkeypatch.setattr(retrial, "conclude", counting)
+    monkeypatch.setattr(incremental_recheck, "conclude", counting)
     assert asked.judge({id(original): (changed,)}).verdict is TraceVerdict.INCONSISTENT
     assert compared == [len(asked.search.frontier.order.items) + 1]

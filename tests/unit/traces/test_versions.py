@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from assay.grammar.load import load_text
-from assay.traces.conduct import Options
-from assay.traces.events import Event
+from assay.traces.event import Event
+from assay.traces.options import Options
+from assay.traces.result import TraceVerdict
 from assay.traces.validate import validate
-from assay.traces.validation import TraceVerdict
 
 LAMP = """\
 module lamp

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.checker.explicit.machine import Compiled
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec, load_text
 

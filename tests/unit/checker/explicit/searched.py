@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assay.checker.verdict import Report
+from assay.checker.report import Report
 
 GRID = """\
 module grid

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from assay.checker.explicit import levels
-from assay.checker.explicit.check import check
-from assay.checker.explicit.level_file import CHUNK
-from assay.checker.explicit.machine import Compiled
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.engines.native_engine import check
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.store import levels
+from assay.checker.explicit.store.level_file import CHUNK
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import compile_kernel
-from assay.checker.verdict import Outcome, Report
-from assay.grammar.diagnostics import SpecError
+from assay.checker.report import Outcome, Report
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel
 
 from .searched import GRID, answer
@@ -60,7 +60,7 @@ def snapshots(folder: Path, into: Path, every: int, monkeypatch: pytest.MonkeyPa
 def test_any_moment_is_good_for_going_on(
     grid: tuple[Kernel, Compiled], tmp_path: Path, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("levels", "rounds", "checkpoint", "level_file"):
+    for module in ("store.levels", "expansion.parallel_round", "checkpoint", "store.level_file"):
         monkeypatch.setattr(f"assay.checker.explicit.{module}.CHUNK", chunk)
     expected = answer(check(*grid, SearchOptions()))
     folder, copies = tmp_path / "kept", tmp_path / "copies"
@@ -102,8 +102,8 @@ def test_keys_change_as_states_become_many(
     grid: tuple[Kernel, Compiled], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = check(*grid, SearchOptions())
-    monkeypatch.setattr("assay.checker.explicit.seen.EXACT_BYTES", 16_000)
-    monkeypatch.setattr("assay.checker.explicit.seen.NARROW_LIMIT", 5_000)
+    monkeypatch.setattr("assay.checker.explicit.visited_set.EXACT_BYTES", 16_000)
+    monkeypatch.setattr("assay.checker.explicit.visited_set.NARROW_LIMIT", 5_000)
     report = check(*grid, SearchOptions(checkpoint=tmp_path / "kept", max_depth=24))
     assert '"keys": "128"' in (tmp_path / "kept" / "checkpoint.json").read_text()
     report = go_on(grid, tmp_path / "kept")
@@ -117,7 +117,7 @@ def test_large_levels_go_to_files_which_are_gone_at_the_end(
 ) -> None:
     plain = check(*grid, SearchOptions())
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("assay.checker.explicit.levels.Levels.__init__.__defaults__", (4096, None, levels.WHOLE))
+    monkeypatch.setattr("assay.checker.explicit.store.levels.Levels.__init__.__defaults__", (4096, None, levels.WHOLE))
     seen: set[Path] = set()
     report = check(*grid, SearchOptions(progress=lambda _: seen.update(tmp_path.glob("assay-*/level-*"))))
     assert answer(report) == answer(plain)

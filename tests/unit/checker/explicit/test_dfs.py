@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.checker.engines.engine_selection import check
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import check
-from assay.checker.verdict import Outcome, Report
+from assay.checker.report import Outcome, Report
 from assay.cli.bundled import locate_spec
-from assay.grammar.diagnostics import SpecError
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec, load_text
 

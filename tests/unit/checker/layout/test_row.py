@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.checker.layout.encode import UnfitError, encode
-from assay.checker.layout.plan import shape_of
 from assay.checker.layout.row import row_layout
+from assay.checker.layout.shape_of_type import shape_of
 from assay.grammar import kernel as k
-from assay.grammar import kernel_types as t
-from assay.grammar.diagnostics import SpecError
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 
 NODES = t.Sort("Node", ("n1", "n2", "n3"), symmetric=False)

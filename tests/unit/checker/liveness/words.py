@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from assay.checker.liveness.formula import (
+from assay.checker.liveness.nnf import (
     And,
     Formula,
     Literal,

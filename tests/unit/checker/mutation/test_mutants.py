@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay.checker.mutation.mutant import Mutant, mutants, mutated
+from assay.checker.mutation.mutants import Mutant, mutants, mutated
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded, load_text
 

@@ -6,17 +6,17 @@ from textwrap import dedent
 
 import pytest
 
-from assay.checker import portfolio
+from assay.checker.engines import engine_selection
+from assay.checker.engines.engine_selection import Engine, compile_kernel
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import Engine, compile_kernel
-from assay.checker.replay import replay
-from assay.checker.saved_trace import trace_from_json, trace_to_json
+from assay.checker.report import ExitCode, Outcome, PropertyResult, Report
+from assay.checker.saved_traces.replay import replay
+from assay.checker.saved_traces.saved_trace import trace_from_json, trace_to_json
+from assay.checker.simulate.random_walks import Walks
 from assay.checker.simulate.simulate import simulate
-from assay.checker.simulate.simulation import Walks
-from assay.checker.verdict import ExitCode, Outcome, PropertyResult, Report
 from assay.grammar.load import Loaded, UnusableSpecError, load_text
-from assay.report.check_object import report_object
-from assay.report.text import report_lines
+from assay.report.specs.check_object import report_object
+from assay.report.specs.text import report_lines
 
 CLOCK = """
 module clock
@@ -72,7 +72,7 @@ def loaded(*lines: str, start: str = "0", **overrides: str) -> Loaded:
 
 
 def report(spec: Loaded, engine: Engine, **options: object) -> Report:
-    return portfolio.check(spec.kernel, SearchOptions(**options), spec.sources, engine).report  # type: ignore[arg-type]
+    return engine_selection.check(spec.kernel, SearchOptions(**options), spec.sources, engine).report  # type: ignore[arg-type]
 
 
 def refinement(spec: Loaded, engine: Engine, **options: object) -> PropertyResult:

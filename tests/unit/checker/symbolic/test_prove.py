@@ -6,20 +6,20 @@ from collections.abc import Callable
 
 import pytest
 
-from assay.checker.check import check
 from assay.checker.options import SearchOptions
-from assay.checker.symbolic.any_size import prove_any
-from assay.checker.symbolic.ask_inductive import ask_inductive
-from assay.checker.symbolic.bmc import check as bmc
-from assay.checker.symbolic.proof import Proofs
+from assay.checker.report import Outcome, Report
+from assay.checker.report_assembly import check
+from assay.checker.symbolic.bounded.bmc import check as bmc
+from assay.checker.symbolic.certificate.proof import Proofs
+from assay.checker.symbolic.induction.ask_inductive import ask_inductive
+from assay.checker.symbolic.parametric.prove import prove_any
 from assay.checker.symbolic.prove import Method, prove
-from assay.checker.verdict import Outcome, Report
 from assay.cli.bundled import locate_spec
-from assay.grammar.diagnostics import Diagnostics, SpecError
+from assay.grammar.diagnostics.diagnostic import Diagnostics, SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import Loaded, load_spec, load_text
-from assay.grammar.read import read_text
-from assay.report.proof import lemma_name
+from assay.grammar.parsing.read_file import read_text
+from assay.report.specs.proof import lemma_name
 
 CONTROLLER = "kafka/controller"
 ONE = "one_controller_per_epoch"

@@ -9,16 +9,16 @@ from textwrap import dedent
 
 import pytest
 
-from assay.checker.evaluate.model import Model, outcomes
-from assay.checker.evaluate.outcome import Successor
+from assay.checker.engines.engine_selection import Engine, check
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.options import SearchOptions
-from assay.checker.portfolio import Engine, check
-from assay.checker.symmetry.group import Group, plain_changes
+from assay.checker.report import Outcome, Report
 from assay.checker.symmetry.reduction import LARGEST, reduction_of
-from assay.checker.verdict import Outcome, Report
+from assay.checker.symmetry_group import Group, plain_changes
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics import SpecError
-from assay.grammar.kernel_types import Sort
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.kernel.types import Sort
 from assay.grammar.load import load_spec, load_text
 
 ON = SearchOptions(symmetry=True)

@@ -7,11 +7,25 @@ from dataclasses import dataclass, field
 import pytest
 
 from assay.grammar import kernel
-from assay.grammar.diagnostics import Diagnostics, Span
-from assay.grammar.elaborate.context import Fresh
-from assay.grammar.elaborate.expressions import elaborate_expression
-from assay.grammar.elaborate.types import elaborate_type
-from assay.grammar.kernel_types import (
+from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
+from assay.grammar.elaborate.expressions.dispatch import elaborate_expression
+from assay.grammar.elaborate.modules.type_declarations import elaborate_type
+from assay.grammar.elaborate.scopes.context import Fresh
+from assay.grammar.elaborate.scopes.scope import (
+    ActionEntity,
+    ArrayEntity,
+    AtomEntity,
+    Entity,
+    FunctionEntity,
+    ModuleEntity,
+    Scope,
+    SortEntity,
+    StateEntity,
+    TypeEntity,
+    ValueEntity,
+    VariantEntity,
+)
+from assay.grammar.kernel.types import (
     BOOL,
     AtomType,
     BagType,
@@ -27,21 +41,7 @@ from assay.grammar.kernel_types import (
     Type,
     VariantType,
 )
-from assay.grammar.parse import parse, parse_expression
-from assay.grammar.scope import (
-    ActionEntity,
-    ArrayEntity,
-    AtomEntity,
-    Entity,
-    FunctionEntity,
-    ModuleEntity,
-    Scope,
-    SortEntity,
-    StateEntity,
-    TypeEntity,
-    ValueEntity,
-    VariantEntity,
-)
+from assay.grammar.parsing.parse import parse, parse_expression
 from assay.grammar.syntax import Def, Expr, TypeAlias, TypeExpr
 from assay.grammar.values import Atom
 

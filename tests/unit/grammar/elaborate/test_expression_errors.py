@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from assay.grammar.codes_expressions import NAMES, TYPES
+from assay.grammar.diagnostics.codes_expressions import NAMES, TYPES
 
 if TYPE_CHECKING:
     from tests.unit.grammar.elaborate.conftest import World

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from assay.grammar import kernel
-from assay.grammar.elaborate.type_relations import type_text
-from assay.grammar.elaborate.walk import nodes
+from assay.grammar.elaborate.scopes.rewrite import nodes
+from assay.grammar.elaborate.scopes.type_relations import type_text
 
 if TYPE_CHECKING:
     from tests.unit.grammar.elaborate.conftest import World

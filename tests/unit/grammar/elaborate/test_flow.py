@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from assay.grammar import kernel
-from assay.grammar.diagnostics import Diagnostics
-from assay.grammar.elaborate.context import Fresh
-from assay.grammar.elaborate.expressions import elaborate_condition
-from assay.grammar.elaborate.walk import bound_names, nodes
-from assay.grammar.kernel_types import BOOL
+from assay.grammar.diagnostics.diagnostic import Diagnostics
+from assay.grammar.elaborate.expressions.dispatch import elaborate_condition
+from assay.grammar.elaborate.scopes.context import Fresh
+from assay.grammar.elaborate.scopes.rewrite import bound_names, nodes
+from assay.grammar.kernel.types import BOOL
 
 if TYPE_CHECKING:
     from tests.unit.grammar.elaborate.conftest import World

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from assay.grammar import kernel
-from assay.grammar.diagnostics import Span
-from assay.grammar.elaborate.context import Fresh
-from assay.grammar.elaborate.expressions import (
+from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.elaborate.expressions.dispatch import (
     action_reference,
     as_place,
     check_definition,
@@ -17,9 +16,10 @@ from assay.grammar.elaborate.expressions import (
     elaborate_domain,
     elaborate_expression,
 )
-from assay.grammar.elaborate.walk import nodes
-from assay.grammar.kernel_types import INT, RangeType, SetType
-from assay.grammar.scope import FunctionEntity, ValueEntity
+from assay.grammar.elaborate.scopes.context import Fresh
+from assay.grammar.elaborate.scopes.rewrite import nodes
+from assay.grammar.elaborate.scopes.scope import FunctionEntity, ValueEntity
+from assay.grammar.kernel.types import INT, RangeType, SetType
 
 if TYPE_CHECKING:
     from tests.unit.grammar.elaborate.conftest import World

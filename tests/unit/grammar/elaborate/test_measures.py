@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.grammar.diagnostics import SpecError
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import load_text
 
 LAMPS = """\

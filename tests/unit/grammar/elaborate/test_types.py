@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from assay.grammar.diagnostics import Span
-from assay.grammar.elaborate.cardinality import LIMIT, cardinality
-from assay.grammar.elaborate.type_relations import join, type_text
-from assay.grammar.elaborate.types import check_storable
-from assay.grammar.kernel_types import INT, OptionType, RangeType, SetType
+from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.elaborate.modules.type_declarations import check_storable
+from assay.grammar.elaborate.scopes.type_relations import join, type_text
+from assay.grammar.elaborate.types.cardinality import LIMIT, cardinality
+from assay.grammar.kernel.types import INT, OptionType, RangeType, SetType
 
 if TYPE_CHECKING:
     from tests.unit.grammar.elaborate.conftest import World

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.checker.evaluate.model import Model
+from assay.checker.interpreter.compiled_model import Model
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search
 from assay.grammar.kernel import Kernel

@@ -8,7 +8,7 @@ import pytest
 
 from assay.checker.reference.bfs import Search
 from assay.grammar import kernel
-from assay.grammar.kernel_types import RangeType, SetType
+from assay.grammar.kernel.types import RangeType, SetType
 from assay.grammar.load import UnusableSpecError, load_text
 
 KernelOf = Callable[..., kernel.Kernel]

@@ -8,7 +8,7 @@ import pytest
 
 from assay.checker.reference.bfs import Search
 from assay.grammar import kernel
-from assay.grammar.kernel_types import AtomType, MapType, RangeType
+from assay.grammar.kernel.types import AtomType, MapType, RangeType
 from assay.grammar.values import Atom
 
 KernelOf = Callable[..., kernel.Kernel]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from assay.grammar.kernel import BoundParameter, Kernel
-from assay.grammar.kernel_types import Sort
+from assay.grammar.kernel.types import Sort
 from assay.grammar.load import UnusableSpecError, load_text, log_kernel
 from assay.grammar.values import Atom
 

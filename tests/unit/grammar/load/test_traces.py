@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from assay.grammar import kernel
-from assay.grammar.diagnostics import SpecError
-from assay.grammar.kernel_types import AtomType, RangeType
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.kernel.types import AtomType, RangeType
 from assay.grammar.load import load_text
 
 KernelOf = Callable[..., kernel.Kernel]

@@ -1,0 +1,1 @@
+"""Which engine checks a kernel; the race of engines; the native entry."""

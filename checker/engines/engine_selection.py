@@ -1,0 +1,240 @@
+"""The engines together: which one answers, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from assay.checker import report_assembly as reference
+from assay.checker.engines import native_engine as explicit
+from assay.checker.engines.race import race
+from assay.checker.explicit.expansion.compiled_interface import Behaviours, Compiled
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.layout.row import LAYOUT_VERSION
+from assay.checker.liveness.fairness_events import split
+from assay.checker.liveness.plan import plan as temporal_plan
+from assay.checker.native.functions.compile import Machine
+from assay.checker.native.functions.program import Program, behaviours, program
+from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.options import SearchOptions
+from assay.checker.print_kernel import Sources
+from assay.checker.reference.property_monitor import DEADLOCK
+from assay.checker.report import Report
+from assay.checker.symmetry.reduction import reduction_of
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
+from assay.grammar.kernel import Kernel
+
+if TYPE_CHECKING:
+    from assay.checker.symbolic.certificate.proof import Proofs
+    from assay.checker.symbolic.prove import Method
+
+Engine = Literal["auto", "reference", "native", "bmc", "prove", "race"]
+DEEPEST = 1_000
+"""How many levels the bounded search of a race looks at if nobody says how many."""
+CONFIRMING_STATES = 1_000_000
+"""How many states are searched to confirm a proof that the second encoding cannot confirm."""
+NATIVE_ONLY = "E823"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A report, and what kept the native engine from giving it, if something did."""
+
+    report: Report
+    declined: Diagnostic | None = None
+
+
+def check(
+    kernel: Kernel,
+    options: SearchOptions | None = None,
+    sources: Sources | None = None,
+    engine: Engine = "auto",
+    cache: Path | None = None,
+) -> Answer:
+    """Check with an engine; ``auto`` is the native one if every construct compiles, else the reference one.
+
+    Raises ``SpecError`` if the engine that was asked for by name does not support a construct, or as the reference engine does, also where a
+    symmetry was asked for that does not hold.
+    """
+    chosen = options or SearchOptions()
+    if engine in ("bmc", "prove"):
+        reference.refuse_unknown_names(kernel, chosen)
+        _refuse_options(chosen, engine, (), {"a symmetry": chosen.symmetry, "an order": chosen.order == "dfs"})
+        if engine == "prove":
+            return Answer(prove(kernel, chosen, sources, cache).report)
+        return Answer(_bounded(kernel, chosen, sources))
+    if engine == "race":
+        _refuse_options(
+            chosen,
+            engine,
+            (),
+            {
+                "a symmetry": chosen.symmetry,
+                "an order": chosen.order == "dfs",
+                "going on after a violation": chosen.keep_going,
+            },
+        )
+        with deep_recursion(kernel):
+            return _race(kernel, chosen, sources, cache)
+    if chosen.order == "dfs":
+        _refuse_for_depth_first(chosen)
+    compiled, declined = compile_or_decline(kernel, chosen, engine, cache, temporal=chosen.order == "bfs")
+    if compiled is None:
+        return Answer(reference.check(kernel, chosen, sources), declined)
+    return Answer(explicit.check(kernel, compiled, chosen, sources))
+
+
+def _bounded(kernel: Kernel, options: SearchOptions, sources: Sources | None) -> Report:
+    from assay.checker.symbolic.bounded import bmc  # noqa: PLC0415 - a tenth of a second, for who asks a solver
+
+    return bmc.check(kernel, options, sources)
+
+
+def _race(kernel: Kernel, options: SearchOptions, sources: Sources | None, cache: Path | None) -> Answer:
+    """The engine that ``auto`` chooses and bounded search side by side."""
+    compiled, declined = compile_or_decline(kernel, options, "auto", cache, temporal=True)
+
+    def explicit_search(wanted: SearchOptions) -> Report:
+        if compiled is None:
+            return reference.check(kernel, wanted, sources)
+        return explicit.check(kernel, compiled, wanted, sources)
+
+    def bounded_search(wanted: SearchOptions) -> Report:
+        # Without a depth it goes as deep as it comes until the other engine has ended.
+        limits = replace(wanted, max_states=None, max_depth=wanted.max_depth or DEEPEST)
+        return _bounded(kernel, limits, sources)
+
+    return Answer(race(explicit_search, bounded_search, options), declined)
+
+
+def compile_or_decline(
+    kernel: Kernel, options: SearchOptions, engine: Engine, cache: Path | None = None, *, temporal: bool = False
+) -> tuple[Compiled | None, Diagnostic | None]:
+    """The compiled code that an engine runs; without it the reference engine runs, because it was asked for or for the reason given.
+
+    With ``temporal`` there is code for temporal properties too.
+
+    Raises ``SpecError`` as ``check`` does.
+    """
+    reference.refuse_unknown_names(kernel, options)
+    reduction_of(kernel, options)
+    if engine == "reference":
+        _refuse_options(options, "reference", ())
+        return None, None
+    try:
+        with deep_recursion(kernel):
+            code = compile_kernel(kernel, options, cache)
+            return (with_behaviours(kernel, code, options, cache) if temporal else code), None
+    except UnsupportedError as error:
+        declined: tuple[Diagnostic, ...] = (error.diagnostic,)
+    except SpecError as error:
+        declined = error.diagnostics
+    if engine == "native":
+        raise SpecError(declined)
+    _refuse_options(options, "reference", declined)
+    return None, declined[0]
+
+
+def _refuse_options(
+    options: SearchOptions, engine: str, declined: tuple[Diagnostic, ...], more: Mapping[str, bool] | None = None
+) -> None:
+    """Raise ``SpecError`` if something was asked for that this engine does not do: what the native one alone does, and ``more``."""
+    asked = {
+        "a checkpoint": options.checkpoint is not None,
+        "a memory budget": options.memory is not None,
+        "a choice of fingerprints": options.fingerprints != "auto",
+        **(more or {}),
+    }
+    problems = [
+        Diagnostic(NATIVE_ONLY, NOWHERE, f"the {engine} engine has no use for {name}")
+        for name, wanted in asked.items()
+        if wanted
+    ]
+    if problems:
+        raise SpecError((*problems, *declined))
+
+
+def _refuse_for_depth_first(options: SearchOptions) -> None:
+    """Raise ``SpecError`` for what depth-first search would answer wrongly, or cannot answer because it forgets states."""
+    asked = {
+        "a depth: a state that is first reached by a long way would be cut off": options.max_depth is not None,
+        "a checkpoint": options.checkpoint is not None,
+        "several violations of a property": options.violations > 1,
+    }
+    problems = [
+        Diagnostic(NATIVE_ONLY, NOWHERE, f"a depth-first search has no use for {name}")
+        for name, wanted in asked.items()
+        if wanted
+    ]
+    if problems:
+        raise SpecError(problems)
+
+
+def prove(
+    kernel: Kernel,
+    options: SearchOptions | None = None,
+    sources: Sources | None = None,
+    cache: Path | None = None,
+    by: Method = "ic3",
+) -> Proofs:
+    """Prove every selected property; what the second encoding cannot confirm, an exhaustive search does if it comes to its end.
+
+    Raises ``SpecError`` for a construct that has no encoding, and if a property is selected that there is not.
+    """
+    chosen = options or SearchOptions()
+    reference.refuse_unknown_names(kernel, chosen)
+
+    def exhaustive(wanted: SearchOptions) -> Report:
+        limits = replace(wanted, max_depth=None, max_states=CONFIRMING_STATES, keep_going=True)
+        return check(kernel, replace(limits, progress=lambda _: None), sources, cache=cache).report
+
+    from assay.checker.symbolic import prove as symbolic  # noqa: PLC0415 - a tenth of a second, for who proves
+
+    return symbolic.prove(kernel, chosen, sources, exhaustive, by)
+
+
+def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:
+    """The compiled code of a kernel, with the properties that are selected; raises ``UnsupportedError`` or ``SpecError``."""
+    reduction = reduction_of(kernel, options)
+    text = program(
+        kernel,
+        options.properties,
+        deadlock=bool(kernel.next) and options.check_deadlock and options.selects(DEADLOCK),
+        group=None if reduction is None else reduction.group,
+    )
+    return _compiled(kernel, text, cache)
+
+
+def with_behaviours(kernel: Kernel, compiled: Compiled, options: SearchOptions, cache: Path | None = None) -> Compiled:
+    """The code with that for the selected temporal properties, if there are any; raises as ``compile_kernel`` does."""
+    plan = temporal_plan(Model(kernel), options)
+    if plan is None:
+        return compiled
+    parts = split(kernel, plan.parts)
+    code = _compiled(parts, behaviours(parts, plan.conditions), cache)
+    return replace(compiled, behaviours=Behaviours(plan, code))
+
+
+def _compiled(kernel: Kernel, text: Program, cache: Path | None) -> Compiled:
+    return Compiled(
+        Machine(text, cache),
+        text.layout,
+        text.hits,
+        tuple((action, label) for action, _, label in (each.partition("\0") for each in text.guards)),
+        tuple(each.name for each in text.states),
+        tuple(each.name for each in text.steps),
+        len(kernel.next),
+        _identity(kernel, text),
+        refinements=tuple((each.name, into) for each, into in zip(text.refinements, text.images, strict=True)),
+    )
+
+
+def _identity(kernel: Kernel, text: Program) -> bytes:
+    """A hash of all that compiled code does, and of the names behind its arrays."""
+    names = (kernel.name, kernel.next, text.hits, text.guards, [(p.kind, p.name) for p in (*text.states, *text.steps)])
+    followed = repr(text.refinements) if text.refinements else ""  # of these the code writes images alone
+    return sha256(f"{LAYOUT_VERSION}\n{names}\n{followed}{text.text}".encode()).digest()

@@ -1,0 +1,59 @@
+"""``check`` by compiled code: the same report as the reference engine's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+
+from assay.checker.explicit.bfs import BlockSearch
+from assay.checker.explicit.dfs import DepthFirstBlockSearch
+from assay.checker.explicit.empty_quantifiers import always_empty
+from assay.checker.explicit.expansion.compiled_interface import Behaviours, Compiled
+from assay.checker.explicit.liveness.state_graph import decisions_of
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.liveness.decide import Decisions
+from assay.checker.options import SearchOptions
+from assay.checker.print_kernel import Sources
+from assay.checker.report import Report
+from assay.checker.report_assembly import report_of, scenarios, searched_model
+from assay.checker.results.property_results import Answers
+from assay.checker.symmetry.reduction import reduction_of
+from assay.grammar.kernel import Kernel
+
+ENGINE = "native"
+Decide = Callable[[BlockSearch, Behaviours, Sources], Decisions]
+
+
+def check(
+    kernel: Kernel, compiled: Compiled, options: SearchOptions | None = None, sources: Sources | None = None
+) -> Report:
+    """Search the reachable states with compiled code, run the scenarios, and answer about every selected property.
+
+    Quantifiers over domains that are always empty are looked for as ``quantifiers`` says, when the search has come to its end.
+    """
+    chosen, texts = options or SearchOptions(), sources or {}
+    reduction = reduction_of(kernel, chosen)
+    with deep_recursion(kernel):
+        model = searched_model(kernel, reduction)
+        kind = DepthFirstBlockSearch if chosen.order == "dfs" else BlockSearch
+        with closing(kind(model, chosen, compiled, reduction)) as search:
+            report = answered(search, texts, ENGINE)
+    return replace(report, checkpoint=chosen.checkpoint if ended_early(search) else None)
+
+
+def ended_early(search: BlockSearch) -> bool:
+    """Whether there may be states that a search did not come to."""
+    return search.stopped is not None or search.up_to_depth is not None
+
+
+def answered(search: BlockSearch, texts: Sources, engine: str, decide: Decide | None = None) -> Report:
+    """The report of a search that is run for it; ``decide`` decides temporal properties, where that is not to be done here."""
+    model = search.model
+    search.run()
+    behaviours = search.compiled.behaviours
+    decided = None if behaviours is None else (decide or decisions_of)(search, behaviours, texts)
+    results = [*Answers(search, texts, decided).all(), *scenarios(search, texts)]
+    looks = search.options.order == "bfs" and not ended_early(search) and not search.interrupted
+    empty = always_empty(model, search.rows, search.options, texts) if looks else ()
+    return report_of(search, engine, results, empty, search.statistics())

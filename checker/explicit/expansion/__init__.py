@@ -1,0 +1,1 @@
+"""Blocks of packed states expanded by compiled code, by several threads."""

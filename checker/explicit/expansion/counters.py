@@ -1,0 +1,39 @@
+"""What a search counts, by position in the arrays of compiled code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.expansion.thread_buffer import Counts, Lane, Marks
+from assay.checker.layout.row import Rows
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of a search, by position in the arrays of compiled code."""
+
+    hits: Rows
+    decisive: Marks
+    taken: Counts
+    fresh: Counts
+
+    def add(self, lane: Lane) -> None:
+        """Add what a lane counted."""
+        self.hits += lane.hits
+        self.decisive |= lane.decisive
+        self.taken += lane.taken
+        self.fresh += lane.fresh
+
+
+COUNTED = tuple(field.name for field in fields(Tally))
+
+
+def new_tally(compiled: Compiled) -> Tally:
+    """Nothing counted yet."""
+    hits, guards, actions = (max(1, n) for n in (len(compiled.hits), len(compiled.guards), compiled.actions))
+    return Tally(
+        np.zeros(hits, np.uint64), np.zeros(guards, np.uint8), np.zeros(actions, np.int64), np.zeros(actions, np.int64)
+    )

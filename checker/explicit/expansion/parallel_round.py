@@ -1,0 +1,211 @@
+"""A round of the search: blocks of a level expanded, inserted, and what is new staged; by all threads, with the same result for any number.
+
+The blocks of a round are expanded in parallel, each into its own lane. Then every owner's part of the table takes its candidates, lane after
+lane; parts do not touch each other, and within a part candidates come in the order of the level. So a candidate is new exactly if no
+earlier one of the whole level is the same, however the level was cut. Last, the new ones of each lane are staged behind those of the lanes before.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.expansion.thread_buffer import ROOM, Arena, Block, Counts, Lane, Marks, Starting
+from assay.checker.explicit.store.hash_kernels import OWNERS
+from assay.checker.explicit.store.hash_table import Keys, Table
+from assay.checker.explicit.store.level_file import CHUNK, Chunk
+from assay.checker.explicit.store.levels import Levels
+from assay.checker.layout.row import Rows
+
+T = TypeVar("T")
+
+MOST_LANES = 64
+LANES_A_THREAD = 4
+SLICES_A_THREAD = 4
+"""Into so many pieces per thread the owners are dealt, so that a thread that was held up does not hold up the others."""
+AMONG_THREADS = 2048
+"""Rounds of fewer states are done by one thread: waking others takes longer."""
+ROUND_SECONDS = 0.1
+"""About what a round may take: between rounds limits are heeded and progress is told."""
+MOST_CANDIDATES = 1 << 20
+"""Room for candidates in all lanes together, at first."""
+FULL = 0.5
+"""The share of a lane that a block is expected to fill."""
+
+
+class Crew:
+    """Threads that do pieces of work, one of them the caller's."""
+
+    def __init__(self, threads: int | None) -> None:
+        self.threads = threads or os.cpu_count() or 1
+        self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
+        self.writer = ThreadPoolExecutor(1) if self.threads > 1 else None
+        """One thread that does things in order, while others search."""
+
+    def do(self, work: Callable[[T], object], items: Sequence[T], *, alone: bool = False) -> None:
+        """Do the work on every item, in no order."""
+        if self._pool is None or alone or len(items) == 1:
+            for item in items:
+                work(item)
+            return
+        rest = iter(items)
+
+        def take() -> None:
+            for item in rest:  # each item goes to one thread: the interpreter hands out the next one as a whole
+                work(item)
+
+        others = [self._pool.submit(take) for _ in range(min(self.threads, len(items)) - 1)]
+        try:
+            take()
+        finally:
+            wait(others)
+        for each in others:
+            each.result()
+
+    def close(self) -> None:
+        """Send the threads home."""
+        for pool in (self._pool, self.writer):
+            if pool is not None:
+                pool.shutdown()
+
+
+class Rounds:
+    """Does rounds, over a table and levels that may be exchanged between rounds. ``known`` are the guards known to be decisive."""
+
+    def __init__(self, compiled: Compiled, levels: Levels, crew: Crew, known: Marks) -> None:
+        self.levels = levels
+        self._compiled = compiled
+        self._crew = crew
+        self._known = known
+        self._lanes: list[Lane] = []
+        self._fan_out = 4.0
+        self._size = 1024
+        slices = min(OWNERS, SLICES_A_THREAD * crew.threads) if crew.threads > 1 else 1
+        self._slices = list(pairwise(np.linspace(0, OWNERS, slices + 1).astype(int).tolist()))
+        self.use(Keys.ROWS)
+
+    def use(self, keys: Keys, room: int | None = None) -> None:
+        """Make lanes for such keys, or with more room."""
+        lanes = min(MOST_LANES, LANES_A_THREAD * self._crew.threads)
+        room = room or min(ROOM, MOST_CANDIDATES // lanes)
+        words = self._compiled.layout.words
+        self._lanes.clear()
+        self.arena = Arena(lanes, words, keys, room, tells_arguments=bool(self._compiled.refinements))
+        self._lanes = [Lane(at, self.arena, self._compiled, self._known) for at in range(lanes)]
+
+    # ------------------------------------------------------------------------------------------------- expand
+
+    def expand(self, place: int, count: int) -> list[Lane]:
+        """Expand states of the last finished level, which has ``count`` states, from one on; the lanes that were filled, in order."""
+        while True:
+            blocks = self._blocks(place, count)
+            lanes = self._lanes[: len(blocks)]
+            states = sum(len(block.rows) for block in blocks)
+            pairs = list(zip(lanes, blocks, strict=True))
+            self._crew.do(lambda pair: pair[0].expand(pair[1]), pairs, alone=states < AMONG_THREADS)
+            ready = list(_ready(pairs))
+            if not ready[-1].overflow:
+                self._fan_out = max(0.9 * self._fan_out, 0.1, *(lane.count / lane.done for lane in ready))
+                return ready
+            if len(ready) > 1:
+                return ready[:-1]
+            self.use(self.arena.keys, 4 * self.arena.room)
+
+    def _blocks(self, place: int, count: int) -> list[Block]:
+        level = len(self.levels.counts) - 1
+        most = max(1, min(self._size, int(FULL * self.arena.room / self._fan_out)))
+        blocks: list[Block] = []
+        while place < count and len(blocks) < len(self._lanes):
+            rows = self.levels.chunk(level, place // CHUNK).rows[place % CHUNK :][:most]
+            blocks.append(Block(place, rows))
+            place += len(rows)
+        return blocks
+
+    def pace(self, started: float) -> None:
+        """Make the blocks of the next round larger or smaller, by the time that this one took."""
+        took = time.perf_counter() - started
+        self._size = max(1, self._size // 2) if took > ROUND_SECONDS else min(CHUNK, self._size * 2)
+
+    def expand_alone(self, block: Block) -> Lane:
+        """Expand states that need not be of any level; the lane that was filled."""
+        while True:
+            lane = self._lanes[0]
+            lane.expand(block)
+            if not lane.overflow:
+                return lane
+            self.use(self.arena.keys, 4 * self.arena.room)
+
+    def begin(self, starting: Starting) -> Lane:
+        """The first lane, with the next initial states for candidates."""
+        self._lanes[0].begin(starting)
+        return self._lanes[0]
+
+    # ------------------------------------------------------------------------------------------------- insert
+
+    def insert(self, table: Table, lanes: Sequence[Lane]) -> Counts:
+        """Insert what lanes hold; how many new states each lane has. Raises ``TableFullError``, and then nothing was inserted."""
+        batch = self.arena.batch(len(lanes))
+        sizes = table.sizes_for(batch.incoming())
+        found = np.zeros((len(self._slices), len(lanes)), np.int64)
+
+        def work(at: int) -> None:
+            first, last = self._slices[at]
+            table.grow(first, last, sizes)
+            table.insert(batch, first, last, found[at])
+
+        small = sum(lane.count for lane in lanes) < AMONG_THREADS
+        self._crew.do(work, range(len(self._slices)), alone=small)
+        total: Counts = found.sum(axis=0)
+        return total
+
+    def stage(self, lanes: Sequence[Lane], new: Counts) -> tuple[Chunk, list[int]]:
+        """Stage what is new in lanes; the stage, and where in it each lane's states begin. They are not yet committed."""
+        total = int(new.sum())
+        stage = self.levels.stage(total)
+        places = (self.levels.staged + np.cumsum(new) - new).tolist()
+        number = len(self.levels) - self.levels.staged
+
+        def work(at: int) -> None:
+            lanes[at].gather(stage, places[at], int(new[at]), number + places[at])
+
+        self._crew.do(work, range(len(lanes)), alone=total < AMONG_THREADS)
+        return stage, places
+
+    def narrowed(self, table: Table, budget: int) -> Table:
+        """A table of the same states under their fingerprints alone; raises ``TableFullError``."""
+        new = Table(1, budget)
+        sizes = new.sizes_for(table.counts)
+        self._crew.do(lambda part: new.narrow(table, *part, sizes), self._slices)
+        return new
+
+    # ------------------------------------------------------------------------------------------------- refill
+
+    def load(self, rows: Rows) -> Lane:
+        """The first lane, with states themselves for candidates; there are not more of them than in a chunk."""
+        self._lanes[0].load(rows)
+        return self._lanes[0]
+
+    def refill(self, table: Table, rows: Iterable[Rows]) -> None:
+        """Insert states themselves; raises ``TableFullError``."""
+        for some in rows:
+            parts = np.array_split(some, max(1, -(-len(some) // self.arena.room)))
+            for begin in range(0, len(parts), len(self._lanes)):
+                lanes = self._lanes[: len(parts) - begin]
+                pairs = list(zip(lanes, parts[begin:], strict=False))
+                self._crew.do(lambda pair: pair[0].load(pair[1]), pairs)
+                self.insert(table, lanes)
+
+
+def _ready(pairs: Sequence[tuple[Lane, Block]]) -> Iterable[Lane]:
+    """The lanes up to the first one that did not expand its whole block: what follows would come too early."""
+    for lane, block in pairs:
+        yield lane
+        if lane.overflow or lane.done < len(block.rows):
+            return

@@ -1,0 +1,155 @@
+"""Compiled code asked about single blocks of states, outside a search: successors, and where a property is violated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.store.row_store import RowStore
+from assay.checker.layout.call_frame import NEVER, WORDS, Slot
+from assay.checker.layout.row import Rows
+from assay.checker.reference.bfs import Search
+from assay.checker.reference.property_monitor import DEADLOCK, Finding
+from assay.checker.report import EnginesDisagreeError
+
+BLOCK = 4096
+"""How many states are looked at with one call."""
+ROOM = 1 << 12
+"""Successors that there is room for at first."""
+
+Words32 = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class Successors:
+    """What ``expand`` found, by position: rows, fingerprints, the positions of predecessors and of actions. The arrays are used again."""
+
+    rows: Rows
+    prints: Rows
+    parents: Words32
+    actions: Words32
+
+
+class Probe:
+    """A context for compiled code, with its own arrays. One thread at a time may use it.
+
+    ``stuck``, ``dead`` and ``terminal`` are the first positions of the last block expanded where an instance has no value, where there is no
+    way on, and where a terminal condition has no value then; ``NEVER`` if there are none. ``hits`` and ``decisive`` add up over calls.
+    """
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._compiled = compiled
+        self._machine = compiled.machine
+        self.hits: Rows = np.zeros(max(1, len(compiled.hits)), np.uint64)
+        self.decisive = np.zeros(max(1, len(compiled.guards)), np.uint8)
+        self._found_states: Rows = np.full(max(1, 2 * len(compiled.states)), NEVER, np.uint64)
+        self._found_steps: Rows = np.full(max(1, 2 * len(compiled.steps)), NEVER, np.uint64)
+        self._context: Rows = np.zeros(WORDS, np.uint64)
+        for slot, array in (
+            (Slot.HITS, self.hits), (Slot.DECISIVE, self.decisive), (Slot.STATES, self._found_states), (Slot.STEPS, self._found_steps),
+        ):  # fmt: skip
+            self._context[slot] = array.ctypes.data
+        self._make_room(ROOM)
+
+    def _make_room(self, room: int) -> None:
+        self._rows: Rows = np.empty((room, self._compiled.layout.words), np.uint64)
+        self._prints: Rows = np.empty(room, np.uint64)
+        self._parents: Words32 = np.empty(room, np.uint32)
+        self._actions: Words32 = np.empty(room, np.uint32)
+        for slot, array in (
+            (Slot.ROWS, self._rows), (Slot.PRINTS, self._prints), (Slot.PARENTS, self._parents), (Slot.ACTIONS, self._actions),
+        ):  # fmt: skip
+            self._context[slot] = array.ctypes.data
+        self._context[Slot.CAPACITY] = room
+        self._context[Slot.RESERVE] = 0
+
+    def expand(self, rows: Rows) -> Successors:
+        """The successors of some rows; all arrays of the answer are valid until the next call."""
+        hits = self.hits.copy()
+        while True:
+            self.hits[:] = hits
+            self._context[[Slot.STUCK, Slot.DEAD, Slot.TERMINAL]] = NEVER
+            self._found_steps[:] = NEVER
+            self._context[Slot.COUNT] = self._context[Slot.OVERFLOW] = 0
+            done = self._machine.expand(self._context, rows)
+            if done == len(rows) and not self._context[Slot.OVERFLOW]:
+                count = int(self._context[Slot.COUNT])
+                return Successors(
+                    self._rows[:count], self._prints[:count], self._parents[:count], self._actions[:count]
+                )
+            self._make_room(4 * len(self._prints))
+
+    def position(self, slot: Slot) -> int:
+        """A position that the last ``expand`` noted; ``NEVER`` if there is none."""
+        return int(self._context[slot])
+
+    def false_steps(self) -> list[int]:
+        """For each property of steps the first successor of the last ``expand`` where it is false, then where it has no value."""
+        return [int(each) for each in self._found_steps]
+
+    def decided(self, rows: Rows) -> list[int]:
+        """For each property of states the first of the rows that decides it, then the first where it has no value."""
+        self._found_states[:] = NEVER
+        self._machine.inspect(self._context, rows, 0)
+        return [int(each) for each in self._found_states]
+
+    # ---------------------------------------------------------------------------------------- in many rows
+
+    def offending(self, name: str, rows: Rows) -> Iterator[int]:
+        """The positions of all rows in which, or on a step from which, a property is violated."""
+        if name == DEADLOCK:
+            return self.all_dead(rows)
+        if name in self._compiled.steps:
+            return self.all_false_steps(rows, self._compiled.steps.index(name))
+        return self.all_decided(rows, self._compiled.states.index(name))
+
+    def all_decided(self, rows: Rows, at: int) -> Iterator[int]:
+        """The positions of all rows that decide the property of states in place ``at``."""
+        begin = 0
+        while begin < len(rows):
+            found = self.decided(rows[begin:])[2 * at]
+            if found == NEVER:
+                return
+            yield begin + found
+            begin += found + 1
+
+    def all_false_steps(self, rows: Rows, at: int) -> Iterator[int]:
+        """The positions of all rows with a step on which the property of steps in place ``at`` is false."""
+        begin = 0
+        while begin < len(rows):
+            successors = self.expand(rows[begin:])
+            found = self.false_steps()[2 * at]
+            if found == NEVER:
+                return
+            begin += int(successors.parents[found])
+            yield begin
+            begin += 1
+
+    def all_dead(self, rows: Rows) -> Iterator[int]:
+        """The positions of all rows without a way on in which no terminal condition holds."""
+        begin = 0
+        while begin < len(rows):
+            self.expand(rows[begin:])
+            found = self.position(Slot.DEAD)
+            if found == NEVER:
+                return
+            begin += found
+            yield begin
+            begin += 1
+
+
+def offenders(search: Search, compiled: Compiled, store: RowStore, name: str, first: int) -> Iterator[Finding]:
+    """Where else a property is violated: states with a number above ``first``, found by compiled code and looked at by the reference evaluator."""
+    probe = Probe(compiled)
+    for begin, rows in store.blocks(first + 1, BLOCK):
+        for at in probe.offending(name, rows):
+            finding = search.offence(name, begin + at, store[begin + at])
+            if finding is None:
+                raise EnginesDisagreeError(
+                    f"compiled code finds `{name}` violated where the reference evaluator does not"
+                )
+            yield finding

@@ -1,0 +1,170 @@
+"""Lanes: room in which one thread at a time turns a block of states into candidates, listed by owner for the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.store.hash_kernels import OWNERS, RECENT, gather, partition, second_prints
+from assay.checker.explicit.store.hash_table import Batch, Keys
+from assay.checker.explicit.store.level_file import Chunk
+from assay.checker.layout.call_frame import NEVER, WORDS, Slot, Starts
+from assay.checker.layout.row import Rows
+
+ROOM = 1 << 16
+"""Candidates that a lane has room for at first, at most."""
+
+BUDGET = 1 << 18
+"""How many picks and initial states are tried at once: some hundredths of a second."""
+
+Marks = npt.NDArray[np.uint8]
+Counts = npt.NDArray[np.int64]
+
+
+class Arena:
+    """The arrays of all lanes, the lane as first index: candidates as compiled code writes them, and lists of them by owner."""
+
+    def __init__(self, lanes: int, words: int, keys: Keys, room: int = ROOM, *, tells_arguments: bool = False) -> None:
+        self.keys = keys
+        self.room = room
+        self.rows: Rows = np.empty((lanes, room, words), np.uint64)
+        self.prints: Rows = np.empty((lanes, room), np.uint64)
+        self.parents = np.empty((lanes, room), np.uint32)
+        self.actions = np.empty((lanes, room), np.uint32)
+        self.arguments: Rows = np.empty((lanes, room if tells_arguments else 0), np.uint64)
+        self.offsets: Counts = np.zeros((lanes, OWNERS + 1), np.int64)
+        self.order = np.empty((lanes, room), np.uint32)
+        self.marks: Rows = np.empty((lanes, room), np.uint64)
+        self.fresh: Marks = np.empty((lanes, room), np.uint8)
+        self.recent = np.empty((lanes, RECENT), np.int32)
+        self.more: Rows = np.empty((lanes, room, 1), np.uint64) if keys is Keys.WIDE_PRINTS else self.rows
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the arrays take once they are used."""
+        arrays = (
+            self.rows, self.prints, self.parents, self.actions, self.arguments, self.order, self.marks, self.fresh,
+        )  # fmt: skip
+        return sum(array.nbytes for array in arrays) + (self.more.nbytes if self.more is not self.rows else 0)
+
+    def batch(self, lanes: int) -> Batch:
+        """What the first lanes hold, for the table."""
+        return Batch(lanes, self.offsets, self.order, self.marks, self.more, self.fresh)
+
+
+class Starting:
+    """How far the listing of initial states has come, and whether one of them has no value."""
+
+    def __init__(self, starts: Starts) -> None:
+        self.positions: Rows = np.zeros(max(1, starts.picks), np.uint64)
+        self.picks: Rows = np.zeros(starts.words, np.uint64)
+        self.ended = self.stuck = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """States to be expanded: the place in the level of the first one, and their rows."""
+
+    first: int
+    rows: Rows
+
+
+class Lane:
+    """One lane: a context for compiled code that points to its part of the arena.
+
+    After ``expand`` the first ``done`` of the block's states are expanded into ``count`` candidates; ``overflow`` tells that one state
+    alone has more successors than there is room for. ``known`` are the guards known to be decisive: code need not ask about them again.
+    """
+
+    def __init__(self, at: int, arena: Arena, compiled: Compiled, known: Marks) -> None:
+        self.at = at
+        self.arena = arena
+        self.machine = compiled.machine
+        self.known = known
+        self.hits = np.zeros(max(1, len(compiled.hits)), np.uint64)
+        self.decisive = np.zeros(max(1, len(compiled.guards)), np.uint8)
+        self.found_states = np.full(max(1, 2 * len(compiled.states)), NEVER, np.uint64)
+        self.found_steps = np.full(max(1, 2 * len(compiled.steps)), NEVER, np.uint64)
+        self.taken: Counts = np.zeros(max(1, compiled.actions), np.int64)
+        self.fresh: Counts = np.zeros(max(1, compiled.actions), np.int64)
+        self.context = np.zeros(WORDS, np.uint64)
+        self._point()
+        self.first = self.done = self.count = 0
+        self.sources: Rows = arena.rows[at, :0]
+        """The rows that were expanded."""
+        self.overflow = False
+
+    def _point(self) -> None:
+        arena, at = self.arena, self.at
+        pairs = (
+            (Slot.HITS, self.hits), (Slot.DECISIVE, self.decisive), (Slot.STATES, self.found_states), (Slot.STEPS, self.found_steps),
+            (Slot.ROWS, arena.rows[at]), (Slot.PRINTS, arena.prints[at]), (Slot.PARENTS, arena.parents[at]), (Slot.ACTIONS, arena.actions[at]),
+        )  # fmt: skip
+        for slot, array in pairs:
+            self.context[slot] = array.ctypes.data
+        if arena.arguments.size:
+            self.context[Slot.ARGUMENTS] = arena.arguments[at].ctypes.data
+        self.context[Slot.CAPACITY] = arena.room
+        self.context[Slot.RESERVE] = arena.room // 4
+
+    def expand(self, block: Block) -> None:
+        """Expand a block, as many of its states as there is room for."""
+        self._forget(block.first)
+        self.done = self.machine.expand(self.context, block.rows)
+        self.overflow = bool(self.context[Slot.OVERFLOW])
+        self.count = int(self.context[Slot.COUNT])
+        self.sources = block.rows[: self.done]
+        self._list()
+
+    def _forget(self, first: int) -> None:
+        self.first = first
+        self.hits[:] = 0
+        self.decisive[:] = self.known
+        self.found_steps[:] = self.found_states[:] = NEVER
+        self.context[[Slot.STUCK, Slot.DEAD, Slot.TERMINAL]] = NEVER
+        self.context[Slot.COUNT] = self.context[Slot.OVERFLOW] = self.context[Slot.CURRENT] = 0
+
+    def begin(self, starting: Starting) -> None:
+        """Take initial states for candidates: as many as there is room for, and as are found with the budget, from where the last call paused."""
+        self._forget(0)
+        self.done = 0
+        self.overflow = False
+        self.context[Slot.POSITIONS] = starting.positions.ctypes.data
+        self.context[Slot.PICKS] = starting.picks.ctypes.data
+        self.context[Slot.BUDGET] = BUDGET
+        self.machine.begin(self.context)
+        self.count = int(self.context[Slot.COUNT])
+        starting.ended = not self.context[Slot.PAUSED]
+        starting.stuck |= int(self.context[Slot.STUCK]) != NEVER
+        self.context[Slot.STUCK] = NEVER
+        self._list()
+
+    def load(self, rows: Rows) -> None:
+        """Take states themselves for candidates, of which there is room for so many; their predecessors are counted from 0."""
+        self.first = 0
+        self.count = len(rows)
+        self.arena.rows[self.at, : self.count] = rows
+        self.arena.prints[self.at, : self.count] = self.machine.prints(rows)
+        self._list()
+
+    def _list(self) -> None:
+        arena, at = self.arena, self.at
+        if arena.keys is Keys.WIDE_PRINTS:
+            second_prints(arena.rows[at], self.count, arena.more[at])
+        partition(
+            arena.prints[at], arena.rows[at], self.count,
+            arena.offsets[at], arena.order[at], arena.marks[at], arena.fresh[at], arena.recent[at],
+        )  # fmt: skip
+
+    def gather(self, stage: Chunk, at: int, new: int, number: int) -> None:
+        """Stage the new candidates from position ``at`` on, and check the properties of states in them; the first has this number."""
+        arena, lane = self.arena, self.at
+        self.taken[:] = self.fresh[:] = 0
+        gather(
+            arena.rows[lane], arena.parents[lane], arena.actions[lane], arena.fresh[lane], self.count, self.first, arena.order[lane],
+            stage.rows, stage.parents, stage.actions, at, self.taken, self.fresh,
+        )  # fmt: skip
+        self.machine.inspect(self.context, stage.rows[at : at + new], number)

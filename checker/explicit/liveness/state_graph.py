@@ -1,0 +1,229 @@
+"""Temporal properties of a search by compiled code: its states are expanded once more, with all that behaviours depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.checker.explicit.bfs import BlockSearch
+from assay.checker.explicit.expansion.compiled_interface import Behaviours, Compiled
+from assay.checker.explicit.expansion.single_states import Probe, Successors
+from assay.checker.explicit.liveness.product import CompiledProduct
+from assay.checker.explicit.liveness.scc_kernels import NOWHERE, look_up, remember
+from assay.checker.explicit.store.large_arrays import Column, Room
+from assay.checker.explicit.store.memory_limit import taken
+from assay.checker.layout.row import Rows
+from assay.checker.liveness.check import decisions, is_whole
+from assay.checker.liveness.decide import Decider, Decisions
+from assay.checker.liveness.nnf import Condition
+from assay.checker.liveness.plan import Plan
+from assay.checker.liveness.product import Product, Tables
+from assay.checker.liveness.state_graph import Flags, Graph, Kind, Names, Numbers, kind_of
+from assay.checker.print_kernel import Sources
+from assay.checker.report import EnginesDisagreeError
+
+BLOCK = 1 << 14
+"""States that are expanded with one call."""
+SLACK = 1.5
+"""Slots of the table of numbers for each state."""
+BITS = 64
+
+
+def decisions_of(search: BlockSearch, behaviours: Behaviours, sources: Sources) -> Decisions:
+    """The decisions about temporal properties on the states of a search."""
+    return decisions(search, behaviours.plan, lambda: decider(search, behaviours, sources).decide)
+
+
+def decider(search: BlockSearch, behaviours: Behaviours, sources: Sources, limit: int | None = None) -> Decider:
+    """What decides on the graph of a search, or of its first ``limit`` states: a run through these is one of the system, but there are others."""
+    room = Room(max(0, search.seen.budget - taken()))
+
+    def make(graph: Graph, tables: Tables) -> Product:
+        return CompiledProduct(graph, tables, room.inner())
+
+    graph, state = Drawing(search, behaviours, room, limit).graph(), search.rows.__getitem__
+    return Decider(search.model, behaviours.plan, graph, state, sources, make, whole=is_whole(search))
+
+
+class Drawing:
+    """Draws the graph of the states of a search, of the first ``limit`` of them if that is given.
+
+    States are told apart by their fingerprints; if two had the same one, the graph would not be that of the system, and none is drawn.
+    """
+
+    def __init__(self, search: BlockSearch, behaviours: Behaviours, room: Room, limit: int | None = None) -> None:
+        self._search = search
+        self._room = room
+        self._looking = Looking(behaviours.plan, behaviours.code)
+        self._machine = behaviours.code.machine
+        self._size = len(search.rows) if limit is None else min(limit, len(search.rows))
+        cap = int(SLACK * self._size) + 8
+        self._prints = np.zeros(cap, np.uint64)
+        self._numbers = np.zeros(cap, np.uint32)
+
+    def graph(self) -> Graph:
+        """The graph."""
+        for first, rows in self._blocks():
+            if remember(self._prints, self._numbers, self._machine.prints(rows), first):
+                raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be told apart")
+        starts, targets = Column(self._room, np.uint32, np.int64), Column(self._room, np.uint32)
+        labels, kinds = (Column(self._room, np.uint16, np.uint32) for _ in range(2))
+        starts.append(np.zeros(1, np.int64))
+        for _, rows in self._blocks():
+            seen = self._looking.at(rows, self._number)
+            kinds.append(seen.kinds)
+            starts.append(targets.size + np.cumsum(seen.degrees))
+            targets.append(seen.targets)
+            labels.append(seen.labels)
+        return Graph(
+            min(self._search.initial, self._size), starts.numbers, targets.numbers, labels.numbers, kinds.numbers,
+            self._looking.labels.events, self._looking.kinds.kinds,
+        )  # fmt: skip
+
+    def _blocks(self) -> Iterator[tuple[int, Rows]]:
+        for first, rows in self._search.rows.blocks(0, BLOCK):
+            if first >= self._size:
+                return
+            yield first, rows[: self._size - first]
+
+    def _number(self, prints: Rows) -> Numbers:
+        numbers = np.empty(len(prints), np.uint32)
+        look_up(self._prints, self._numbers, prints, numbers)
+        return numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What behaviours depend on in some rows: the kind of each, how many steps it has, and in a row where these lead and their labels."""
+
+    kinds: Numbers
+    degrees: Numbers
+    targets: Numbers
+    labels: Numbers
+
+
+class Looking:
+    """Looks at states with all that behaviours depend on; numbers kinds and labels as it meets them."""
+
+    def __init__(self, plan: Plan, code: Compiled) -> None:
+        self.kinds = Kinds(plan)
+        self.labels = Labels(plan)
+        self._parts = len(plan.parts)
+        self._machine = code.machine
+        self._probe = Probe(code)
+
+    def at(self, rows: Rows, number: Callable[[Rows], Numbers]) -> Seen:
+        """What some rows are like; ``number`` gives the numbers of states with such fingerprints, or ``NOWHERE``."""
+        found = self._probe.expand(rows)
+        moved = found.prints != self._machine.prints(rows)[found.parents]
+        kinds = self.kinds.of(self._machine.judge(rows), found, moved, len(rows))
+        chosen = moved & (found.actions < self._parts)
+        numbers = number(found.prints[chosen])
+        known = numbers != NOWHERE
+        return Seen(kinds, *self._steps(found, chosen, known, numbers[known], len(rows)))
+
+    def _steps(
+        self, found: Successors, chosen: Flags, known: Flags, targets: Numbers, count: int
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """How many steps each row of a block has, where they lead, and their labels; equal steps are one."""
+        parents = found.parents[chosen][known].astype(np.int64)
+        parts = found.actions[chosen][known]
+        key = (parents << 32) | targets
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.zeros(0, np.int64)
+        labels, steps = self.labels.of(parts[order], begins)
+        places = order[begins][steps]
+        return np.bincount(parents[places], minlength=count), targets[places], labels[steps]
+
+
+class Labels:
+    """Sets of events that steps are occurrences of, numbered."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._names = Names()
+        self._names.number(frozenset())
+        words = max(1, -(-len(plan.events) // BITS))
+        self._words = np.zeros((len(plan.parts), words), np.uint64)
+        for at, part in enumerate(plan.parts):
+            for event in plan.events_of(part):
+                self._words[at, event // BITS] |= np.uint64(1 << event % BITS)
+        self._is_step: Flags = np.array([part.is_step for part in plan.parts], bool)
+
+    @property
+    def events(self) -> tuple[frozenset[int], ...]:
+        """The sets, by number."""
+        return tuple(self._names.numbers)
+
+    def of(self, parts: Numbers, begins: Numbers) -> tuple[Numbers, Flags]:
+        """The labels of steps that several parts make together, each group of parts from one of ``begins`` on; which groups are steps at all."""
+        if not len(begins):
+            return np.zeros(0, np.uint32), np.zeros(0, bool)
+        words = np.bitwise_or.reduceat(self._words[parts], begins, axis=0)
+        steps = np.logical_or.reduceat(self._is_step[parts], begins)
+        distinct, which = np.unique(words, axis=0, return_inverse=True) if words.shape[1] > 1 else _unique(words)
+        numbers = [self._names.number(frozenset(_bits(row))) for row in distinct]
+        return np.array(numbers, np.uint32)[which.reshape(-1)], steps
+
+
+def _unique(words: Rows) -> tuple[Rows, Numbers]:
+    distinct, which = np.unique(words[:, 0], return_inverse=True)
+    return distinct[:, None], which
+
+
+def _bits(words: Rows) -> Iterable[int]:
+    return (BITS * at + bit for at, word in enumerate(words.tolist()) for bit in range(BITS) if word >> bit & 1)
+
+
+class Kinds:
+    """Kinds of states, numbered."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._names = Names()
+        self._known: dict[bytes, int] = {}
+        self._letters = [at for at, letter in enumerate(plan.letters) if isinstance(letter, Condition)]
+        events = [plan.events_of(part) for part in plan.parts]
+        self._told = np.array([at for at, own in enumerate(events) if own], np.int64)
+        self._events = [events[at] for at in self._told]
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds, by number."""
+        return tuple(self._names.numbers)
+
+    def of(self, told: Numbers, found: Successors, moved: Flags, count: int) -> Numbers:
+        """The kinds of the rows of a block, of which the values of conditions and the successors are given."""
+        parts = len(self._plan.parts)
+        cut = found.actions >= parts
+        able = np.zeros((count, 2 * parts), bool)
+        able[found.parents[cut], found.actions[cut]] = True
+        going = moved & ~cut
+        able[found.parents[going], found.actions[going]] = True
+        flags = np.concatenate([told.astype(bool), able[:, self._told], able[:, self._told + parts]], axis=1)
+        if not flags.shape[1]:
+            return np.full(count, self._number(b"", flags[0]), np.uint32)
+        packed = np.ascontiguousarray(np.packbits(flags, axis=1))
+        keys = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)
+        distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        numbers = [self._number(key.tobytes(), flags[at]) for key, at in zip(distinct, first, strict=True)]
+        return np.array(numbers, np.uint32)[which.reshape(-1)]
+
+    def _number(self, key: bytes, flags: Flags) -> int:
+        if key not in self._known:
+            self._known[key] = self._names.number(self._kind(flags))
+        return self._known[key]
+
+    def _kind(self, flags: Flags) -> Kind:
+        letters, parts = len(self._letters), len(self._told)
+        ends = np.cumsum([letters, letters, parts])
+        true, undefined, enabled, cut = (np.flatnonzero(each).tolist() for each in np.split(flags, ends))
+        return kind_of(
+            self._plan,
+            [self._letters[at] for at in true],
+            [self._letters[at] for at in undefined],
+            {event for at in enabled for event in self._events[at]},
+            {event for at in cut for event in self._events[at]},
+        )

@@ -1,0 +1,211 @@
+"""Refinements in a search by compiled code: every kind of step is looked at once, by the reference evaluator.
+
+Two steps are of one kind if the action, its arguments, and the images of both ends are the same (``layout.refined``): then the mapping says the
+same of both. There are mostly few kinds. Steps that leave the abstract state as it is are not even listed where the mapping allows that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.expansion.thread_buffer import Lane
+from assay.checker.explicit.store.hash_kernels import MIX_FIRST, MIX_SECOND, MIX_START
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.jit.jit_function import ArrayFunction
+from assay.checker.layout.refinement_image import (
+    BEYOND,
+    OUTSIDE,
+    TROUBLES,
+    UNDEFINED,
+    Flags,
+    ImageLayout,
+    argument_layout,
+)
+from assay.checker.layout.row import Rows
+from assay.checker.refinement.mapping import BeyondError, OutsideError, Refined
+from assay.checker.report import Step
+
+FIRST_ROOM = 1 << 12
+"""Slots for kinds of steps at first; at most half of them are used."""
+
+
+@ArrayFunction
+def kinds(  # noqa: PLR0913, PLR0917
+    before: Any, after: Any, parents: Any, actions: Any, arguments: Any, flags_before: Any, flags_after: Any,
+    wanted: Any, words: Any, idle: Any, table: Any, used: Any, room: Any, start: Any, found: Any, told: Any,
+) -> None:  # fmt: skip
+    """List the steps from ``start`` on whose kind is not in the table, and put it there, until ``room`` kinds are put.
+
+    ``words`` is the size of the abstract part of an image, ``idle`` the actions that may leave it as it is. Of steps to a state without image
+    the first is listed for each flag in ``wanted``; from such a state nothing is asked. ``told`` is set to how many were listed, and where the list ends.
+    """
+    listed, put, width, mask = 0, 0, before.shape[1], np.uint64(len(used) - 1)
+    for at in range(start, len(parents)):
+        parent = parents[at]
+        if flags_before[parent]:
+            continue
+        if flags_after[at]:
+            if flags_after[at] & wanted:
+                wanted = wanted & (255 ^ flags_after[at])
+                found[listed] = at
+                listed += 1
+            continue
+        action = actions[at]
+        same = True
+        for each in range(words):
+            same = same and before[parent, each] == after[at, each]
+        if same and idle[action]:
+            continue
+        if put == room:
+            told[0] = listed
+            told[1] = at
+            return
+        mark = (MIX_START ^ np.uint64(action)) * MIX_FIRST ^ arguments[at]
+        for each in range(width):
+            mark = (mark ^ before[parent, each]) * MIX_FIRST
+            mark ^= mark >> np.uint64(29)
+            mark = (mark ^ after[at, each]) * MIX_SECOND
+            mark ^= mark >> np.uint64(32)
+        slot = np.int64(mark & mask)
+        known = False
+        while used[slot]:
+            known = table[slot, 0] == np.uint64(action) and table[slot, 1] == arguments[at]
+            for each in range(width):
+                known = known and table[slot, 2 + each] == before[parent, each]
+                known = known and table[slot, 2 + width + each] == after[at, each]
+            if known:
+                break
+            slot = np.int64(np.uint64(slot + 1) & mask)
+        if known:
+            continue
+        used[slot] = 1
+        table[slot, 0] = np.uint64(action)
+        table[slot, 1] = arguments[at]
+        for each in range(width):
+            table[slot, 2 + each] = before[parent, each]
+            table[slot, 2 + width + each] = after[at, each]
+        put += 1
+        found[listed] = at
+        listed += 1
+    told[0] = listed
+    told[1] = len(parents)
+
+
+@dataclass(frozen=True, slots=True)
+class Offence:
+    """A step that is to be looked at: the trouble that it has (0: none), the place of its first state in the level, and the second."""
+
+    trouble: int
+    source: int
+    row: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Kinds:
+    """The kinds of steps that were looked at."""
+
+    width: int
+    room: int = FIRST_ROOM
+    count: int = 0
+    table: Rows = field(init=False)
+    used: npt.NDArray[np.uint8] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._clear(self.room)
+
+    def _clear(self, room: int) -> None:
+        self.room, self.count = room, 0
+        self.table = np.zeros((room, 2 + 2 * self.width), np.uint64)
+        self.used = np.zeros(room, np.uint8)
+
+    def grow(self) -> None:
+        """Make room, and put all kinds in again, as steps of which each has ends of its own."""
+        old = self.table[self.used != 0]
+        self._clear(4 * self.room)
+        n, none = len(old), np.zeros(len(old), np.uint8)
+        before, after = (np.ascontiguousarray(old[:, 2 + at : 2 + at + self.width]) for at in (0, self.width))
+        self.count = n
+        kinds(
+            before, after, np.arange(n, dtype=np.uint32), old[:, 0].astype(np.uint32), old[:, 1].copy(), none, none,
+            0, 0, np.zeros(1 + int(old[:, 0].max(initial=0)), np.uint8), self.table, self.used, n, 0, np.empty(n, np.int64), np.zeros(2, np.int64),
+        )  # fmt: skip
+
+
+class Refining:
+    """Looks at the steps of a search for one refinement, until a step is found that is none of the abstract module (``over``)."""
+
+    def __init__(self, at: int, model: Model, compiled_code: Compiled, refined: Refined, layout: ImageLayout) -> None:
+        self.at = at
+        self.over = False
+        self._compiled = compiled_code
+        self._refined = refined
+        self._layout = layout
+        self._wanted = sum(TROUBLES)
+        self._kinds = _Kinds(layout.words)
+        self._actions = [action.node for action in model.steps]
+        self._arguments = [argument_layout(action) for action in self._actions]
+        mappings = [refined.mapping(action.name) for action in self._actions]
+        self._idle = np.array([each.stutters or each.anything for each in mappings], np.uint8)
+
+    def look(self, lane: Lane) -> Iterator[Offence]:
+        """The steps of a lane that are none of the abstract module, or have no images: of each trouble the first."""
+        if self.over or not lane.count:
+            return
+        arena, n = lane.arena, lane.count
+        before, flags_before = self._images(lane.sources[: lane.done])
+        after, flags_after = self._images(arena.rows[lane.at, :n])
+        parents, actions, arguments = (
+            arena.parents[lane.at, :n],
+            arena.actions[lane.at, :n],
+            arena.arguments[lane.at, :n],
+        )
+        start, found, told = 0, np.empty(n, np.int64), np.zeros(2, np.int64)
+        while start < n and not self.over:
+            if 2 * self._kinds.count >= self._kinds.room:
+                self._kinds.grow()
+            room = self._kinds.room // 2 - self._kinds.count
+            kinds(
+                before, after, parents, actions, arguments, flags_before, flags_after, self._wanted,
+                self._layout.abstract.words, self._idle, self._kinds.table, self._kinds.used, room, start, found, told,
+            )  # fmt: skip
+            listed, start = told.tolist()
+            self._kinds.count += room if start < n else listed
+            for at in found[:listed].tolist():
+                yield from self._offence(lane, at)
+                if self.over:
+                    return
+
+    def _images(self, rows: Rows) -> tuple[Rows, Flags]:
+        return self._compiled.machine.images(self.at, np.ascontiguousarray(rows))
+
+    def _offence(self, lane: Lane, at: int) -> Iterator[Offence]:
+        arena, layout = lane.arena, self._compiled.layout
+        parent, row = int(arena.parents[lane.at, at]), arena.rows[lane.at, at]
+        which = int(arena.actions[lane.at, at])
+        action = self._actions[which]
+        values = self._arguments[which].unpack(arena.arguments[lane.at, at : at + 1])
+        named = tuple(zip((p.binder.name for p in action.parameters), values, strict=True))
+        trouble = self._trouble(lane.sources[parent], Step(action.name, named, (), layout.unpack(row)))
+        if trouble is not None and (trouble == 0 or trouble & self._wanted):
+            self._wanted &= ~trouble
+            self.over = trouble in {0, OUTSIDE}
+            yield Offence(trouble, lane.first + parent, tuple(row.tolist()))
+
+    def _trouble(self, row: Rows, step: Step) -> int | None:
+        """What is wrong with a step: 0 if it is none of the abstract module; None if nothing is."""
+        try:
+            fine = self._refined.goes_well(self._compiled.layout.unpack(row), step)
+        except OutsideError:
+            return OUTSIDE
+        except BeyondError:
+            return BEYOND
+        except Undefined:
+            return UNDEFINED
+        return None if fine else 0

@@ -1,0 +1,1 @@
+"""Visited states: hash tables, row stores, level files, large arrays."""

@@ -1,0 +1,285 @@
+"""The inner loops of the search, as machine code: they run without the interpreter's lock and touch nothing but arrays.
+
+Every state belongs to one of ``OWNERS`` parts of the table, told by the highest bits of its fingerprint; where it lies in the part is told
+by other bits. Two threads never work on one part at once, so that nothing is locked. Candidates (successors of a block of states) come in
+lanes; ``order`` lists those of a lane by owner, and within one owner in the order in which they were made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assay.checker.jit.jit_function import ArrayFunction
+
+OWNERS = 256
+OWNER_SHIFT = np.uint64(56)
+HOME_SHIFT = np.uint64(24)
+HOME_BITS = np.uint64(32)
+HOME_MASK = np.uint64((1 << 32) - 1)
+RECENT = 4096
+RECENT_MASK = np.uint64(RECENT - 1)
+BATCH = 32
+"""So many slots are read before any is looked at, so that the memory works on all of them at once."""
+MOVED = 4096
+"""So many slots are looked at before those that are used are moved."""
+MIX_START = np.uint64(0x243F6A8885A308D3)
+MIX_STEP = np.uint64(0x9E3779B97F4A7C15)
+MIX_FIRST, MIX_SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+@ArrayFunction
+def home(mark: Any, cap: Any) -> Any:
+    """The slot, among ``cap``, where the search for a fingerprint begins; it grows with the fingerprint's middle bits."""
+    return np.int64((((mark >> HOME_SHIFT) & HOME_MASK) * np.uint64(cap)) >> HOME_BITS)
+
+
+@ArrayFunction
+def same_row(rows: Any, a: int, b: int) -> bool:
+    """Whether two rows are equal."""
+    for at in range(rows.shape[1]):  # noqa: SIM110
+        if rows[a, at] != rows[b, at]:
+            return False
+    return True
+
+
+@ArrayFunction
+def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: Any, fresh: Any, recent: Any) -> None:  # noqa: PLR0913, PLR0917
+    """List candidates by owner: those of owner p are ``order[offsets[p]:offsets[p + 1]]``, their fingerprints likewise in ``marks``.
+
+    Many candidates are equal to one shortly before: those are not ``fresh``, and not listed. ``recent`` is room to find them in.
+    """
+    offsets[:] = 0
+    recent[:] = -1
+    for i in range(n):
+        mark = prints[i]
+        slot = np.int64(mark & RECENT_MASK)
+        known = recent[slot]
+        fresh[i] = known < 0 or prints[known] != mark or not same_row(rows, i, known)
+        if fresh[i]:
+            recent[slot] = i
+            offsets[np.int64(mark >> OWNER_SHIFT)] += 1
+    total = 0
+    for owner in range(OWNERS + 1):
+        begin = total
+        total += offsets[owner]
+        offsets[owner] = begin
+    for i in range(n):
+        if fresh[i]:
+            part = np.int64(prints[i] >> OWNER_SHIFT)
+            at = offsets[part]
+            offsets[part] = at + 1
+            order[at] = i
+            marks[at] = prints[i]
+    for owner in range(OWNERS, 0, -1):
+        offsets[owner] = offsets[owner - 1]
+    offsets[0] = 0
+
+
+@ArrayFunction
+def insert_prints(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
+    """Insert fingerprints alone; ``fresh`` tells of each candidate whether it was new; how many were."""
+    new = 0
+    for start in range(begin, end, BATCH):
+        size = min(BATCH, end - start)
+        for k in range(size):
+            homes[k] = home(marks[start + k], cap)
+            seen[k] = slots[base + homes[k]]
+        for k in range(size):
+            mark, at = marks[start + k], homes[k]
+            found = seen[k] if seen[k] != 0 else slots[base + at]
+            while found != 0 and found != mark:  # noqa: PLR1714
+                at += 1
+                if at == cap:
+                    at = 0
+                found = slots[base + at]
+            fresh[order[start + k]] = found == 0
+            if found == 0:
+                slots[base + at] = mark
+                new += 1
+    return new
+
+
+@ArrayFunction
+def insert_keys(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, more: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
+    """As ``insert_prints``, with further words ``more[i]`` of each candidate, which follow its fingerprint in the slot."""
+    wide = more.shape[1]
+    step = wide + 1
+    new = 0
+    for start in range(begin, end, BATCH):
+        size = min(BATCH, end - start)
+        for k in range(size):
+            homes[k] = base + step * home(marks[start + k], cap)
+            seen[k] = slots[homes[k]]
+        for k in range(size):
+            i, mark, at = order[start + k], marks[start + k], homes[k]
+            found = seen[k] if seen[k] != 0 else slots[at]
+            while found != 0:
+                same = found == mark
+                for w in range(wide):
+                    if not same:
+                        break
+                    same = slots[at + 1 + w] == more[i, w]
+                if same:
+                    break
+                at += step
+                if at == base + step * cap:
+                    at = base
+                found = slots[at]
+            fresh[i] = found == 0
+            if found == 0:
+                slots[at] = mark
+                for w in range(wide):
+                    slots[at + 1 + w] = more[i, w]
+                new += 1
+    return new
+
+
+@ArrayFunction
+def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
+    slots: Any, stride: int, step: int, caps: Any, counts: Any, first: int, last: int,
+    lanes: int, offsets: Any, order: Any, marks: Any, more: Any, fresh: Any, found: Any,
+) -> None:  # fmt: skip
+    """Insert the candidates of the owners from ``first`` up to ``last``, lane after lane; ``found`` counts the new ones of each lane."""
+    seen = np.empty(BATCH, np.uint64)
+    homes = np.empty(BATCH, np.int64)
+    for owner in range(first, last):
+        base, cap = owner * stride, caps[owner]
+        for lane in range(lanes):
+            begin, end = offsets[lane, owner], offsets[lane, owner + 1]
+            if step == 1:
+                new = insert_prints(slots, base, cap, marks[lane], order[lane], begin, end, fresh[lane], seen, homes)
+            else:
+                new = insert_keys(
+                    slots, base, cap, marks[lane], order[lane], begin, end, fresh[lane], more[lane], seen, homes
+                )
+            counts[owner] += new
+            found[lane] += new
+
+
+@ArrayFunction
+def move(source: Any, start: int, old: int, old_step: int, slots: Any, base: int, cap: int, step: int) -> None:  # noqa: PLR0913, PLR0917
+    """Put the first ``step`` words of each of ``old`` used slots into another part of ``cap`` slots, all of which differ."""
+    used = np.empty(MOVED, np.int64)
+    for begin in range(0, old, MOVED):
+        n = 0
+        for i in range(
+            begin, min(begin + MOVED, old)
+        ):  # without a branch on what is used, which no processor can foretell
+            used[n] = start + i * old_step
+            n += source[start + i * old_step] != 0
+        for k in range(n):
+            place = used[k]
+            at = home(source[place], cap)
+            while slots[base + at * step] != 0:
+                at += 1
+                if at == cap:
+                    at = 0
+            for w in range(step):
+                slots[base + at * step + w] = source[place + w]
+
+
+@ArrayFunction
+def move_all(source: Any, starts: Any, sizes: Any, slots: Any, stride: int, caps: Any, step: int) -> None:
+    """Put keys of ``step`` words, all of which differ from each other and from those that are there, into the parts of their owners."""
+    for owner in range(OWNERS):
+        if sizes[owner]:
+            move(source, starts[owner] * step, sizes[owner], step, slots, owner * stride, caps[owner], step)
+
+
+@ArrayFunction
+def gather(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
+    rows: Any, parents: Any, actions: Any, fresh: Any, n: int, first: int, kept: Any,
+    out_rows: Any, out_parents: Any, out_actions: Any, at: int, taken: Any, found: Any,
+) -> None:  # fmt: skip
+    """Append the new candidates of a lane from ``at`` on; ``first`` is the place in its level of the block's first state.
+
+    ``kept`` is room for as many numbers as there are candidates.
+    """
+    size = 0
+    for i in range(n):  # likewise without a branch on what is new
+        taken[np.int64(actions[i])] += 1
+        kept[size] = i
+        size += fresh[i] != 0
+    for k in range(size):
+        new = np.int64(kept[k])
+        for w in range(rows.shape[1]):
+            out_rows[at + k, w] = rows[new, w]
+        out_parents[at + k] = first + np.int64(parents[new])
+        out_actions[at + k] = actions[new]
+        found[np.int64(actions[new])] += 1
+
+
+@ArrayFunction
+def take(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
+    rows: Any, parents: Any, actions: Any, fresh: Any, order: Any, marks: Any, begin: int, end: int,
+    names: Any, sent: Any, out_rows: Any, out_parents: Any, out_actions: Any, filled: Any,
+) -> int:  # fmt: skip
+    """Append listed candidates to a packet, whose size is ``filled[0]``; up to which of them there was room.
+
+    ``names`` are the fingerprints of the states that were expanded. ``sent`` remembers fingerprints: what stands there is not sent again; it
+    may be empty. What is taken does not count as fresh any more.
+    """
+    at, room, memory = filled[0], len(out_rows), len(sent)
+    for i in range(begin, end):
+        if at == room:
+            filled[0] = at
+            return i
+        candidate, mark = np.int64(order[i]), marks[i]
+        fresh[candidate] = 0
+        if memory:
+            slot = np.int64(mark & np.uint64(memory - 1))
+            if sent[slot] == mark:
+                continue
+            sent[slot] = mark
+        for w in range(rows.shape[1]):
+            out_rows[at, w] = rows[candidate, w]
+        out_parents[at] = names[np.int64(parents[candidate])]
+        out_actions[at] = actions[candidate]
+        at += 1
+    filled[0] = at
+    return end
+
+
+@ArrayFunction
+def rename(parents: Any, begin: int, end: int, first: int, names: Any) -> None:
+    """Name predecessors by what stands at their place, counted from ``first``."""
+    for i in range(begin, end):
+        parents[i] = names[np.int64(parents[i]) - first]
+
+
+@ArrayFunction
+def second_prints(rows: Any, n: int, out: Any) -> None:
+    """Another 64 bits of fingerprint of each row: each word mixed in by the finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
+    for i in range(n):
+        state = MIX_START
+        for w in range(rows.shape[1]):
+            state = (state ^ rows[i, w]) + MIX_STEP
+            state = (state ^ (state >> np.uint64(30))) * MIX_FIRST
+            state = (state ^ (state >> np.uint64(27))) * MIX_SECOND
+            state ^= state >> np.uint64(31)
+        out[i, 0] = state
+
+
+@ArrayFunction
+def checksum(words: Any) -> Any:
+    """A sum over words that changes with each of them and with their order; it finds damage, not malice."""
+    a = b = c = d = MIX_START
+    whole = len(words) // 4 * 4
+    for i in range(0, whole, 4):  # four sums at once: a processor multiplies while it multiplies
+        a = (a ^ words[i]) * MIX_STEP
+        b = (b ^ words[i + 1]) * MIX_STEP
+        c = (c ^ words[i + 2]) * MIX_STEP
+        d = (d ^ words[i + 3]) * MIX_STEP
+        a ^= a >> np.uint64(32)
+        b ^= b >> np.uint64(32)
+        c ^= c >> np.uint64(32)
+        d ^= d >> np.uint64(32)
+    for i in range(whole, len(words)):
+        a = (a ^ words[i]) * MIX_STEP
+        a ^= a >> np.uint64(32)
+    for each in (b, c, d):
+        a = (a ^ each) * MIX_STEP
+        a ^= a >> np.uint64(32)
+    return a

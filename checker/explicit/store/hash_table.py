@@ -1,0 +1,189 @@
+"""The set of states that were seen: open addressing in parts that grow one by one, in place.
+
+A slot begins with the 64-bit fingerprint of a state (0: empty) and goes on with what else tells states apart: nothing, 64 more bits of
+fingerprint, or the whole row. Each part has its own stretch of one reserved region of addresses, of which only what is used takes memory.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from threading import local
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.explicit.store.hash_kernels import OWNER_SHIFT, OWNERS, insert, move, move_all
+from assay.checker.layout.row import Rows
+
+Counts = npt.NDArray[np.int64]
+
+STARTS: Rows = np.arange(OWNERS, dtype=np.uint64) << OWNER_SHIFT
+"""The lowest fingerprint of each owner."""
+PAGE_WORDS = 512
+POPULATE_WRITE = 23
+"""`MADV_POPULATE_WRITE` of Linux 5.14 and newer, for which Python has no name."""
+LOAD = 0.75
+"""How full a part may be."""
+TIGHT = 0.9
+"""How full it may be where memory is at its end."""
+GROWTH = 1.7
+"""The factor by which a part grows: the smaller, the less room is empty, and the more often everything is moved."""
+LAST_GROWTH = 1.2
+FAST_GROWTH = 6.0
+SMALL = 32 << 20
+"""Parts of tables of fewer bytes grow fast: moving costs more than room."""
+
+
+class Keys(Enum):
+    """What tells states apart."""
+
+    ROWS = "exact"
+    PRINTS = "64"
+    WIDE_PRINTS = "128"
+
+    @property
+    def bits(self) -> int:
+        """The width of the fingerprints; 0 where whole rows are compared."""
+        return {"exact": 0, "64": 64, "128": 128}[self.value]
+
+    def words(self, row: int) -> int:
+        """The words of a slot, where rows have ``row`` words."""
+        return {"exact": 1 + row, "64": 1, "128": 2}[self.value]
+
+
+class TableFullError(Exception):
+    """The table cannot grow within its budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Candidates in ``lanes`` lanes, listed by owner; arrays have the lane as their first index. ``more`` are the further words of keys."""
+
+    lanes: int
+    offsets: Counts
+    order: npt.NDArray[np.uint32]
+    marks: Rows
+    more: Rows
+    fresh: npt.NDArray[np.uint8]
+
+    def incoming(self) -> Counts:
+        """How many candidates each owner gets."""
+        total: Counts = np.diff(self.offsets[: self.lanes], axis=1).sum(axis=0)
+        return total
+
+
+class Table:
+    """The states seen, under keys of ``step`` words, in at most ``budget`` bytes. Raises ``TableFullError`` if that is too little to begin."""
+
+    def __init__(self, step: int, budget: int) -> None:
+        self.step = step
+        self._budget = budget
+        self._rooms = local()
+        self.counts: Counts = np.zeros(OWNERS, np.int64)
+        first = max(16, PAGE_WORDS // step)
+        self.caps: Counts = np.full(OWNERS, first, np.int64)
+        if self.bytes > budget:
+            raise TableFullError
+        self._most = budget // (OWNERS * step * 8)
+        unit = step * PAGE_WORDS
+        self.stride = -(-self._most * step // unit) * unit
+        try:
+            self._region = mmap.mmap(-1, OWNERS * self.stride * 8, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except OSError:
+            raise TableFullError from None
+        self._keep_from_children()
+        self.slots = np.frombuffer(self._region, np.uint64)
+
+    def __len__(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def bytes(self) -> int:
+        """The memory that slots take."""
+        return int(self.caps.sum()) * self.step * 8
+
+    @property
+    def load(self) -> float:
+        """The share of the slots that are used."""
+        return len(self) / int(self.caps.sum())
+
+    def sizes_for(self, incoming: Counts) -> Counts:
+        """The slots of each part once there is room for so many more states; raises ``TableFullError`` if the budget has no such room.
+
+        Where a part comes near to its share of the budget it gets all of it at once: small steps would move everything again and again.
+        """
+        wanted = self.counts + incoming
+        growth = np.where(self.caps < SMALL // (OWNERS * self.step * 8), FAST_GROWTH, GROWTH)
+        larger = np.maximum(np.ceil(wanted / LOAD), np.ceil(self.caps * growth))
+        larger = np.where(larger * LAST_GROWTH > self._most, self._most, larger).astype(np.int64)
+        sizes: Counts = np.where(wanted > LOAD * self.caps, np.maximum(larger, self.caps), self.caps)
+        if (wanted > TIGHT * sizes).any():
+            raise TableFullError
+        return sizes
+
+    def grow(self, first: int, last: int, sizes: Counts) -> None:
+        """Give the parts from ``first`` up to ``last`` their new sizes."""
+        for owner in range(first, last):
+            old, new = int(self.caps[owner]), int(sizes[owner])
+            if new > old:
+                base, used = owner * self.stride, old * self.step
+                self._populate(base + used, base + new * self.step)
+                if self.counts[owner]:
+                    aside = self._aside(used)
+                    aside[:] = self.slots[base : base + used]
+                    self.slots[base : base + used] = 0
+                    move(aside, 0, old, self.step, self.slots, base, new, self.step)
+                self.caps[owner] = new
+
+    def _aside(self, words: int) -> Rows:
+        """Room for the slots of a part, the same for each thread again and again: fresh pages would be as many faults."""
+        room: Rows | None = getattr(self._rooms, "room", None)
+        if room is None or len(room) < words:
+            room = self._rooms.room = np.empty(words, np.uint64)
+        return room[:words]
+
+    def _keep_from_children(self) -> None:
+        """Have the region left out of what a fork copies: Linux refuses to fork a process with more reserved at one place than the machine has."""
+        with suppress(OSError, AttributeError):  # Linux alone has the request, and the limit
+            self._region.madvise(mmap.MADV_DONTFORK)
+
+    def _populate(self, begin: int, end: int) -> None:
+        """Have pages from one word up to another at once. Else each is got by two faults, for which threads wait for one another."""
+        page = PAGE_WORDS * 8
+        first = begin * 8 // page * page
+        with suppress(OSError, ValueError):  # an older kernel, or another system
+            self._region.madvise(POPULATE_WRITE, first, end * 8 - first)
+
+    def insert(self, batch: Batch, first: int, last: int, found: Counts) -> None:
+        """Insert the candidates of the owners from ``first`` up to ``last``, for which there is room; ``found`` counts the new by lane."""
+        insert(
+            self.slots, self.stride, self.step, self.caps, self.counts, first, last,
+            batch.lanes, batch.offsets, batch.order, batch.marks, batch.more, batch.fresh, found,
+        )  # fmt: skip
+
+    def adopt(self, runs: Sequence[Rows], spare: int = 0) -> None:
+        """Take in keys, all of which differ and none of which is there; each run of them is sorted by fingerprint. Raises ``TableFullError``.
+
+        Each part gets room for ``spare`` more, if the budget has it.
+        """
+        cuts = [np.searchsorted(run[:, 0], STARTS) for run in runs]
+        sizes = [np.diff(cut, append=len(run)) for cut, run in zip(cuts, runs, strict=True)]
+        incoming: Counts = np.sum(sizes, axis=0, dtype=np.int64)
+        roomy = incoming + spare
+        fits = bool((self.counts + roomy <= LOAD * self._most).all())
+        self.grow(0, OWNERS, self.sizes_for(roomy if fits else incoming))
+        for run, cut, size in zip(runs, cuts, sizes, strict=True):
+            move_all(run.reshape(-1), cut, size, self.slots, self.stride, self.caps, self.step)
+        self.counts += incoming
+
+    def narrow(self, table: Table, first: int, last: int, sizes: Counts) -> None:
+        """Take over the fingerprints of the parts from ``first`` up to ``last`` of a table with longer keys, into parts of these sizes."""
+        self.grow(first, last, sizes)
+        for owner in range(first, last):
+            source, base = owner * table.stride, owner * self.stride
+            move(table.slots, source, int(table.caps[owner]), table.step, self.slots, base, int(self.caps[owner]), 1)
+        self.counts[first:last] = table.counts[first:last]

@@ -1,0 +1,109 @@
+"""The states of a search by number, unpacked when asked for, and paths to them that the reference evaluator goes again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from assay.checker.explicit.store.levels import Levels
+from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
+from assay.checker.interpreter.actions.outcome import Outcome, Picks, Stuck, Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.layout.row import RowLayout, Rows
+from assay.checker.reference.state_store import Link
+from assay.checker.report import EnginesDisagreeError, State, Step, Trace
+
+
+@dataclass(slots=True)
+class RowStore:
+    """Distinct states by number. ``add`` takes the initial ones; all others are written into ``levels``."""
+
+    layout: RowLayout
+    model: Model
+    levels: Levels
+    _initial: set[bytes] = field(default_factory=set)
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    @property
+    def states(self) -> RowStore:
+        """The states by number."""
+        return self
+
+    def __getitem__(self, number: int) -> State:
+        return self.layout.unpack(self.levels.row(*self.levels.place(number)))
+
+    def every(self) -> Iterator[State]:
+        """All states, in the order of their numbers."""
+        return (self.layout.unpack(row) for rows in self.levels.every_row() for row in rows)
+
+    def blocks(self, first: int, size: int) -> Iterator[tuple[int, Rows]]:
+        """The rows of the states from a number on, up to so many at a time, each time with the number of the first."""
+        number = 0
+        for rows in self.levels.every_row():
+            for begin in range(max(0, first - number), len(rows), size):
+                yield number + begin, rows[begin : begin + size]
+            number += len(rows)
+
+    def __contains__(self, state: State) -> bool:
+        """Whether it was added as an initial state."""
+        return self.layout.pack(state).tobytes() in self._initial
+
+    def add(self, state: State, parent: int, link: Link | Picks) -> int:
+        """Store a new initial state; its number. How it came about is found again when a path begins with it."""
+        assert parent < 0, link
+        row = self.layout.pack(state)
+        stage, at = self.levels.stage(1), self.levels.staged
+        stage.rows[at], stage.parents[at], stage.actions[at] = row, 0, 0
+        self.levels.commit(1)
+        self._initial.add(row.tobytes())
+        return len(self.levels) - 1
+
+    def forget_initial(self) -> None:
+        """No more initial states are added."""
+        self._initial.clear()
+
+    # ------------------------------------------------------------------------------------------------ replay
+
+    def outcomes(self, state: State) -> Iterator[tuple[ActionMeaning, Arguments, Outcome]]:
+        """Everything that the reference evaluator says can happen in a state."""
+        return outcomes(self.model, state)
+
+    def step(self, state: State, after: State) -> Step:
+        """The first step of the reference evaluator from one state to another."""
+        for action, arguments, outcome in self.outcomes(state):
+            if isinstance(outcome, Successor) and outcome.state == after:
+                return Link(action, arguments, outcome.picks).step(after)
+        raise EnginesDisagreeError(
+            f"compiled code makes a step that the reference evaluator does not: {state} to {after}"
+        )
+
+    def stuck(self, state: State) -> tuple[ActionMeaning, Arguments, Stuck]:
+        """The first instance that has no value in a state."""
+        for action, arguments, outcome in self.outcomes(state):
+            if isinstance(outcome, Stuck):
+                return action, arguments, outcome
+        raise EnginesDisagreeError(
+            f"compiled code finds something undefined where the reference evaluator does not: {state}"
+        )
+
+    def path(self, number: int) -> list[State]:
+        """The states on the way to a state, the first one initial."""
+        return [self.layout.unpack(np.asarray(row)) for row in self.levels.path(number)]
+
+    def trace(self, number: int, *more: Step) -> Trace:
+        """The path to a state, every step of it made by the reference evaluator, and further steps after it."""
+        states = self.path(number)
+        steps = [self._first(states[0])]
+        steps.extend(self.step(before, after) for before, after in pairwise(states))
+        return Trace((*steps, *more))
+
+    def _first(self, state: State) -> Step:
+        picks = self.model.init.reaching(state)
+        if picks is None:
+            raise EnginesDisagreeError(f"a path begins where the reference evaluator does not: {state}")
+        return Step(None, (), picks, state)

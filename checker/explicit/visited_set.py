@@ -1,0 +1,118 @@
+"""What was seen: the table of states, the keys under which it holds them, and the memory that it may take."""
+
+from __future__ import annotations
+
+from assay.checker.explicit.expansion.parallel_round import Rounds
+from assay.checker.explicit.store.hash_table import Keys, Table
+from assay.checker.explicit.store.levels import KEPT, Levels
+from assay.checker.explicit.store.memory_limit import default_budget, taken
+from assay.checker.options import SearchOptions
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
+
+EXACT_BYTES = 48 << 20
+"""Whole rows are compared while rows and fingerprints together take no more: 2,097,152 states of two words."""
+NARROW_LIMIT = 100_000_000
+"""Beyond this many states, fingerprints of 64 bits are too likely to collide."""
+TOO_LITTLE = "E821"
+LEAST = 16 << 20
+"""Bytes without which a table is not worth beginning."""
+
+
+class Seen:
+    """The states seen, within a budget. Raises ``SpecError`` if the one that somebody chose is too small to begin with.
+
+    Where fingerprints are chosen as ``auto``, whole rows are compared as long as they take little, and fingerprints grow with the number
+    of states. Everything that makes the table larger raises ``TableFullError``.
+    """
+
+    def __init__(self, options: SearchOptions, words: int, rounds: Rounds) -> None:
+        self.keys = Keys.ROWS if options.fingerprints == "auto" else Keys(options.fingerprints)
+        self.peak = self._base = taken()
+        self.reserved = 0
+        """Bytes that are kept for something else."""
+        self.budget = options.memory or default_budget()
+        self._chosen = options.fingerprints
+        self._words = words
+        self._rounds = rounds
+        self._table: Table | None = None
+        rounds.use(self.keys)
+        if options.memory is not None and self.room < LEAST:
+            least = self.budget - self.room + LEAST
+            text = f"a search of this spec needs a memory budget of {least / 1e6:,.0f} MB at least"
+            raise SpecError([Diagnostic(TOO_LITTLE, NOWHERE, text)])
+
+    @property
+    def room(self) -> int:
+        """Bytes of the budget that are left for the table: lanes, the stage (no larger than they are), and levels take the rest."""
+        return self.budget - self._base - KEPT - 2 * self._rounds.arena.nbytes - self.reserved
+
+    @property
+    def table(self) -> Table:
+        """The table, which ``fill`` made."""
+        assert self._table is not None
+        return self._table
+
+    @property
+    def filled(self) -> bool:
+        """Whether there is a table."""
+        return self._table is not None
+
+    @property
+    def load(self) -> float:
+        """The share of the slots that are used; 0 without a table."""
+        return self._table.load if self._table is not None else 0.0
+
+    @property
+    def bytes(self) -> int:
+        """The memory that slots take; 0 without a table."""
+        return self._table.bytes if self._table is not None else 0
+
+    def note_peak(self) -> int:
+        """The memory that the process has now; ``peak`` is the most that was noted."""
+        now = taken()
+        self.peak = max(self.peak, now)
+        return now
+
+    def collision(self, states: int) -> float:
+        """An upper bound of the probability that two of so many states were taken for one."""
+        if self._chosen == "exact" or (self.keys is Keys.ROWS and self._is_exact_enough(states)):
+            return 0.0
+        before = min(states, NARROW_LIMIT) if self._chosen == "auto" else 0
+        narrow = states if self.keys is Keys.PRINTS else before
+        return narrow * narrow / 2.0**65 + states * states / 2.0**129
+
+    def _is_exact_enough(self, states: int) -> bool:
+        return states * Keys.ROWS.words(self._words) * 8 <= min(EXACT_BYTES, self.room // 4)
+
+    def fill(self, levels: Levels) -> None:
+        """Make the table anew, from the rows of all levels."""
+        self._table = None
+        levels.bits = self.keys.bits
+        self._table = Table(self.keys.words(self._words), self.room)
+        self._rounds.refill(self._table, levels.every_row())
+
+    def leave(self, keys: Keys) -> None:
+        """Let go of the table: others remember the states, under such keys."""
+        self._table = None
+        self.keys = keys
+
+    def adapt(self, levels: Levels) -> None:
+        """Go over to fingerprints where rows take too much, and to longer ones where short ones would collide."""
+        self.narrow(levels, len(levels))
+        if self._chosen == "auto" and self.keys is Keys.PRINTS and len(levels) > NARROW_LIMIT:
+            self.use(Keys.WIDE_PRINTS)
+            self.fill(levels)
+
+    def narrow(self, levels: Levels, states: int) -> None:
+        """Go over to fingerprints where the rows of so many states take too much."""
+        if self._chosen == "auto" and self.keys is Keys.ROWS and not self._is_exact_enough(states):
+            self.use(Keys.PRINTS)
+            levels.bits = self.keys.bits
+            narrow = self._rounds.narrowed(self.table, self.room)
+            self.note_peak()
+            self._table = narrow
+
+    def use(self, keys: Keys) -> None:
+        """Tell states apart by other keys, once the table is made anew."""
+        self.keys = keys
+        self._rounds.use(keys)

@@ -1,0 +1,1 @@
+"""Actions and initial states: which states they lead to."""

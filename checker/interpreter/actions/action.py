@@ -1,0 +1,372 @@
+"""Actions: what each instance does in a state. A body is walked in order, so that guards protect what follows them.
+
+A false ``when`` disables the instance. A false ``bound`` is remembered: if every later ``when`` holds, the instance is cut under the
+label of the first such bound; if something later is undefined it is cut too. Otherwise what is undefined makes the instance stuck, which
+goes before exceeding a capacity, which cuts it under ``capacity of x``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+from assay.checker.interpreter.actions.action_memo import Recalled
+from assay.checker.interpreter.actions.action_prefix import GuardStep, LetStep, PickStep, PrefixStep, prefix_steps
+from assay.checker.interpreter.actions.codegen_actions import Asked, Parts, action_code
+from assay.checker.interpreter.actions.disabled_guards import FalseGuard, false_guards, rest_holds
+from assay.checker.interpreter.actions.guard_order import all_hold, by_cost, have_values, lazy_frame, narrowed, needed
+from assay.checker.interpreter.actions.outcome import Cut, Outcome, Picks, Stuck, Successor
+from assay.checker.interpreter.actions.update import Updater, Write, writer
+from assay.checker.interpreter.expressions.enumerate_set import listing
+from assay.checker.interpreter.expressions.frame import Frame, Locals, Meaning, Scope
+from assay.checker.interpreter.expressions.traverse import locals_of, variables_of
+from assay.checker.interpreter.values.type_check import CapacityExceeded
+from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, Undefined, too_large
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+
+Arguments = tuple[Value, ...]
+
+WORTH_KEEPING = 2
+"""With so many values of its first parameter it is kept which of them an action goes on with."""
+
+FIRST_KEPT = 4096
+"""For how many states."""
+
+NOTHING: Locals = {}
+
+
+class _First(NamedTuple):
+    """The values of a first parameter, what was read of a state, and the values that an action goes on with, each with all that is known then.
+
+    What was read is held, so that nothing else can have its identity.
+    """
+
+    values: Sequence[Value]
+    read: list[Value]
+    passed: list[tuple[Value, Locals]]
+
+
+class ActionMeaning:
+    """An action, ready to be run. ``decisive`` collects the labels of guards that were the only false one of some instance, where bounds count."""
+
+    __slots__ = (
+        "_bounded",
+        "_collections",
+        "_early",
+        "_first",
+        "_first_reads",
+        "_generated",
+        "_instances",
+        "_late",
+        "_lets",
+        "_named",
+        "_parameters",
+        "_pinned",
+        "_prefix",
+        "_recalled",
+        "_renewed",
+        "_scope",
+        "_updater",
+        "_updates",
+        "_writes",
+        "decisive",
+        "names",
+        "node",
+    )
+
+    def __init__(
+        self, node: k.Action, scope: Scope, updater: Updater, *, bounded: bool = True, generated: bool = False
+    ) -> None:
+        prefix, updates = _split(node.body)
+        self.node = node
+        self.names = tuple(parameter.binder.name for parameter in node.parameters)
+        self.decisive: set[str] = set()
+        self._bounded = bounded
+        self._parameters = [listing(parameter.domain, scope) for parameter in node.parameters]
+        self._prefix = prefix_steps(prefix, scope)
+        self._updates = writer(updates, scope)
+        self._updater = updater
+        self._scope = scope
+        self._writes = updates
+        self._generated = Asked() if generated else None
+        self._recalled: Recalled | None = None
+        self._instances: tuple[Arguments, ...] | None = None
+
+    def _prepare(self) -> Recalled:
+        """Take the body apart for ``results``, which few are asked for."""
+        self._early, self._lets, self._late = self._divided()
+        if self._generated is not None:
+            parts = Parts(self._early, self._lets, self._late)
+            self._generated.make = partial(action_code, self.names, parts, self._writes, self._scope, self._updater)
+        self._renewed = [[s.name for own in self._lets[at + 1 :] for s in own] for at in range(len(self.names))]
+        self._named = {step.name: step for steps in self._lets for step in steps}
+        self._late = narrowed(self._late, {*self.names, *self._named}, self._scope)
+        self._collections = self._collections_of(self._scope)
+        self._pinned = [
+            by_cost([g for guards in self._early[at + 1 :] for g in guards], self._named)
+            for at in range(len(self.names) + 1)
+        ]
+        self._early = [by_cost(guards, self._named) for guards in self._early]
+        self._first: dict[tuple[int, ...], _First] = {}
+        self._first_reads = self._read_first(self._scope)
+        self._recalled = Recalled(self.node.body, self.names[0] if self.names else None, self._scope)
+        return self._recalled
+
+    @property
+    def instances(self) -> tuple[Arguments, ...]:
+        """All tuples of arguments in canonical order; raises ``SpecError`` if they are too many to list."""
+        if self._instances is None:
+            domains = self.domains()
+            size = prod(map(len, domains))
+            if size > ENUMERATION_LIMIT:
+                raise too_large(f"the parameters of `{self.node.name}`", size, self.node.span)
+            self._instances = tuple(product(*domains))
+        return self._instances
+
+    def domains(self) -> list[Sequence[Value]]:
+        """The values of each parameter in canonical order."""
+        nothing = Frame(())
+        return [parameter(nothing) for parameter in self._parameters]
+
+    def matching(self, wanted: Sequence[Value | None], given: Sequence[bool]) -> list[Arguments]:
+        """The instances that have the wanted arguments wherever ``given`` says that one is wanted."""
+        domains = self.domains()
+        chosen = [[x for x in domain if x == want] if is_given else domain
+                  for domain, want, is_given in zip(domains, wanted, given, strict=True)]  # fmt: skip
+        return list(product(*chosen))
+
+    def results(
+        self, state: tuple[Value, ...], choices: Sequence[Sequence[Value]]
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
+        """What the instances with arguments out of ``choices``, in their order, lead to, bounds ignored; none for one that is disabled or stuck.
+
+        What a part of the body says of the first parameters alone is asked once for these, and not again for every value of the others: an
+        action of a process and a broker is not tried for each pair, where its guards allow one process, and what a process knows is computed once.
+        What it says of the very first one is kept, too, for other states in which all that is read for that is the very same.
+        """
+        recalled = self._recalled or self._prepare()
+        if not choices or len(choices[0]) < WORTH_KEEPING:
+            given = choices[0][0] if choices and choices[0] else None
+            yield from recalled.results(state, given, choices, partial(self._ask, state, choices, ()))
+            return
+        for value, known in self._after_first(state, choices[0]):
+            ask = partial(self._ask, state, choices, (value,), known)
+            yield from recalled.results(state, value, choices, ask)
+
+    def _ask(
+        self,
+        state: tuple[Value, ...],
+        choices: Sequence[Sequence[Value]],
+        chosen: Arguments,
+        known: Locals = NOTHING,
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
+        """The results with the arguments that were chosen, by generated code where every operation has a value."""
+        if self._generated is not None:
+            found = self._generated.results(state, (chosen, *choices[1:]) if chosen else choices)
+            if found is not None:
+                return iter(found)
+        frame = lazy_frame(state, known, self._named)
+        return self._onward(frame, choices, chosen) if chosen else self._results(frame, choices, ())
+
+    def _after_first(self, state: tuple[Value, ...], values: Sequence[Value]) -> list[tuple[Value, Locals]]:
+        """The values of the first parameter with which the body goes on, and what is known of each: its own value and names for others."""
+        read = [state[at] for at in self._first_reads]
+        key = (id(values), *map(id, read))
+        found = self._first.get(key)
+        if found is None:
+            if len(self._first) >= FIRST_KEPT:
+                self._first.clear()
+            found = self._first[key] = _First(values, read, self._list_first(state, values))
+        return found.passed
+
+    def _list_first(self, state: tuple[Value, ...], values: Sequence[Value]) -> list[tuple[Value, Locals]]:
+        frame = lazy_frame(state, {}, self._named)
+        if not all_hold(frame, self._early[0]):
+            return []
+        passed: list[tuple[Value, Locals]] = []
+        for value in self._possible(frame, 0, values):
+            self._choose(frame, 0, value)
+            if all_hold(frame, self._early[1]) and have_values(frame, self._names_up_to(1)):
+                passed.append((value, dict(frame.locals)))
+        return passed
+
+    def _read_first(self, scope: Scope) -> list[int]:
+        """Where the state has what is read before a second parameter is chosen."""
+        steps = [step.node for part in (self._early, self._lets) for steps in part[:2] for step in steps]
+        return [scope.positions[name] for name in sorted({v for step in steps for v in variables_of(step)})]
+
+    def _names_up_to(self, level: int) -> Iterator[str]:
+        """The names for values that depend on so many parameters at most."""
+        return (step.name for steps in self._lets[: level + 1] for step in steps)
+
+    def _choose(self, frame: Frame, at: int, value: Value) -> None:
+        """Set a parameter, and let go of names for values that depend on it."""
+        frame.locals[self.names[at]] = value
+        for name in self._renewed[at]:
+            frame.locals.pop(name, None)
+
+    def _results(
+        self, frame: Frame, choices: Sequence[Sequence[Value]], chosen: Arguments
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
+        if all_hold(frame, self._early[len(chosen)]):
+            yield from self._onward(frame, choices, chosen)
+
+    def _onward(
+        self, frame: Frame, choices: Sequence[Sequence[Value]], chosen: Arguments
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
+        """The results with the arguments that were chosen, of which the guards say nothing against them."""
+        begun = len(chosen)
+        if all(len(values) == 1 for values in choices[begun:]):
+            for at, (value,) in enumerate(choices[begun:], begun):
+                self._choose(frame, at, value)
+                chosen = (*chosen, value)
+            if all_hold(frame, self._pinned[begun]) and have_values(frame, self._named):
+                found: list[Outcome] = []
+                self._walk(frame, self._late, 0, (), (), found)
+                yield from ((chosen, each) for each in found if not isinstance(each, Stuck))
+            return
+        for value in self._possible(frame, begun, choices[begun]):
+            self._choose(frame, begun, value)
+            yield from self._results(frame, choices, (*chosen, value))
+
+    def _possible(self, frame: Frame, at: int, values: Sequence[Value]) -> Sequence[Value]:
+        """The values of a parameter that are in all collections in which guards want it to be."""
+        try:
+            wanted = [collection(frame) for collection in self._collections[at]]
+        except Undefined:
+            return ()
+        return [value for value in values if all(value in each for each in wanted)] if wanted else values
+
+    def _divided(self) -> tuple[list[list[GuardStep]], list[list[LetStep]], list[PrefixStep]]:
+        """The prefix without bounds: for each number of parameters, the guards and the names for values that speak of those first ones and of the last of
+        them; and what is left.
+
+        A choice, and what speaks of one, is left. The order of the parts is none of the body's, which makes no difference to whether all of
+        them have values and are true, and to what these are.
+        """
+        early: list[list[GuardStep]] = [[] for _ in range(len(self.names) + 1)]
+        lets: list[list[LetStep]] = [[] for _ in range(len(self.names) + 1)]
+        late: list[PrefixStep] = []
+        level = {name: number for number, name in enumerate(self.names, 1)}
+        for step in self._prefix:
+            if isinstance(step, GuardStep) and step.is_bound:
+                continue
+            needs = needed(step.node)
+            if isinstance(step, PickStep) or not needs <= level.keys():
+                late.append(step)
+                continue
+            own = max((level[name] for name in needs), default=0)
+            if isinstance(step, LetStep):
+                level[step.name] = own
+                lets[own].append(step)
+            else:
+                early[own].append(step)
+        return early, lets, late
+
+    def _collections_of(self, scope: Scope) -> list[list[Meaning]]:
+        """For each parameter, the collections that hold it, by guards of the form ``b in c`` where ``c`` is known before ``b`` is chosen."""
+        found: list[list[Meaning]] = [[] for _ in self.names]
+        for at, name in enumerate(self.names):
+            known = {
+                *self.names[:at],
+                *self._names_up_to(at),
+            }
+            for step in self._early[at + 1]:
+                match step.node:
+                    case k.Guard(_, _, k.Member(_, k.Local(_, item), collection, False)) if item == name:
+                        if locals_of(collection) | _own_name(collection) <= known:
+                            found[at].append(scope.meaning(collection))
+        return found
+
+    def outcomes(self, state: tuple[Value, ...], arguments: Arguments) -> list[Outcome]:
+        """What the instance can do in the state, one outcome for each way to pick; none if it is disabled."""
+        found: list[Outcome] = []
+        self._walk(self._frame(state, arguments), self._prefix, 0, (), (), found)
+        return found
+
+    def _frame(self, state: tuple[Value, ...], arguments: Arguments) -> Frame:
+        return Frame(state, (), dict(zip(self.names, arguments, strict=True)))
+
+    def _walk(
+        self,
+        frame: Frame,
+        steps: Sequence[PrefixStep],
+        start: int,
+        cuts: tuple[str, ...],
+        picks: Picks,
+        found: list[Outcome],
+    ) -> None:
+        at = start
+        try:
+            for at in range(start, len(steps)):
+                step = steps[at]
+                if isinstance(step, GuardStep):
+                    if step.is_bound and not self._bounded:
+                        continue
+                    if step.holds(frame):
+                        continue
+                    if not step.is_bound:
+                        self._note_decisive(step, frame, at, cuts)
+                        return
+                    cuts = (*cuts, step.node.label)
+                elif isinstance(step, LetStep):
+                    frame.locals[step.name] = step.value(frame)
+                else:
+                    for value in step.elements(frame):
+                        frame.locals[step.name] = value
+                        self._walk(frame, steps, at + 1, cuts, (*picks, (step.name, value)), found)
+                    return
+            found.append(self._cut(cuts, picks) if cuts else self._update(frame, picks))
+        except Undefined as undefined:
+            stuck = Stuck(picks, undefined.message, undefined.span)
+            found.append(self._cut_before(cuts, picks, frame, at) if cuts else stuck)
+
+    def _cut_before(self, cuts: tuple[str, ...], picks: Picks, frame: Frame, at: int) -> Cut:
+        """The cut of an instance in which the step ``at``, after the false bounds, is undefined."""
+        if len(cuts) == 1 and cuts[0] not in self.decisive and rest_holds(self._prefix, frame, at):
+            self.decisive.add(cuts[0])
+        return Cut(picks, cuts[0])
+
+    def _cut(self, cuts: tuple[str, ...], picks: Picks) -> Cut:
+        if len(cuts) == 1:
+            self.decisive.add(cuts[0])
+        return Cut(picks, cuts[0])
+
+    def _update(self, frame: Frame, picks: Picks) -> Outcome:
+        writes: list[Write] = []
+        self._updates(frame, writes)
+        try:
+            return Successor(picks, self._updater.after(frame.now, writes))
+        except CapacityExceeded as exceeded:
+            return Cut(picks, f"capacity of {exceeded}")
+
+    def _note_decisive(self, step: GuardStep, frame: Frame, at: int, cuts: tuple[str, ...]) -> None:
+        if (
+            self._bounded
+            and not cuts
+            and step.node.label not in self.decisive
+            and rest_holds(self._prefix, frame, at + 1)
+        ):
+            self.decisive.add(step.node.label)
+
+    def false_guards(self, state: tuple[Value, ...], arguments: Arguments) -> list[tuple[FalseGuard, ...]]:
+        """For every way to pick, all guards that stand in the way by themselves, evaluated without stopping at the first."""
+        return false_guards(self._prefix, self._frame(state, arguments))
+
+
+def _own_name(expr: k.Expr) -> frozenset[str]:
+    return frozenset({expr.name} if isinstance(expr, k.Local) else ())
+
+
+def _split(body: Sequence[k.Statement]) -> tuple[Sequence[k.Statement], Sequence[k.Statement]]:
+    at = next((i for i, each in enumerate(body) if isinstance(each, k.Assign | k.If | k.For)), len(body))
+    return body[:at], body[at:]
+
+
+def guards(action: k.Action) -> list[k.Guard]:
+    """The guard lines of an action, in order."""
+    return [each for each in action.body if isinstance(each, k.Guard)]

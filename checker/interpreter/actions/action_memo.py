@@ -1,0 +1,110 @@
+"""What an action did where all that it reads was the very same.
+
+NOTE(recalling): What an action does depends on what its body reads, and on nothing else: on some variables, and of maps in which it looks up the value of its
+first parameter alone, on the entry for that. Where these are the very same objects as before, its outcomes are the same, and so is what they write. A
+slice of a log is tried at positions of what is shared that differ in what others have read, and an action of one process looks at none of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from assay.checker.interpreter.actions.outcome import Cut, Picks, Successor
+from assay.checker.interpreter.expressions.frame import Scope
+from assay.checker.interpreter.expressions.traverse import assignments, binders_of, children
+from assay.grammar import kernel as k
+from assay.grammar.kernel.types import MapType
+from assay.grammar.values import Value
+
+Arguments = tuple[Value, ...]
+Results = Iterator[tuple[Arguments, Successor | Cut]]
+
+KEPT = 256
+"""Of how many states the outcomes of an action are kept."""
+
+_ABSENT = object()
+
+
+class _Outcome(NamedTuple):
+    """One way: the arguments, the choices, and what is written; or how it is cut."""
+
+    arguments: Arguments
+    picks: Picks
+    written: tuple[Value, ...]
+    cut: Cut | None
+
+
+class _Known(NamedTuple):
+    """Outcomes, with what was read for them, which is held so that nothing else can have its identity."""
+
+    held: tuple[object, ...]
+    outcomes: list[_Outcome]
+
+
+class Recalled:
+    """The outcomes of an action, kept by what its body reads."""
+
+    __slots__ = ("_cells", "_known", "_whole", "_written")
+
+    def __init__(self, body: Sequence[k.Statement], first: str | None, scope: Scope) -> None:
+        whole: set[str] = set()
+        cells: set[str] = set()
+        self._written = sorted({scope.positions[each.variable] for each in assignments(body)})
+        for statement in body:
+            _reads(statement, frozenset(() if first is None else {first}), whole, cells)
+        self._whole = sorted({*self._written, *(scope.positions[name] for name in whole)})
+        self._cells = sorted({scope.positions[name] for name in cells}.difference(self._whole))
+        self._known: dict[tuple[object, ...], _Known] = {}
+
+    def results(
+        self, state: tuple[Value, ...], first: Value, choices: Sequence[Sequence[Value]], ask: Callable[[], Results]
+    ) -> Results:
+        """The outcomes in a state, with the first argument given: as they were where all that is read was the same, or as they are found."""
+        now: Any = state
+        held = (choices, *[now[at] for at in self._whole], *[now[at].get(first, _ABSENT) for at in self._cells])
+        key = (first, *map(id, held))
+        known = self._known.get(key)
+        if known is None:
+            found: list[_Outcome] = []
+            for arguments, result in ask():  # who asks may want no more than the first of many
+                found.append(self._packed(arguments, result))
+                yield arguments, result
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            self._known[key] = _Known(held, found)
+            return
+        for arguments, picks, written, cut in known.outcomes:
+            yield arguments, cut or Successor(picks, self._with(state, written))
+
+    def _packed(self, arguments: Arguments, result: Successor | Cut) -> _Outcome:
+        match result:
+            case Successor(picks, after):
+                return _Outcome(arguments, picks, tuple([after[at] for at in self._written]), None)
+            case Cut():
+                return _Outcome(arguments, (), (), result)
+
+    def _with(self, state: tuple[Value, ...], written: tuple[Value, ...]) -> tuple[Value, ...]:
+        after = list(state)
+        for at, value in zip(self._written, written, strict=True):
+            after[at] = value
+        return tuple(after)
+
+
+def _reads(node: k.Node, first: frozenset[str], whole: set[str], cells: set[str]) -> None:
+    """Collect the variables that are read inside a node: in ``cells`` those of which the entry for the first parameter is, whatever it is called there."""
+    match node:
+        case k.StateVar(_, name):
+            whole.add(name)
+            return
+        case k.Lookup(_, k.StateVar(MapType(), name), k.Local(_, key)) if key in first:
+            cells.add(name)
+            return
+        case k.LetIn(_, binder, k.Local(_, name), _) if name in first:
+            first |= {binder.name}
+        case k.Expr():
+            first -= binders_of(node)
+        case _:
+            pass
+    for part in children(node):
+        _reads(part, first, whole, cells)

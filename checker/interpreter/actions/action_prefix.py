@@ -1,0 +1,66 @@
+"""The part of an action before its updates, ready to be run: guard lines, names for values, and choices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from assay.checker.interpreter.expressions.enumerate_set import Listing, listing
+from assay.checker.interpreter.expressions.frame import Meaning, Scope
+from assay.checker.interpreter.expressions.traverse import locals_of
+from assay.checker.interpreter.values.node_unions import statement
+from assay.grammar import kernel as k
+
+
+@dataclass(frozen=True, slots=True)
+class GuardStep:
+    """A guard line with its meaning. ``needs`` are the names of bound variables that it mentions."""
+
+    node: k.Guard
+    holds: Meaning
+    is_bound: bool
+    needs: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LetStep:
+    """A name for a value."""
+
+    node: k.Let
+    name: str
+    value: Meaning
+    needs: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PickStep:
+    """A choice."""
+
+    node: k.Pick
+    name: str
+    elements: Listing
+    needs: frozenset[str]
+
+
+PrefixStep = GuardStep | LetStep | PickStep
+
+
+def prefix_steps(statements: Sequence[k.Statement], scope: Scope) -> list[PrefixStep]:
+    """What precedes the updates, with its meaning."""
+    return [_step(each, scope) for each in statements]
+
+
+def _step(each: k.Statement, scope: Scope) -> PrefixStep:
+    node, needs = statement(each), locals_of(each)
+    match node:
+        case k.Guard(kind, _, condition):
+            return GuardStep(node, scope.meaning(condition), kind == "bound", needs)
+        case k.Let(binder, value):
+            return LetStep(node, binder.name, scope.meaning(value), needs)
+        case k.Pick(binder, domain):
+            return PickStep(node, binder.name, listing(domain, scope), needs)
+        case k.Assign() | k.If() | k.For():
+            raise AssertionError(f"{node.span}: an update among the guards")
+        case _:
+            assert_never(node)

@@ -1,0 +1,298 @@
+"""Actions as Python functions: all results of an action in a state, the loops over its parameters and choices written out (NOTE(generated)).
+
+What precedes the updates is in the order of NOTE(lazily): guards that speak of the first parameters before the next one is chosen, those that go through
+collections last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, assert_never
+
+from assay.checker.interpreter.actions.action_prefix import GuardStep, LetStep, PickStep, PrefixStep
+from assay.checker.interpreter.actions.guard_order import LONG, cost_of, demanded, needed
+from assay.checker.interpreter.actions.outcome import Cut, Successor
+from assay.checker.interpreter.actions.update import Updater, Write
+from assay.checker.interpreter.expressions.codegen_expressions import NO_VALUE, Source
+from assay.checker.interpreter.expressions.frame import Frame, Meaning, Scope
+from assay.checker.interpreter.expressions.traverse import assignments
+from assay.checker.interpreter.values.node_unions import statement
+from assay.checker.interpreter.values.type_check import CapacityExceeded
+from assay.grammar import kernel as k
+from assay.grammar.kernel.types import MapType
+from assay.grammar.values import Value
+
+Arguments = tuple[Value, ...]
+Found = list[tuple[Arguments, Successor | Cut]]
+Run = Callable[[tuple[Value, ...], Sequence[Sequence[Value]]], Found]
+"""The results of an action in a state with arguments out of some choices; raises one of ``NO_VALUE`` where the reference evaluator is to be asked."""
+
+
+class Parts(NamedTuple):
+    """The part of a body before its updates, without bounds: guards and names by the number of parameters that they speak of, and what is left."""
+
+    early: Sequence[Sequence[GuardStep]]
+    lets: Sequence[Sequence[LetStep]]
+    late: Sequence[PrefixStep]
+
+
+WORTH_IT = 100
+"""After so many questions about an action code is made for it."""
+
+FAILURES = 64
+"""After so many more questions without than with an answer by that code it is not asked any more."""
+
+
+class Asked:
+    """The code of an action, made when it has been asked about often enough."""
+
+    __slots__ = ("_asked", "_failed", "_run", "make")
+
+    def __init__(self) -> None:
+        self.make: Callable[[], Run | None] | None = None
+        self._run: Run | None = None
+        self._asked = self._failed = 0
+
+    def results(self, state: tuple[Value, ...], choices: Sequence[Sequence[Value]]) -> Found | None:
+        """The results of the action; None where the reference evaluator is to be asked."""
+        if self._run is None:
+            self._asked += 1
+            if self._asked != WORTH_IT or self.make is None:
+                return None
+            self._run = self.make()
+            if self._run is None:
+                return None
+        try:
+            found = self._run(state, choices)
+        except NO_VALUE:
+            self._failed += 1
+            if self._failed > FAILURES:
+                self._run = None
+            return None
+        self._failed -= self._failed > 0
+        return found
+
+
+def action_code(
+    parameters: Sequence[str], parts: Parts, updates: Sequence[k.Statement], scope: Scope, updater: Updater
+) -> Run | None:
+    """The function that an action becomes; None where it is beyond what Python takes."""
+    try:
+        return _Action(parameters, parts, scope, updater).run(updates)
+    except (SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def condition_code(expr: k.Expr, scope: Scope) -> Meaning | None:
+    """The function that an expression becomes; it asks the reference evaluator where it has no value. None where it is beyond what Python takes."""
+    try:
+        source = Source(scope, lambda name: f"bound[{name!r}]")
+        body = (
+            f"def run(frame):\n now, before, bound = frame.now, frame.before, frame.locals\n return {source.of(expr)}\n"
+        )
+        run = _made(body, source.given)
+    except (SyntaxError, RecursionError, MemoryError):
+        return None
+    plain = scope.meaning(expr)
+
+    def meaning(frame: Frame) -> Any:
+        try:
+            return run(frame)
+        except NO_VALUE:
+            return plain(frame)
+
+    return meaning
+
+
+def _made(text: str, given: Mapping[str, Any]) -> Any:
+    space = dict(given)
+    exec(compile(text, "<generated>", "exec"), space)
+    return space["run"]
+
+
+class _Action:
+    """Writes one action, line by line."""
+
+    def __init__(self, parameters: Sequence[str], parts: Parts, scope: Scope, updater: Updater) -> None:
+        self._parameters, self._parts, self._updater = parameters, parts, updater
+        self._source = Source(scope, _unbound)
+        self._lines: list[str] = []
+        self._depth = 1
+        self._lets = {step.name: step for own in parts.lets for step in own}
+        self._known: set[str] = set()
+
+    def run(self, updates: Sequence[k.Statement]) -> Run:
+        """The function."""
+        updates = narrowly(updates)
+        self._level(0)
+        for at, name in enumerate(self._parameters):
+            self._line(f"for {self._source.bind(name)} in choices[{at}]:")
+            self._depth += 1
+            self._known.add(name)
+            self._level(at + 1)
+        for let in (step for own in self._parts.lets for step in own):
+            self._let(let)
+        picks = list(self._late())
+        self._line("writes = []")
+        self._updates(updates)
+        arguments = "".join(f"{self._source.names[name]}, " for name in self._parameters)
+        picked = "".join(f"({name!r}, {self._source.names[name]}), " for name in picks)
+        self._line(f"found.append((({arguments}), finish(now, ({picked}), writes)))")
+        given = self._source.given
+        given["finish"], given["Write"] = _finish(self._updater), Write
+        text = "\n".join(["def run(now, choices):", " found = []", " for _ in (0,):", *self._lines, " return found"])
+        run: Run = _made(text, given)
+        return run
+
+    def _line(self, text: str) -> None:
+        self._lines.append(" " * (self._depth + 1) + text)
+
+    def _level(self, level: int) -> None:
+        """The guards that speak of so many parameters, and the names for later ones, which are the same for all that these are asked of."""
+        for step in sorted(self._parts.early[level], key=lambda each: cost_of(each.node, self._lets) // LONG):
+            self._guard(step)
+        deeper = [step.node for guards in self._parts.early[level + 1 :] for step in guards]
+        for let in self._parts.lets[level]:
+            if let.name in self._mentioned(deeper):
+                self._let(let)
+
+    def _mentioned(self, nodes: Iterable[k.Node]) -> set[str]:
+        """The names for values that some statements mention, or others that these mention."""
+        found: set[str] = set()
+        waiting = list(nodes)
+        while waiting:
+            new = (needed(waiting.pop()) & self._lets.keys()) - found
+            found |= new
+            waiting += [self._lets[name].node for name in new]
+        return found
+
+    def _guard(self, step: GuardStep) -> None:
+        self._need(step.node)
+        self._line(f"if not {self._source.of(step.node.condition)}: continue")
+
+    def _need(self, node: k.Node) -> None:
+        """Values for the names that something mentions."""
+        for name in sorted(needed(node) & self._lets.keys()):
+            self._let(self._lets[name])
+
+    def _let(self, step: LetStep) -> None:
+        if step.name not in self._known:
+            self._known.add(step.name)
+            self._need(step.node)
+            value = self._source.of(step.node.value)
+            self._line(f"{self._source.bind(step.name)} = {value}")
+
+    def _late(self) -> Iterator[str]:
+        """Choices, and what speaks of them, in the order of the body; the names of the choices."""
+        steps = self._parts.late
+        for at, step in enumerate(steps):
+            match step:
+                case GuardStep():
+                    self._guard(step)
+                case LetStep():
+                    self._lets[step.name] = step
+                    self._let(step)
+                case PickStep():
+                    self._pick(step, steps[at + 1 :])
+                    yield step.name
+                case _:
+                    assert_never(step)
+
+    def _pick(self, step: PickStep, later: Sequence[PrefixStep]) -> None:
+        """Loop over a choice; over nothing but the value that a later guard wants it to have, if one does."""
+        wanted = [each for other in later for each in demanded(other, step.name, self._known)]
+        asked = [self._source.of(each) for each in wanted[:1]]
+        elements = self._source.elements(step.node.domain, ordered=not asked)
+        name = self._source.bind(step.name)
+        if asked:
+            self._line(f"{name} = {asked[0]}")
+            elements = f"(({name},) if {name} in {elements} else ())"
+        self._line(f"for {name} in {elements}:")
+        self._depth += 1
+        self._known.add(step.name)
+
+    def _updates(self, updates: Sequence[k.Statement]) -> None:
+        for each in updates:
+            node = statement(each)
+            match node:
+                case k.Assign():
+                    self._assign(node)
+                case k.Let(binder, value):
+                    text = self._source.of(value)
+                    self._line(f"{self._source.bind(binder.name)} = {text}")
+                case k.If(condition, then, otherwise):
+                    self._line(f"if {self._source.of(condition)}:")
+                    self._nested(then)
+                    self._line("else:")
+                    self._nested(otherwise)
+                case k.For(binder, of, body):
+                    elements = self._source.elements(of, ordered=True)
+                    self._line(f"for {self._source.bind(binder.name)} in {elements}:")
+                    self._nested(body)
+                case k.Guard() | k.Pick():
+                    raise AssertionError(f"{node.span}: guards and picks precede the updates")
+                case _:
+                    assert_never(node)
+
+    def _nested(self, body: Sequence[k.Statement]) -> None:
+        self._depth += 1
+        self._line("pass")
+        self._updates(body)
+        self._depth -= 1
+
+    def _assign(self, node: k.Assign) -> None:
+        source = self._source
+        path = "".join(f"{source.of(p.key) if isinstance(p, k.AtKey) else p.index}, " for p in node.path)
+        value = source.checked(source.of(node.value), node.type)
+        position = source.scope.positions[node.variable]
+        self._line(f"writes.append(Write({position}, ({path}), {value}, {source.give(node)}))")
+
+
+def narrowly(updates: Sequence[k.Statement]) -> list[k.Statement]:
+    """Updates of which each that changes one entry of what it assigns to, ``m := m with {k -> v}``, assigns to that entry instead.
+
+    What else is there was in range and within its capacity before. Of a variable to which there is another assignment none is changed: two that
+    overlap have no result.
+    """
+    assigned = [each.variable for each in assignments(updates)]
+    return [
+        _narrow(each) if isinstance(each, k.Assign) and assigned.count(each.variable) == 1 else each for each in updates
+    ]
+
+
+def _narrow(node: k.Assign) -> k.Assign:
+    match node.value:
+        case k.UpdateEntry(_, collection, key, value) if isinstance(collection.type, MapType):
+            if _is_place(collection, node.variable, node.path):
+                path = (*node.path, k.AtKey(key, span=key.span))
+                return replace(node, path=path, value=value, type=collection.type.value)
+        case _:
+            pass
+    return node
+
+
+def _is_place(expr: k.Expr, variable: str, path: Sequence[k.AtKey | k.AtField]) -> bool:
+    """Whether an expression reads the place at a path."""
+    match expr:
+        case k.StateVar(_, name):
+            return name == variable and not path
+        case k.Lookup(_, collection, key):
+            last = path[-1] if path else None
+            return isinstance(last, k.AtKey) and last.key == key and _is_place(collection, variable, path[:-1])
+        case _:
+            return False
+
+
+def _unbound(name: str) -> str:
+    raise AssertionError(f"{name} is not bound")
+
+
+def _finish(updater: Updater) -> Callable[..., Successor | Cut]:
+    def finish(now: tuple[Value, ...], picks: Any, writes: list[Write]) -> Successor | Cut:
+        try:
+            return Successor(picks, updater.after(now, writes))
+        except CapacityExceeded as exceeded:
+            return Cut(picks, f"capacity of {exceeded}")
+
+    return finish

@@ -1,0 +1,117 @@
+"""What stands in the way of an instance: which guards are not true, and whether one of them is the only obstacle.
+
+NOTE(protected): guards go from left to right and protect what follows them. A step that has no value although an earlier guard is false
+was protected by that guard, so it is no obstacle of its own; neither is what mentions the name of a ``let`` or ``pick`` without a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.checker.interpreter.actions.action_prefix import GuardStep, LetStep, PickStep, PrefixStep
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+
+Names = frozenset[str]
+NO_NAMES: Names = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class FalseGuard:
+    """A guard that is not true in an instance, a pick from an empty set, or a pick or let without a value."""
+
+    label: str
+    node: k.Guard | k.Pick | k.Let
+    is_bound: bool
+    undefined: str | None = None
+
+
+def rest_holds(prefix: Sequence[PrefixStep], frame: Frame, start: int, lost: Names = NO_NAMES) -> bool:
+    """Whether nothing from ``start`` on, after a false guard, is an obstacle for some way to pick (NOTE(protected)).
+
+    ``lost`` are the names that have no value.
+    """
+    for at in range(start, len(prefix)):
+        step = prefix[at]
+        if step.needs & lost:
+            lost = _without(step, lost)
+            continue
+        try:
+            if isinstance(step, GuardStep):
+                if not step.holds(frame):
+                    return False
+            elif isinstance(step, LetStep):
+                frame.locals[step.name] = step.value(frame)
+            else:
+                return any(_rest_holds_with(prefix, frame, at, step, value, lost) for value in step.elements(frame))
+        except Undefined:
+            lost = _without(step, lost)
+    return True
+
+
+def _rest_holds_with(
+    prefix: Sequence[PrefixStep], frame: Frame, at: int, step: PickStep, value: Value, lost: Names
+) -> bool:
+    frame.locals[step.name] = value
+    return rest_holds(prefix, frame, at + 1, lost)
+
+
+def _without(step: PrefixStep, lost: Names) -> Names:
+    return lost if isinstance(step, GuardStep) else lost | {step.name}
+
+
+def false_guards(prefix: Sequence[PrefixStep], frame: Frame) -> list[tuple[FalseGuard, ...]]:
+    """For every way to pick, all obstacles (NOTE(protected)), evaluated without stopping at the first.
+
+    What mentions the name of a ``let`` or ``pick`` without a value is left out: that ``let`` or ``pick`` is listed.
+    """
+    found: list[tuple[FalseGuard, ...]] = []
+    _list_false(prefix, frame, 0, (), NO_NAMES, found)
+    return [_unprotected(each) for each in found]
+
+
+def _unprotected(guards: tuple[FalseGuard, ...]) -> tuple[FalseGuard, ...]:
+    false = next((at for at, each in enumerate(guards) if each.undefined is None and not each.is_bound), len(guards))
+    return tuple(each for at, each in enumerate(guards) if each.undefined is None or at < false)
+
+
+def _list_false(
+    prefix: Sequence[PrefixStep],
+    frame: Frame,
+    start: int,
+    false: tuple[FalseGuard, ...],
+    lost: Names,
+    found: list[tuple[FalseGuard, ...]],
+) -> None:
+    for at in range(start, len(prefix)):
+        step = prefix[at]
+        if step.needs & lost:
+            lost = _without(step, lost)
+            continue
+        try:
+            if isinstance(step, GuardStep):
+                if not step.holds(frame):
+                    false = (*false, FalseGuard(step.node.label, step.node, step.is_bound))
+            elif isinstance(step, LetStep):
+                frame.locals[step.name] = step.value(frame)
+            else:
+                values = step.elements(frame)
+                for value in values:
+                    frame.locals[step.name] = value
+                    _list_false(prefix, frame, at + 1, false, lost, found)
+                if not values:
+                    found.append((*false, FalseGuard(f"pick {step.name}", step.node, is_bound=False)))
+                return
+        except Undefined as undefined:
+            false = (*false, _undefined(step, undefined))
+            lost = _without(step, lost)
+    found.append(false)
+
+
+def _undefined(step: PrefixStep, undefined: Undefined) -> FalseGuard:
+    if isinstance(step, GuardStep):
+        return FalseGuard(step.node.label, step.node, step.is_bound, undefined.message)
+    return FalseGuard(step.name, step.node, is_bound=False, undefined=undefined.message)

@@ -1,0 +1,83 @@
+"""A kernel made ready to run: its initial states, its actions, and the meaning of any expression over its state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
+from assay.checker.interpreter.actions.initial_states import InitMeaning
+from assay.checker.interpreter.actions.outcome import Outcome
+from assay.checker.interpreter.actions.update import Updater
+from assay.checker.interpreter.expressions.dispatch import scope_of
+from assay.checker.interpreter.expressions.frame import Meaning, Scope
+from assay.checker.interpreter.expressions.quantifier_memo import remembering
+from assay.grammar.kernel import Expr, Kernel
+from assay.grammar.values import Value
+
+
+class Actions(Mapping[str, ActionMeaning]):
+    """The actions of a kernel by name, each made ready when it is asked for: of a kernel for a log, its slices and what they share take a few each."""
+
+    __slots__ = ("_bounded", "_generated", "_made", "_nodes", "_scope", "_updater")
+
+    def __init__(self, kernel: Kernel, scope: Scope, updater: Updater, *, bounded: bool, generated: bool) -> None:
+        self._generated = generated
+        self._nodes = {action.name: action for action in kernel.actions}
+        self._scope, self._updater, self._bounded = scope, updater, bounded
+        self._made: dict[str, ActionMeaning] = {}
+
+    def __getitem__(self, name: str) -> ActionMeaning:
+        found = self._made.get(name)
+        if found is None:
+            node = self._nodes[name]
+            found = self._made[name] = ActionMeaning(
+                node, self._scope, self._updater, bounded=self._bounded, generated=self._generated
+            )
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+
+class Model:
+    """What an explicit search needs of a kernel; with ``bounded`` false the ``bound`` lines are no guards, as in validation.
+
+    ``strict`` names sorts as in ``Scope``. With ``remember``, values are remembered (NOTE(remembering)).
+    """
+
+    __slots__ = ("_steps", "actions", "init", "kernel", "scope")
+
+    def __init__(
+        self, kernel: Kernel, *, bounded: bool = True, strict: frozenset[str] = frozenset(), remember: bool = False
+    ) -> None:
+        updater = Updater(kernel.variables)
+        self.kernel = kernel
+        self.scope = scope_of(kernel.variables, strict)
+        if remember:
+            self.scope = replace(self.scope, translate=remembering)
+        self.init = InitMeaning(kernel.init, self.scope, updater)
+        self.actions = Actions(kernel, self.scope, updater, bounded=bounded, generated=remember)
+        self._steps: list[ActionMeaning] | None = None
+
+    @property
+    def steps(self) -> list[ActionMeaning]:
+        """The actions that a step can be, in the order of the model."""
+        if self._steps is None:
+            self._steps = [self.actions[name] for name in self.kernel.next]
+        return self._steps
+
+    def meaning(self, expr: Expr) -> Meaning:
+        """The function that evaluates an expression in a frame."""
+        return self.scope.meaning(expr)
+
+
+def outcomes(model: Model, state: tuple[Value, ...]) -> Iterator[tuple[ActionMeaning, Arguments, Outcome]]:
+    """Everything that can happen in a state, in the order of the model."""
+    for action in model.steps:
+        for arguments in action.instances:
+            for outcome in action.outcomes(state, arguments):
+                yield action, arguments, outcome

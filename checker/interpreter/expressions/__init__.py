@@ -1,0 +1,1 @@
+"""Expressions as functions from a frame to a value."""

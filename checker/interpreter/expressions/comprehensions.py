@@ -1,0 +1,144 @@
+"""Sets, sequences, bags and maps made from others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain, combinations
+from typing import Any, assert_never
+
+from assay.checker.interpreter.expressions.enumerate_set import Listing, listing
+from assay.checker.interpreter.expressions.frame import Frame, Meaning, Scope
+from assay.checker.interpreter.values.node_unions import Collecting
+from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, Undefined, too_large
+from assay.grammar import kernel as k
+from assay.grammar.kernel.types import BagType, SeqType
+from assay.grammar.values import FrozenMap, Value
+
+
+def collecting(node: Collecting, scope: Scope) -> Meaning:
+    """The function that evaluates the collection."""
+    match node:
+        case k.Filter():
+            return _filter(node, scope)
+        case k.Image():
+            return _image(node, scope)
+        case k.Tabulate():
+            return _tabulate(node, scope)
+        case k.Interval():
+            elements = listing(node, scope)
+            return lambda frame: frozenset(elements(frame))
+        case k.Combine():
+            return _combine(node, scope)
+        case k.Subsets():
+            whole = scope.meaning(node.operand)
+            return lambda frame: _subsets(whole(frame), node)
+        case k.Keys(_, operand) | k.Elements(_, operand):
+            value = scope.meaning(operand)
+            return lambda frame: frozenset(value(frame))
+        case k.Values(_, operand):
+            value = scope.meaning(operand)
+            return lambda frame: frozenset(value(frame).values())
+        case k.Slice():
+            return _slice(node, scope)
+        case _:
+            assert_never(node)
+
+
+def _filter(node: k.Filter, scope: Scope) -> Meaning:
+    elements, test, name = listing(node.domain, scope), scope.meaning(node.condition), node.binder.name
+
+    def kept(frame: Frame) -> list[Any]:
+        result = []
+        for value in elements(frame):
+            frame.locals[name] = value
+            if test(frame):
+                result.append(value)
+        return result
+
+    make = _maker(node)
+    return lambda frame: make(kept(frame))
+
+
+def _maker(node: k.Filter | k.Image) -> Callable[[list[Any]], Any]:
+    return tuple if isinstance(node.type, SeqType) else frozenset
+
+
+def _image(node: k.Image, scope: Scope) -> Meaning:
+    ranges = [(generator.binder.name, listing(generator.domain, scope)) for generator in node.generators]
+    element = scope.meaning(node.element)
+    test = None if node.condition is None else scope.meaning(node.condition)
+
+    def images(frame: Frame) -> list[Any]:
+        return [element(frame) for _ in _bindings(frame, ranges) if test is None or test(frame)]
+
+    make = _maker(node)
+    return lambda frame: make(images(frame))
+
+
+def _bindings(frame: Frame, ranges: list[tuple[str, Listing]]) -> Iterator[None]:
+    if not ranges:
+        yield
+        return
+    (name, elements), rest = ranges[0], ranges[1:]
+    for value in elements(frame):
+        frame.locals[name] = value
+        yield from _bindings(frame, rest)
+
+
+def _tabulate(node: k.Tabulate, scope: Scope) -> Meaning:
+    keys, value, name = listing(node.domain, scope), scope.meaning(node.value), node.binder.name
+
+    def tabulate(frame: Frame) -> FrozenMap:
+        table = {}
+        for key in keys(frame):
+            frame.locals[name] = key
+            table[key] = value(frame)
+        return FrozenMap(table)
+
+    return tabulate
+
+
+def _subsets(whole: frozenset[Value], node: k.Subsets) -> frozenset[frozenset[Value]]:
+    if 1 << len(whole) > ENUMERATION_LIMIT:
+        raise too_large(f"the set of subsets of {len(whole)} elements", 1 << len(whole), node.span)
+    return frozenset(map(frozenset, chain.from_iterable(combinations(whole, n) for n in range(len(whole) + 1))))
+
+
+def _combine(node: k.Combine, scope: Scope) -> Meaning:
+    a, b = scope.meaning(node.left), scope.meaning(node.right)
+    bags = isinstance(node.type, BagType)
+    match node.op:
+        case "union":
+            return (lambda frame: _bag_sum(a(frame), b(frame))) if bags else (lambda frame: a(frame) | b(frame))
+        case "difference":
+            return (lambda frame: _bag_minus(a(frame), b(frame))) if bags else (lambda frame: a(frame) - b(frame))
+        case "intersection":
+            return (lambda frame: _bag_meet(a(frame), b(frame))) if bags else (lambda frame: a(frame) & b(frame))
+        case "concat":
+            return lambda frame: a(frame) + b(frame)
+        case _:
+            assert_never(node.op)
+
+
+def _bag_sum(left: FrozenMap, right: FrozenMap) -> FrozenMap:
+    return FrozenMap({item: left.get(item, 0) + right.get(item, 0) for item in [*left, *right]})
+
+
+def _bag_minus(left: FrozenMap, right: FrozenMap) -> FrozenMap:
+    return FrozenMap({item: n - right.get(item, 0) for item, n in left.items() if n > right.get(item, 0)})
+
+
+def _bag_meet(left: FrozenMap, right: FrozenMap) -> FrozenMap:
+    return FrozenMap({item: min(n, right[item]) for item, n in left.items() if item in right})
+
+
+def _slice(node: k.Slice, scope: Scope) -> Meaning:
+    whole, length, take = scope.meaning(node.operand), scope.meaning(node.length), node.op == "take"
+
+    def part(frame: Frame) -> Any:
+        elements, n = whole(frame), length(frame)
+        if n < 0:
+            raise Undefined(f"`{node.op}` of {n} elements", node.span)
+        return elements[:n] if take else elements[n:]
+
+    return part

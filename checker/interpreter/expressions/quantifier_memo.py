@@ -1,0 +1,163 @@
+"""Values of expressions that range over sets, remembered as long as the variables that they read are the very same.
+
+NOTE(remembering): An execution of a log is followed in states of which each has nearly all values of the one before it, as the very same objects. What
+an expression reads is known: so where these objects are the same, and its locals equal, its value is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from assay.checker.interpreter.expressions.dispatch import meaning
+from assay.checker.interpreter.expressions.frame import Frame, Meaning, Scope
+from assay.checker.interpreter.expressions.traverse import children, descendants, free_locals, variables_of
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.grammar import kernel as k
+from assay.grammar.kernel import types as t
+
+WORTH_IT = (k.Quantified, k.Filter, k.Image, k.Tabulate, k.Aggregate, k.Combine)
+"""What takes long enough."""
+
+SIMPLE = (t.AtomType, t.RangeType, t.BoolType)
+"""Types of locals that are compared in no time."""
+
+MOST_LOCALS = 2
+KEPT = 2048
+"""So many values of an expression are remembered; then it begins anew."""
+
+
+Consulted = dict[tuple["Remembered | Watched", tuple[Any, ...]], None]
+"""What was remembered or worked out in the course of an evaluation: which value, for which values of its locals."""
+
+_watchers: list[Consulted] = []
+
+
+class Remembered:
+    """The value of an expression, remembered by what it reads: some variables, and some locals."""
+
+    __slots__ = ("_known", "names", "plain", "positions")
+
+    def __init__(self, plain: Meaning, positions: list[int], names: list[str]) -> None:
+        self.plain, self.positions, self.names = plain, positions, names
+        self._known: dict[Any, tuple[list[Any], Any]] = {}
+
+    def __call__(self, frame: Frame) -> Any:
+        """The value in a frame; raises ``Undefined`` if it has none."""
+        given = frame.locals
+        return self.at(frame.now, tuple([given[name] for name in self.names]))
+
+    def at(self, now: tuple[Any, ...], local: tuple[Any, ...]) -> Any:
+        """The value in a state, for values of its locals; raises ``Undefined`` if it has none."""
+        read = [now[at] for at in self.positions]
+        if _watchers:
+            _watchers[-1][self, local] = None
+        key = (*map(id, read), *local)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            with consulted():  # what it consults itself is another matter
+                value = self.plain(Frame(now, (), dict(zip(self.names, local, strict=True))))
+            found = self._known[key] = read, value  # what is read is kept, so that nothing else gets its identity
+        return found[1]
+
+
+class Watched:
+    """Whether something is in a remembered collection: noted instead of the collection, which changes far more often, and not remembered itself."""
+
+    __slots__ = ("names", "plain")
+
+    def __init__(self, plain: Meaning, names: list[str]) -> None:
+        self.plain, self.names = plain, names
+
+    def __call__(self, frame: Frame) -> Any:
+        """The value in a frame; raises ``Undefined`` if it has none."""
+        if not _watchers:
+            return self.plain(frame)
+        _watchers[-1][self, tuple([frame.locals[name] for name in self.names])] = None
+        with consulted():
+            return self.plain(frame)
+
+
+@contextmanager
+def consulted() -> Iterator[Consulted]:
+    """Inside, what is evaluated in this thread is noted."""
+    found: Consulted = {}
+    _watchers.append(found)
+    try:
+        yield found
+    finally:
+        _watchers.pop()
+
+
+def remembering(expr: k.Expr, scope: Scope) -> Meaning:
+    """The function that evaluates an expression, and remembers what it gave."""
+    if scope.old or scope.evaluated is not None or not (is_remembered(expr) or is_watched(expr)):
+        return meaning(expr, scope)
+    if is_watched(expr):
+        return Watched(meaning(expr, scope), sorted(free_locals(expr)))
+    plain = _membership(expr, scope) or meaning(expr, scope)
+    positions = sorted(scope.positions[name] for name in variables_of(expr))
+    return Remembered(plain, positions, sorted(free_locals(expr)))
+
+
+def _membership(expr: k.Expr, scope: Scope) -> Meaning | None:
+    """``exists x in d: f(x) == v`` asked as whether v is among the values of f, which are remembered whatever v is; None of all else.
+
+    Where f has no value for some x, it is asked as it is written.
+    """
+    match expr:
+        case k.Quantified(
+            kind="exists", binder=binder, domain=domain, body=k.Equal(left=left, right=right, negated=False)
+        ):
+            sides = [(left, right), (right, left)]
+        case _:
+            return None
+    for inside, outside in sides:
+        generator = k.Generator(binder, domain)
+        image = k.Image(t.SetType(inside.type), inside, (generator,), None)
+        if binder.name not in free_locals(outside) and not free_locals(image) and is_remembered(image):
+            return _asked(remembering(image, scope), scope.meaning(outside), meaning(expr, scope))
+    return None
+
+
+def _asked(values: Meaning, wanted: Meaning, plain: Meaning) -> Meaning:
+    def contains(frame: Frame) -> Any:
+        try:
+            return wanted(frame) in values(frame)
+        except Undefined:
+            return plain(frame)
+
+    return contains
+
+
+def is_remembered(expr: k.Expr) -> bool:
+    """Whether the value of an expression is remembered: it takes long, and what it depends on is compared in no time."""
+    if not isinstance(expr, WORTH_IT) or not variables_of(expr):
+        return False
+    names, parts = free_locals(expr), list(descendants(expr))
+    given = {part.name: part.type for part in parts if isinstance(part, k.Local) and part.name in names}
+    simple = len(given) <= MOST_LOCALS and all(isinstance(each, SIMPLE) for each in given.values())
+    return simple and not any(isinstance(part, k.Old) for part in parts)
+
+
+def is_watched(expr: k.Expr) -> bool:
+    """Whether an expression asks whether a local is in a collection that depends on nothing but what is remembered, for all locals alike."""
+    return (
+        isinstance(expr, k.Member)
+        and bool(variables_of(expr.collection))
+        and not free_locals(expr.collection)
+        and not read_directly(expr.collection)
+        and isinstance(expr.item, k.Local)
+        and isinstance(expr.item.type, SIMPLE)
+    )
+
+
+def read_directly(expr: k.Expr) -> frozenset[str]:
+    """The variables that an expression reads outside of what is remembered."""
+    if is_remembered(expr) or is_watched(expr):
+        return frozenset()
+    own = {expr.name} if isinstance(expr, k.StateVar) else set()
+    return frozenset(own).union(*map(read_directly, children(expr)))

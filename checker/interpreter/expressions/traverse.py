@@ -1,0 +1,98 @@
+"""The parts of expressions and statements, found by the fields of their classes; what statements read and assign."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from typing import Any, assert_never
+
+from assay.checker.interpreter.values.node_unions import statement
+from assay.grammar import kernel as k
+
+NOT_PARTS = {"type", "span", "binder"}
+
+
+def children(node: k.Node) -> Iterator[k.Expr]:
+    """The expressions directly inside a node, in the order of writing, binders left out."""
+    kind: Any = type(node)
+    for name in _parts.get(kind) or _parts_of(kind):
+        yield from _expressions(getattr(node, name))
+
+
+_parts: dict[Any, tuple[str, ...]] = {}
+
+
+def _parts_of(kind: Any) -> tuple[str, ...]:
+    """The fields of a class of nodes that may hold expressions."""
+    found = _parts[kind] = tuple(each.name for each in fields(kind) if each.name not in NOT_PARTS)
+    return found
+
+
+def _expressions(part: Any) -> Iterator[k.Expr]:
+    if isinstance(part, k.Expr):
+        yield part
+    elif isinstance(part, k.Node):
+        yield from children(part)
+    elif type(part) is tuple:
+        for each in part:
+            yield from _expressions(each)
+
+
+def descendants(node: k.Node) -> Iterator[k.Expr]:
+    """All expressions inside a node, outermost first, level by level."""
+    level = list(children(node))
+    while level:
+        yield from level
+        level = [inner for each in level for inner in children(each)]
+
+
+def locals_of(node: k.Node) -> frozenset[str]:
+    """The names of the bound variables that are mentioned inside a node."""
+    return frozenset(each.name for each in descendants(node) if isinstance(each, k.Local))
+
+
+def binders_of(expr: k.Expr) -> frozenset[str]:
+    """The names that an expression binds for its own parts."""
+    match expr:
+        case k.Quantified() | k.LetIn() | k.Filter() | k.Tabulate():
+            return frozenset({expr.binder.name})
+        case k.Image():
+            return frozenset(generator.binder.name for generator in expr.generators)
+        case _:
+            return frozenset()
+
+
+def free_locals(expr: k.Expr) -> frozenset[str]:
+    """The names of the bound variables that are mentioned in an expression and bound outside it (names are unique)."""
+    parts = [expr, *descendants(expr)]
+    inner = {name for part in parts for name in binders_of(part)}
+    return frozenset(part.name for part in parts if isinstance(part, k.Local)) - inner
+
+
+def variables_of(node: k.Node) -> frozenset[str]:
+    """The names of the state variables that an expression or a statement reads."""
+    own = {node.name} if isinstance(node, k.StateVar) else set()
+    return frozenset(own.union(each.name for each in descendants(node) if isinstance(each, k.StateVar)))
+
+
+def read_by(statements: Iterable[k.Statement]) -> frozenset[str]:
+    """The names of the state variables that some statements read."""
+    return frozenset(name for each in statements for name in variables_of(each))
+
+
+def assignments(statements: Sequence[k.Statement]) -> Iterator[k.Assign]:
+    """All assignments among the statements, at any depth."""
+    for each in statements:
+        node = statement(each)
+        match node:
+            case k.Assign():
+                yield node
+            case k.If(_, then, otherwise):
+                yield from assignments(then)
+                yield from assignments(otherwise)
+            case k.For(_, _, body):
+                yield from assignments(body)
+            case k.Let() | k.Guard() | k.Pick():
+                pass
+            case _:
+                assert_never(node)

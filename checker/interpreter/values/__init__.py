@@ -1,0 +1,1 @@
+"""Values: their types, their canonical order, and how they are shown."""

@@ -1,0 +1,33 @@
+"""Whether values of a type can have elements of some set parameter inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from assay.checker.interpreter.values.node_unions import kind
+from assay.grammar.kernel import types as t
+
+
+def mentions(type_: t.Type, sorts: Iterable[str]) -> bool:
+    """Whether values of the type may have elements of one of these set parameters inside."""
+    names = frozenset(sorts)
+
+    def inside(part: t.Type) -> bool:
+        match kind(part):
+            case t.BoolType() | t.IntType() | t.RangeType():
+                return False
+            case t.AtomType(sort):
+                return sort.name in names
+            case t.EnumType(_, variants):
+                return any(inside(field.type) for variant in variants for field in variant.fields)
+            case t.RecordType(_, fields):
+                return any(inside(field.type) for field in fields)
+            case t.OptionType(item) | t.SetType(item) | t.SeqType(item) | t.BagType(item):
+                return inside(item)
+            case t.MapType(key, value):
+                return inside(key) or inside(value)
+            case other:
+                assert_never(other)
+
+    return inside(type_)

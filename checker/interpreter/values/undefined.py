@@ -1,0 +1,34 @@
+"""What happens when an expression has no value, and when a domain is too large to be listed."""
+
+from __future__ import annotations
+
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Span, SpecError
+
+ENUMERATION_LIMIT = 10_000_000
+"""The most values of one domain, instances of one action or initial states that an explicit search will list."""
+
+TOO_LARGE = "E801"
+TOO_DEEP = "E802"
+
+
+class Undefined(Exception):  # noqa: N818 - an answer of the semantics, not a mistake
+    """An operation without a value. It is caught where an answer is made of it: the property ``defined`` is violated."""
+
+    def __init__(self, message: str, span: Span = NOWHERE) -> None:
+        super().__init__(message)
+        self.message = message
+        self.span = span
+
+    def at(self, span: Span) -> Undefined:
+        """The same, with a place if it had none."""
+        return self if self.span != NOWHERE else Undefined(self.message, span)
+
+
+def too_large(what: str, size: int, span: Span) -> SpecError:
+    """The error that says that ``size`` values cannot be listed one by one."""
+    note = Note(f"an explicit search lists at most {ENUMERATION_LIMIT:,}; choose a smaller model or set")
+    return SpecError([Diagnostic(TOO_LARGE, span, f"{what} has {_size(size)} values, too many to list", (note,))])
+
+
+def _size(size: int) -> str:
+    return f"{size:,}" if size < 10**15 else f"about 2^{size.bit_length() - 1}"

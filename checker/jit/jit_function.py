@@ -1,0 +1,106 @@
+"""The decorator that makes machine code of a function over arrays."""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import inspect
+import os
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, update_wrapper
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+
+from assay.checker.jit.argument_types import ArrayKind, Element, Kind, Source, TupleKind, WordKind, operands, parameter
+from assay.checker.jit.object_cache import Loaded, cache_key, kept
+from assay.checker.jit.python_to_llvm import results, translate
+
+VERSION = 2
+LEVEL = 3
+CHECKED = bool(os.environ.get("ASSAY_CHECK_INDEXES"))
+"""Whether an index outside its array ends the process, which is slower: for tests, and for whoever looks for a mistake."""
+
+R = TypeVar("R")
+Signature = tuple[Any, int | None] | None
+"""None of a number; the type of the elements and the number of dimensions of an array; the signatures of the parts of a tuple, and None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Machine code for one combination of argument types; ``given`` is the type of the room for what it gives."""
+
+    code: Loaded
+    call: Any
+    given: Any
+
+
+class ArrayFunction(Generic[R]):
+    """A function over arrays that runs as machine code, built for each combination of argument types when it is first called with them.
+
+    It runs without the interpreter's lock. Arrays must lie in memory without gaps; indexes are not checked (but see ``CHECKED``). A result is a number with
+    a sign, or a tuple of them. ``python`` is the function as it was written, which gives the same answer.
+    """
+
+    def __init__(self, function: Callable[..., R]) -> None:
+        self.python = function
+        self._entries: dict[tuple[Signature, ...], Entry] = {}
+        update_wrapper(self, function)
+
+    @cached_property
+    def source(self) -> Source:
+        """Its text, parsed, with the names of its module."""
+        tree = ast.parse(textwrap.dedent(inspect.getsource(self.python))).body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        return Source(tree, self.python.__globals__)
+
+    def __call__(self, *arguments: Any) -> R:
+        """Call it. Raises ``ValueError`` for an array with gaps, ``UntranslatableError`` for a function outside the language."""
+        passed: list[int] = []
+        key = tuple(self._pass(each, passed) for each in arguments)
+        entry = self._entries.get(key) or self._build(key)
+        words = entry.given()
+        entry.call(words, *passed)
+        return cast(R, words[0] if len(words) == 1 else tuple(words) or None)
+
+    def _pass(self, argument: Any, passed: list[int]) -> Signature:
+        """Append the words by which an argument is passed; what they are."""
+        if isinstance(argument, np.ndarray):
+            if not argument.flags.c_contiguous:
+                raise ValueError(f"{self.python.__name__} takes only arrays without gaps")
+            passed += (argument.ctypes.data, *argument.shape)
+            return argument.dtype.str, argument.ndim
+        if isinstance(argument, tuple):
+            return tuple(self._pass(each, passed) for each in argument), None
+        passed.append(int(argument))
+        return None
+
+    def _build(self, key: tuple[Signature, ...]) -> Entry:
+        kinds = tuple(map(_kind, key))
+        text = translate(
+            self.source,
+            kinds,
+            lambda named: named.source if isinstance(named, ArrayFunction) else None,
+            checked=CHECKED,
+        )
+        loaded = Loaded(kept(cache_key(text, VERSION), text, LEVEL))
+        types = [ctypes.c_void_p, *(type_ for kind in kinds for type_ in _types(kind))]
+        given = ctypes.c_int64 * results(self.source)
+        self._entries[key] = Entry(loaded, loaded.function("main", None, *types), given)
+        return self._entries[key]
+
+
+def _kind(of: Signature) -> Kind:
+    if of is None:
+        return WordKind()
+    first, dimensions = of
+    if dimensions is None:
+        return TupleKind(tuple(map(_kind, first)))
+    known = np.dtype(first)
+    return ArrayKind(Element(known.itemsize * 8, known.kind == "i"), dimensions)
+
+
+def _types(kind: Kind) -> list[Any]:
+    return [ctypes.c_void_p if each.startswith("ptr") else ctypes.c_int64 for each in operands(parameter(kind, ""))]

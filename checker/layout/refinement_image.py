@@ -1,0 +1,47 @@
+"""What compiled code says of steps for a refinement: the abstract image of a state as a row, and the arguments of an instance in one word.
+
+An image is the packed abstract state, and behind it, in words of its own, those variables of this side that arguments of abstract actions read.
+So two steps of one action with the same arguments and the same images are the same step to the refinement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.interpreter.expressions.traverse import variables_of
+from assay.checker.layout.row import RowLayout, row_layout
+from assay.grammar import kernel as k
+
+Flags = npt.NDArray[np.uint8]
+UNDEFINED, OUTSIDE, BEYOND = TROUBLES = (1, 2, 4)
+"""Why a state has no image: its flag is one of them, or zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageLayout:
+    """Where the abstract state lies in an image, and where the variables that are ``read`` do."""
+
+    abstract: RowLayout
+    read: tuple[k.Variable, ...]
+    beside: RowLayout
+
+    @property
+    def words(self) -> int:
+        """The words of an image."""
+        return self.abstract.words + (self.beside.words if self.read else 0)
+
+
+def image_layout(kernel: k.Kernel, refinement: k.Refinement) -> ImageLayout:
+    """The layout of a refinement's images; raises ``SpecError`` if a variable does not fit a row."""
+    calls = (call for mapping in refinement.actions for call in mapping.calls)
+    names = frozenset().union(*(variables_of(each) for call in calls for each in call.arguments if each is not None))
+    read = tuple(variable for variable in kernel.variables if variable.name in names)
+    return ImageLayout(row_layout(refinement.abstract.variables), read, row_layout(read))
+
+
+def argument_layout(action: k.Action) -> RowLayout:
+    """The layout of an action's arguments; raises ``SpecError`` if one does not fit a row."""
+    return row_layout(tuple(k.Variable(p.binder.name, p.binder.type, False, span=p.span) for p in action.parameters))

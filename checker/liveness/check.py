@@ -1,0 +1,57 @@
+"""Temporal properties at the end of a search: its states are the graph on which they are decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay.checker.liveness.confirm import WithoutValue
+from assay.checker.liveness.decide import Decision, Decisions
+from assay.checker.liveness.plan import Claim, Plan
+from assay.checker.reference.bfs import Search, Stopped
+from assay.checker.reference.property_monitor import DEFINED, Finding
+
+Decide = Callable[[Claim], Decision]
+
+
+def decisions(search: Search, plan: Plan, make: Callable[[], Decide]) -> Decisions:
+    """The decisions about the properties of a plan on the states that a search found, by what ``make`` makes of them.
+
+    None are made where something is undefined, and after an interruption; with a time limit no more once it is reached. What a property
+    asks without its having a value is noted with the search. A search that ended early knows part of the graph: what is violated there
+    is violated.
+    """
+    made: dict[str, Decision] = {}
+    if search.interrupted or not search.initial or DEFINED in search.watch.found or _late(search):
+        return made
+    try:
+        decide = make()
+        for claim in plan.claims:
+            if search.options.interrupted():
+                search.interrupted = True
+            if search.interrupted or _late(search):
+                break
+            made[claim.node.name] = decision = decide(claim)
+            if isinstance(decision, WithoutValue):
+                note_no_value(search, claim.node.name, decision)
+    except KeyboardInterrupt:
+        search.interrupted = True
+    except Stopped:
+        pass  # a limit was reached while tasks were waited for: what was not decided is answered so
+    return made
+
+
+def is_whole(search: Search) -> bool:
+    """Whether the states of a search, and the steps between them, are all that the system has."""
+    return not (search.bounds or search.stopped or search.up_to_depth)
+
+
+def _late(search: Search) -> bool:
+    return search.options.timeout is not None and search.seconds >= search.options.timeout
+
+
+def note_no_value(search: Search, name: str, decision: WithoutValue) -> None:
+    """Note with a search that a property has no value in one of its states."""
+    subject = f"property `{name}`"
+    finding = Finding(decision.state, undefined=decision.message, span=decision.span, subject=subject)
+    search.watch.undefined.setdefault(name, finding)
+    search.watch.note_undefined(finding)

@@ -1,0 +1,111 @@
+"""Events: that some instance of an action happens. Fairness speaks of them, and so do ``enabled(…)`` and ``occurs(…)``.
+
+NOTE(occurrence): a step is an occurrence of every instance that leads from the one state to the other, as in TLA+, where an action is a
+relation of two states. An instance that leaves the state as it is neither is enabled nor occurs (⟨A⟩_v).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.values.show import show_value
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Some instance of an action happens; ``fixed`` are arguments (position, value) that it must have."""
+
+    action: str
+    fixed: tuple[tuple[int, Value], ...] = ()
+
+    def matches(self, arguments: Sequence[Value]) -> bool:
+        """Whether an instance of the action with these arguments is one of those that are meant."""
+        return all(arguments[at] == value for at, value in self.fixed)
+
+    def covers(self, other: Event) -> bool:
+        """Whether every instance that the other event means is meant."""
+        return self.action == other.action and set(self.fixed) <= set(other.fixed)
+
+    def show(self, kernel: k.Kernel) -> str:
+        """``elect``, or ``elect(b1, _)`` where arguments are fixed."""
+        action, fixed = kernel.action(self.action), dict(self.fixed)
+        if not fixed:
+            return self.action
+        shown = [
+            show_value(fixed[at], parameter.binder.type) if at in fixed else "_"
+            for at, parameter in enumerate(action.parameters)
+        ]
+        return f"{self.action}({', '.join(shown)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Fair:
+    """An event does not stay away for ever while it is always enabled; a ``strong`` one, while it is enabled again and again."""
+
+    event: Event
+    strong: bool
+
+
+def fairness(model: Model) -> tuple[Fair, ...]:
+    """The fairness conditions of the steps of a model, one for every combination of what they are fair ``per``."""
+    return tuple(each for action in model.steps for each in _of_action(model, action.node))
+
+
+def _of_action(model: Model, action: k.Action) -> Iterator[Fair]:
+    if action.fairness is not None:
+        for event in events_per(model, action, action.fairness.per):
+            yield Fair(event, action.fairness.strong)
+
+
+def events_per(model: Model, action: k.Action, names: Iterable[str]) -> Iterator[Event]:
+    """The events of an action for each combination of values of some of its parameters."""
+    meaning = model.actions[action.name]
+    positions = [meaning.names.index(name) for name in names]
+    domains = meaning.domains()
+    for values in product(*(domains[at] for at in positions)):
+        yield Event(action.name, tuple(zip(positions, values, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Instances of an action that no event tells apart: those with these arguments. ``is_step``: the action is a step of the system."""
+
+    event: Event
+    is_step: bool
+
+
+def parts(model: Model, events: Sequence[Event]) -> tuple[Part, ...]:
+    """All instances of all steps, and of the actions of which events speak, in as few parts as the events allow."""
+    steps = [action.node.name for action in model.steps]
+    others = dict.fromkeys(event.action for event in events if event.action not in steps)
+    return tuple(Part(each, name in steps) for name in (*steps, *others) for each in _told_apart(model, name, events))
+
+
+def _told_apart(model: Model, name: str, events: Sequence[Event]) -> Iterator[Event]:
+    action = model.actions[name]
+    told = sorted({at for event in events if event.action == name for at, _ in event.fixed})
+    return events_per(model, action.node, [action.names[at] for at in told])
+
+
+def split(kernel: k.Kernel, parts_: Sequence[Part]) -> k.Kernel:
+    """The kernel with an action for each part, numbered as the parts are, and without anything that is said of behaviours."""
+    actions = tuple(_fixed(kernel.action(part.event.action), part.event, at) for at, part in enumerate(parts_))
+    names = tuple(action.name for action in actions)
+    return replace(kernel, actions=actions, next=names, properties=(), terminal=(), scenarios=(), traces=())
+
+
+def _fixed(action: k.Action, event: Event, number: int) -> k.Action:
+    """The action with some arguments given."""
+    fixed = dict(event.fixed)
+    given = tuple(
+        k.Let(each.binder, k.Const(each.binder.type, fixed[at], span=each.span), span=each.span)
+        for at, each in enumerate(action.parameters)
+        if at in fixed
+    )
+    free = tuple(each for at, each in enumerate(action.parameters) if at not in fixed)
+    return replace(action, name=f"{action.name}#{number}", parameters=free, body=(*given, *action.body), fairness=None)

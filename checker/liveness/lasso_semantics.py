@@ -1,0 +1,176 @@
+"""What holds of one run that goes on for ever, by the words of the language and the reference evaluator, with no automaton in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from assay.checker.interpreter.actions.outcome import Cut, Successor
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.enumerate_set import listing
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.liveness.fairness_events import Event, Fair, events_per, fairness
+from assay.checker.liveness.translate import is_temporal
+from assay.checker.report import State, Trace
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+
+Bound = Mapping[str, Value]
+
+
+class Run:
+    """A run that goes on for ever, given by a trace with a loop: its moments are numbered, and after the last one comes that of the loop."""
+
+    def __init__(self, model: Model, trace: Trace) -> None:
+        assert trace.loop is not None
+        self.model = model
+        self.trace = trace
+        states = [step.state for step in trace.steps]
+        self.states = states if trace.loop == len(states) - 1 else states[:-1]
+        self.loop = trace.loop
+
+    def after(self, at: int) -> int:
+        """The moment after another."""
+        return at + 1 if at + 1 < len(self.states) else self.loop
+
+    def onwards(self, at: int) -> Iterator[int]:
+        """The moments from one on, each once, in their order."""
+        yield from range(at, len(self.states))
+        yield from range(self.loop, min(at, len(self.states)))
+
+    @property
+    def repeated(self) -> range:
+        """The moments that come again and again."""
+        return range(self.loop, len(self.states))
+
+    @property
+    def stops(self) -> bool:
+        """Whether the run stays in one state in the end."""
+        return len({self.states[at] for at in self.repeated}) == 1
+
+    # ------------------------------------------------------------------------------------------------- events
+
+    def is_enabled(self, event: Event, at: int, *, cut: bool = False) -> bool:
+        """Whether some instance could change the state; with ``cut`` also whether a bound or a capacity alone keeps one from it."""
+        state = self.states[at]
+        return any(
+            (isinstance(outcome, Successor) and outcome.state != state) or (cut and isinstance(outcome, Cut))
+            for outcome in self._outcomes(event, state)
+        )
+
+    def occurs(self, event: Event, at: int) -> bool:
+        """Whether the step after a moment is an occurrence (NOTE(occurrence))."""
+        state, then = self.states[at], self.states[self.after(at)]
+        return state != then and any(
+            isinstance(outcome, Successor) and outcome.state == then for outcome in self._outcomes(event, state)
+        )
+
+    def _outcomes(self, event: Event, state: State) -> Iterator[object]:
+        action, fixed = self.model.actions[event.action], dict(event.fixed)
+        wanted = [fixed.get(at) for at in range(len(action.names))]
+        for arguments in action.matching(wanted, [at in fixed for at in range(len(action.names))]):
+            yield from action.outcomes(state, arguments)
+
+    def is_fair(self, condition: Fair) -> bool:
+        """Whether the run keeps to a fairness condition; what is cut off counts as enabled (NOTE(cut))."""
+        if any(self.occurs(condition.event, at) for at in self.repeated):
+            return True
+        able = [self.is_enabled(condition.event, at, cut=True) for at in self.repeated]
+        return not any(able) if condition.strong else not all(able)
+
+    def unfair(self) -> list[Fair]:
+        """The fairness conditions of the model that the run does not keep to."""
+        return [each for each in fairness(self.model) if not self.is_fair(each)]
+
+    # ----------------------------------------------------------------------------------------------- formulas
+
+    def first_false(self, node: k.Property) -> k.Conjunct | None:
+        """The first conjunct that is false of the run; raises ``Undefined`` if one has no value."""
+        return next((each for each in node.conjuncts if not self.holds(each.condition, 0, {})), None)
+
+    def holds(self, expr: k.Expr, at: int, bound: Bound) -> bool:
+        """Whether the formula holds at a moment; raises ``Undefined`` if it has no value."""
+        if not is_temporal(expr):
+            return bool(self._value(expr, at, bound))
+        match expr:
+            case k.Not(_, operand):
+                return not self.holds(operand, at, bound)
+            case k.Logic(_, "and", parts):
+                return all(self.holds(part, at, bound) for part in parts)
+            case k.Logic(_, "or", parts):
+                return any(self.holds(part, at, bound) for part in parts)
+            case k.Logic(_, _, (premise, conclusion)):
+                return not self.holds(premise, at, bound) or self.holds(conclusion, at, bound)
+            case k.Quantified(_, kind, binder, over, body):
+                values = listing(over, self.model.scope)(self._frame(at, bound))
+                decide = all if kind == "forall" else any
+                return decide(self.holds(body, at, {**bound, binder.name: value}) for value in values)
+            case k.LetIn(_, binder, value, body):
+                return self.holds(body, at, {**bound, binder.name: self._value(value, at, bound)})
+            case k.IfThenElse(_, condition, then, otherwise):
+                return self.holds(then if self.holds(condition, at, bound) else otherwise, at, bound)
+            case k.ActionAtom():
+                return self._atom(expr, at, bound)
+            case k.Temporal():
+                return self._temporal(expr, at, bound)
+            case _:
+                raise AssertionError(f"{expr.span}: a temporal formula inside {type(expr).__name__}")
+
+    def _temporal(self, expr: k.Temporal, at: int, bound: Bound) -> bool:
+        match expr.op, expr.operands:
+            case "always", (operand,):
+                return all(self.holds(operand, each, bound) for each in self.onwards(at))
+            case "eventually", (operand,):
+                return any(self.holds(operand, each, bound) for each in self.onwards(at))
+            case "until", (left, right):
+                return self._until(left, right, at, bound)
+            case _, (premise, conclusion):
+                return all(
+                    not self.holds(premise, each, bound)
+                    or any(self.holds(conclusion, later, bound) for later in self.onwards(each))
+                    for each in self.onwards(at)
+                )
+            case _:
+                raise AssertionError(expr)
+
+    def _until(self, left: k.Expr, right: k.Expr, at: int, bound: Bound) -> bool:
+        for each in self.onwards(at):
+            if self.holds(right, each, bound):
+                return True
+            if not self.holds(left, each, bound):
+                return False
+        return False
+
+    def _atom(self, atom: k.ActionAtom, at: int, bound: Bound) -> bool:
+        given = atom.arguments or ()
+        fixed = tuple((i, self._value(each, at, bound)) for i, each in enumerate(given) if each is not None)
+        event = Event(atom.action, fixed)
+        return self.is_enabled(event, at) if atom.op == "enabled" else self.occurs(event, at)
+
+    def _value(self, expr: k.Expr, at: int, bound: Bound) -> Value:
+        value: Value = self.model.meaning(expr)(self._frame(at, bound))
+        return value
+
+    def _frame(self, at: int, bound: Bound) -> Frame:
+        return Frame(self.states[at], (), dict(bound))
+
+    # ------------------------------------------------------------------------------------------------- advice
+
+    def missing_fairness(self) -> Iterator[tuple[Event, bool, tuple[str, ...]]]:
+        """Events that fairness would rule this run out by: the event, whether it must be strong, and what it must be ``per``.
+
+        Of each action the weakest such condition: of some instance, else of each value of one parameter.
+        """
+        for action in self.model.steps:
+            for names in ((), *((name,) for name in action.names)):
+                found = self._missing(action.node, names)
+                if found is not None:
+                    yield (*found, names)
+                    break
+
+    def _missing(self, action: k.Action, names: tuple[str, ...]) -> tuple[Event, bool] | None:
+        events = list(events_per(self.model, action, names))
+        for strong in (False, True):
+            for event in events:
+                if not self.is_fair(Fair(event, strong)):
+                    return event, strong
+        return None

@@ -1,0 +1,170 @@
+"""Temporal formulas over letters, in negation normal form: what the kernel's expressions become before an automaton is made of them.
+
+A letter is something that is true or false of a state (a condition, ``enabled``) or of the step out of it (``occurs``). Quantifiers over
+temporal formulas, names for values that are kept until later, and arguments of actions are written out, one part for each value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from assay.checker.liveness.fairness_events import Event
+from assay.grammar import kernel as k
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on states: an expression without free names."""
+
+    expr: k.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Enabled:
+    """Some instance of the event could happen now, and would change the state."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Occurs:
+    """The step that is taken now is an occurrence of the event (NOTE(occurrence))."""
+
+    event: Event
+
+
+Letter = Condition | Enabled | Occurs
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """True or false everywhere."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A letter, by its number, or its negation."""
+
+    letter: int
+    positive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All parts hold."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Some part holds; earlier ones protect later ones."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """The right operand holds some time, and the left one at all times before."""
+
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The right operand holds up to and with the first time at which the left one does, or for ever."""
+
+    left: Formula
+    right: Formula
+
+
+Formula = Truth | Literal | And | Or | Until | Release
+TRUE, FALSE = Truth(True), Truth(False)
+
+
+def conjunction(parts: Iterable[Formula]) -> Formula:
+    """The parts together; nested conjunctions become one."""
+    return _joined(And, TRUE, FALSE, parts)
+
+
+def disjunction(parts: Iterable[Formula]) -> Formula:
+    """One of the parts; nested disjunctions become one."""
+    return _joined(Or, FALSE, TRUE, parts)
+
+
+def _joined(kind: type[And] | type[Or], neutral: Formula, deciding: Formula, parts: Iterable[Formula]) -> Formula:
+    flat = dict.fromkeys(inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,)))
+    flat.pop(neutral, None)
+    if deciding in flat:
+        return deciding
+    kept = tuple(flat)
+    return kept[0] if len(kept) == 1 else kind(kept) if kept else neutral
+
+
+def eventually(operand: Formula) -> Formula:
+    """The operand holds now or later. What is there for ever, or again and again, is so some time exactly if it is so now."""
+    match operand:
+        case Truth() | Until(Truth(True), _) | Release(Truth(False), Until(Truth(True), _)):
+            return operand
+        case _:
+            return Until(TRUE, operand)
+
+
+def always(operand: Formula) -> Formula:
+    """The operand holds now and at all later times."""
+    match operand:
+        case Truth() | Release(Truth(False), _) | Until(Truth(True), Release(Truth(False), _)):
+            return operand
+        case _:
+            return Release(FALSE, operand)
+
+
+def negation(formula: Formula) -> Formula:
+    """The formula that holds where this one does not."""
+    match formula:
+        case Truth(value):
+            return Truth(not value)
+        case Literal(letter, positive):
+            return Literal(letter, not positive)
+        case And(parts):
+            return disjunction(map(negation, parts))
+        case Or(parts):
+            return conjunction(map(negation, parts))
+        case Until(left, right):
+            return Release(negation(left), negation(right))
+        case Release(left, right):
+            return Until(negation(left), negation(right))
+        case _:
+            assert_never(formula)
+
+
+def conjuncts(formula: Formula) -> Iterator[Formula]:
+    """Formulas that hold together exactly where this one does, each as small as can be: each is checked by itself."""
+    match formula:
+        case And(parts):
+            for part in parts:
+                yield from conjuncts(part)
+        case Release(Truth(False), right):
+            yield from (always(part) for part in conjuncts(right))
+        case _:
+            yield formula
+
+
+def letters_of(formula: Formula) -> set[int]:
+    """The numbers of the letters in a formula."""
+    match formula:
+        case Truth():
+            return set()
+        case Literal(letter, _):
+            return {letter}
+        case And(parts) | Or(parts):
+            return set().union(*map(letters_of, parts))
+        case Until(left, right) | Release(left, right):
+            return letters_of(left) | letters_of(right)
+        case _:
+            assert_never(formula)

@@ -1,0 +1,167 @@
+"""The state graph as far as behaviours depend on it: where steps lead, which events they are, and of which kind each state is.
+
+Two states are of one kind if the same letters are true and false of them and the same events are enabled and cut off; two steps have one label if they
+are occurrences of the same events. There are few kinds and labels, so that everything about them is computed once. Steps that change nothing
+are left out: every state can be kept for ever anyway.
+
+NOTE(cut): an event that a bound or a capacity cuts off could happen in the system that the model stands for. Fairness takes it for enabled,
+so that a run which only the bound brings to a halt is no counterexample; the letter ``enabled`` is neither true nor false there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.interpreter.actions.outcome import Cut, Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.liveness.nnf import Condition, Enabled
+from assay.checker.liveness.plan import Plan
+from assay.checker.reference.state_store import Store
+from assay.checker.report import State
+
+Numbers = npt.NDArray[Any]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What states of a kind have in common: the numbers of letters that are true, of those without value, and of events."""
+
+    true: frozenset[int]
+    undefined: frozenset[int]
+    enabled: frozenset[int]
+    cut: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The states 0 to n - 1, of which the first ``initial`` are initial, and the steps between them.
+
+    The steps of state s are ``targets[starts[s] : starts[s + 1]]``, with ``labels`` beside them that are numbers of ``events``, sets of numbers of
+    events; label 0 is that of a step which is no event. ``kinds_of[s]`` is the number of the kind of s. Steps to states that the
+    search did not keep are missing.
+    """
+
+    initial: int
+    starts: Numbers
+    targets: Numbers
+    labels: Numbers
+    kinds_of: Numbers
+    events: tuple[frozenset[int], ...]
+    kinds: tuple[Kind, ...]
+
+    def __len__(self) -> int:
+        return len(self.kinds_of)
+
+
+@dataclass(slots=True)
+class Names:
+    """Things numbered in the order in which they were first met."""
+
+    numbers: dict[Any, int] = field(default_factory=dict)
+
+    def number(self, thing: Any) -> int:
+        """The number of a thing."""
+        return self.numbers.setdefault(thing, len(self.numbers))
+
+
+def reference_graph(model: Model, plan: Plan, store: Store, initial: int) -> Graph:
+    """The graph of the states in a store, by the reference evaluator."""
+    return _Drawing(model, plan, store).graph(initial)
+
+
+class _Drawing:
+    def __init__(self, model: Model, plan: Plan, store: Store) -> None:
+        self._model = model
+        self._plan = plan
+        self._store = store
+        self._conditions = [
+            (at, model.meaning(letter.expr)) for at, letter in enumerate(plan.letters) if isinstance(letter, Condition)
+        ]
+        self._steps = {action.node.name for action in model.steps}
+        self._others = [model.actions[name] for name in {e.action for e in plan.events} - self._steps]
+
+    def graph(self, initial: int) -> Graph:
+        kinds, labels = Names(), Names()
+        labels.number(frozenset())
+        targets: list[int] = []
+        label_numbers: list[int] = []
+        starts, kinds_of = [0], []
+        for state in self._store.states:
+            kind, steps = self._look(state)
+            kinds_of.append(kinds.number(kind))
+            for target, events in steps.items():
+                if target in self._store:
+                    targets.append(self._store.number(target))
+                    label_numbers.append(labels.number(frozenset(events)))
+            starts.append(len(targets))
+        return Graph(
+            initial,
+            np.array(starts, np.int64),
+            np.array(targets, np.int64),
+            np.array(label_numbers, np.int64),
+            np.array(kinds_of, np.int64),
+            tuple(labels.numbers),
+            tuple(kinds.numbers),
+        )
+
+    def _look(self, state: State) -> tuple[Kind, dict[State, set[int]]]:
+        """The kind of a state, and the events of the steps to each of its successors."""
+        steps: dict[State, set[int]] = {}
+        enabled: set[int] = set()
+        cut: set[int] = set()
+        told: list[tuple[State, set[int]]] = []
+        for action, arguments, outcome in outcomes(self._model, state):
+            events = self._events(action.node.name, arguments)
+            if isinstance(outcome, Cut):
+                cut |= events
+            elif isinstance(outcome, Successor) and outcome.state != state:
+                enabled |= events
+                steps.setdefault(outcome.state, set()).update(events)
+        for other in self._others:
+            for arguments in other.instances:
+                events = self._events(other.node.name, arguments)
+                for outcome in other.outcomes(state, arguments):
+                    if isinstance(outcome, Cut):
+                        cut |= events
+                    elif isinstance(outcome, Successor) and outcome.state != state:
+                        enabled |= events
+                        told.append((outcome.state, events))
+        for target, events in told:
+            if target in steps:
+                steps[target] |= events
+        return kind_of(self._plan, *self._values(state), enabled, cut), steps
+
+    def _events(self, action: str, arguments: Sequence[Any]) -> set[int]:
+        return {at for at, event in enumerate(self._plan.events) if event.action == action and event.matches(arguments)}
+
+    def _values(self, state: State) -> tuple[set[int], set[int]]:
+        true: set[int] = set()
+        undefined: set[int] = set()
+        for at, holds in self._conditions:
+            try:
+                if holds(Frame(state)):
+                    true.add(at)
+            except Undefined:
+                undefined.add(at)
+        return true, undefined
+
+
+def kind_of(
+    plan: Plan, true: Iterable[int], undefined: Iterable[int], enabled: Iterable[int], cut: Iterable[int]
+) -> Kind:
+    """The kind of a state, of which conditions that are true or undefined are given, and events that are enabled or cut off."""
+    can, may = frozenset(enabled), frozenset(cut)
+    letters = [
+        at
+        for at, letter in enumerate(plan.letters)
+        if isinstance(letter, Enabled) and plan.events.index(letter.event) in can
+    ]
+    return Kind(frozenset([*true, *letters]), frozenset(undefined), can, may - can)

@@ -1,0 +1,39 @@
+"""Scenarios of another model of the spec: they may take more brokers or steps than can be searched, and take no search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.mutation.mutants import Mutant, mutated
+from assay.checker.print_kernel import Sources
+from assay.checker.reference.scenario import check_scenario
+from assay.checker.report import Outcome
+from assay.grammar import kernel as k
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The scenarios that a kernel satisfies."""
+
+    kernel: k.Kernel
+    sources: Sources
+    names: frozenset[str]
+
+    def killers(self, mutant: Mutant) -> tuple[str, ...]:
+        """Those that the mutant does not satisfy."""
+        return _with_outcome(mutated(self.kernel, mutant), self.sources, self.names, Outcome.VIOLATED)
+
+
+def runs(kernel: k.Kernel, sources: Sources) -> Runs:
+    """The scenarios of a kernel that hold. The others say nothing of a mutant."""
+    names = frozenset(each.name for each in kernel.scenarios)
+    return Runs(kernel, sources, frozenset(_with_outcome(kernel, sources, names, Outcome.HOLDS)))
+
+
+def _with_outcome(kernel: k.Kernel, sources: Sources, names: frozenset[str], outcome: Outcome) -> tuple[str, ...]:
+    with deep_recursion(kernel):
+        model = Model(kernel)
+        asked = [each for each in kernel.scenarios if each.name in names]
+        return tuple(each.name for each in asked if check_scenario(model, each, sources).outcome is outcome)

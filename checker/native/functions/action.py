@@ -1,0 +1,403 @@
+"""An action as a function: every instance of it tried in the row, its successors handed on.
+
+The body is walked as the reference evaluator walks it: a false ``when`` ends the instance; after a false ``bound`` the walk goes on in a copy
+of the code in which the instance can only be cut; what is undefined makes the instance stuck, or cuts it in such a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from typing import assert_never
+
+from assay.checker.interpreter.expressions.traverse import locals_of
+from assay.checker.layout.call_frame import Slot
+from assay.checker.layout.row import RowLayout
+from assay.checker.native.functions.bitsliced_prefilter import MOST_INSTANCES
+from assay.checker.native.functions.refinement_image import argument_word
+from assay.checker.native.functions.runtime import Runtime
+from assay.checker.native.functions.unroll_budget import Writing
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, Scalar, word
+from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.native.lowering.binder_elements import (
+    LIST_LIMIT,
+    Choices,
+    Powerset,
+    Whole,
+    choice,
+    choices_of,
+    elements,
+    listed_items,
+    positions,
+)
+from assay.checker.native.lowering.dispatch import Lowering, State
+from assay.checker.native.lowering.loops import each, is_looped, search
+from assay.checker.native.lowering.pack_unpack import Packer
+from assay.checker.native.lowering.updates import Updates
+from assay.checker.native.symbols.symbol import Bunch, Mask, Symbol
+from assay.grammar import kernel as k
+
+
+@dataclass(slots=True)
+class Labels:
+    """Names that become positions in arrays, in the order in which they were first used."""
+
+    positions: dict[str, int] = field(default_factory=dict)
+
+    def position(self, name: str) -> int:
+        """The position of a name."""
+        return self.positions.setdefault(name, len(self.positions))
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The walk follows an instance whose bound ``label`` was false; ``alone``: no other bound was since."""
+
+    label: str
+    alone: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of an instance of an action, beside the row after it.
+
+    With ``cuts_as`` an instance that is cut is handed on too: as a step that changes nothing, by an action of that number. ``arguments`` is where
+    the arguments lie in a word that follows the row.
+    """
+
+    cuts_as: int | None = None
+    arguments: RowLayout | None = None
+
+
+class ActionWriter:
+    """Writes the function of one action into ``code``; ``told`` is what is handed on of an instance beside the row after it."""
+
+    def __init__(
+        self,
+        kernel: k.Kernel,
+        layout: RowLayout,
+        action: k.Action,
+        counted: tuple[Labels, Labels],
+        told: Told,
+        writing: Writing,
+    ) -> None:
+        self.kernel = kernel
+        self.layout = layout
+        self.action = action
+        self.hits, self.guards = counted
+        self._told = told
+        self.unrolling = writing.unrolling
+        self.code = writing.code()
+        self.runtime = Runtime(self.code)
+        self._variables = {v.name: v for v in kernel.variables}
+        self._types = {v.name: v.type for v in kernel.variables}
+        self._prefix = next(
+            (at for at, each in enumerate(action.body) if isinstance(each, k.Assign | k.If | k.For)), len(action.body)
+        )
+        row = self.runtime.load_row(layout.words)
+        self.state = State(row, layout, kernel.variables)
+        for variable in kernel.variables:
+            self.state.read(variable.name)
+        self.lowering = Lowering(self.code, self.state, unrolling=writing.unrolling, strict=writing.strict)
+        self._sieved = False
+
+    def write(self, number: int) -> str:
+        """The text of the function ``@action_<number>``; of its last argument the bits are one where an instance may come to something (``sieve``)."""
+        self._parameters(number)
+        self.code.do("ret void")
+        body = "\n".join(self.code.lines)
+        head = f"define internal void @action_{number}(ptr %context, ptr %row, i64 %hopeful) noinline"
+        return f"{head} {{\nentry:\n{body}\n}}\n"
+
+    # ------------------------------------------------------------------------------------------- instances
+
+    def _parameters(self, number: int) -> None:
+        nothing = Lowering(self.code, None, unrolling=self.unrolling)
+        named = [(p.binder.name, choices_of(p.domain, nothing)) for p in self.action.parameters]
+        instances, looped = prod(max(1, _size(domain)) for _, domain in named), set[str]()
+        for name, domain in named:
+            if isinstance(domain, Whole | Powerset) or (
+                isinstance(domain, Mask) and is_looped(self.code, self.unrolling, "instances", instances)
+            ):
+                instances //= max(1, _size(domain))
+                looped.add(name)
+        if instances > LIST_LIMIT:
+            raise UnsupportedError(f"an action with {instances:,} instances", self.action.span)
+        self._sieved = not looped and instances <= MOST_INSTANCES
+        named.sort(key=lambda each: each[0] not in looped)
+        self._loop_parameters(number, named, len(looped))
+
+    def _loop_parameters(self, number: int, named: Sequence[tuple[str, Choices]], looped: int) -> None:
+        if not looped:
+            for at, chosen in enumerate(product(*(listed_items(self.code, domain) for _, domain in named))):
+                self._instance(number, [name for name, _ in named], chosen, at)
+            return
+        (name, domain), rest = named[0], named[1:]
+
+        def body(symbol: Symbol) -> None:
+            self.lowering.bound[name] = symbol
+            self._loop_parameters(number, rest, looped - 1)
+
+        self._each(domain, body)
+
+    def _each(self, domain: Choices, body: Callable[[Symbol], None]) -> None:
+        """Run through a domain by a loop."""
+        assert not isinstance(domain, Bunch)
+        each(self.code, positions(domain), lambda at: body(choice(self.code, domain, at)))
+
+    def _instance(self, number: int, names: Iterable[str], chosen: Iterable[tuple[Scalar, Symbol]], at: int) -> None:
+        for name, (_, symbol) in zip(names, chosen, strict=True):
+            self.lowering.bound[name] = symbol
+        end = self.code.name("end")
+        if self._sieved:
+            walk, bit = self.code.name("walk"), self.code.fresh(64, f"and i64 %hopeful, {1 << at}")
+            self.code.branch(self.code.fresh(1, f"icmp ne {bit.typed}, 0"), walk, end)
+            self.code.label(walk)
+        with self.code.scope():
+            self._walk(number, 0, None, end)
+        self.code.label(end)
+
+    # ------------------------------------------------------------------------------------------------ walk
+
+    def _walk(self, number: int, start: int, cut: Cut | None, end: str) -> None:
+        """Walk the statements from ``start``; every way through the code ends in a jump to ``end``."""
+        for at in range(start, self._prefix):
+            each = self.action.body[at]
+            if isinstance(each, k.Guard):
+                value, undefined = self.lowering.apart(lambda each=each: self.lowering.flag(each.condition))  # type: ignore[misc]
+                self._give_up(undefined, cut, at, end)
+                if each.kind == "bound":
+                    cut_here = self._bound(number, each, value, at, cut, end)
+                    if cut_here is not None:
+                        cut = cut_here
+                    elif value.known == 0:
+                        return
+                elif not self._when(each, value, at, cut, end):
+                    return
+            elif isinstance(each, k.Let):
+                symbol, undefined = self.lowering.apart(lambda each=each: self.lowering.lower(each.value))  # type: ignore[misc]
+                self._give_up(undefined, cut, at, end)
+                self.lowering.bound[each.binder.name] = symbol
+            else:
+                assert isinstance(each, k.Pick)
+                self._pick(number, each, at, cut, end)
+                return
+        if cut is not None:
+            self._hit(cut, end)
+        else:
+            self._update(number, end)
+
+    def _give_up(self, undefined: Scalar, cut: Cut | None, at: int, end: str) -> None:
+        """Go on only where what was just evaluated is defined."""
+        if undefined.known == 0:
+            return
+        bad, good = self.code.name("undefined"), self.code.name("defined")
+        self.code.branch(undefined, bad, good)
+        self.code.label(bad)
+        with self.code.scope():
+            if cut is None:
+                self.runtime.first(Slot.STUCK, self.runtime.get(Slot.CURRENT))
+            else:
+                self._count_cut(cut.label)
+                self._note_decisive(cut.label, at, cut.alone)
+            self.runtime.put(Slot.ALIVE, word(1))
+        self.code.jump(end)
+        self.code.label(good)
+
+    def _when(self, guard: k.Guard, value: Scalar, at: int, cut: Cut | None, end: str) -> bool:
+        """Go on only where the guard holds; whether it may."""
+        if value.known == 1:
+            return True
+        failed, held = self.code.name("failed"), self.code.name("held")
+        self.code.branch(value, held, failed)
+        self.code.label(failed)
+        with self.code.scope():
+            if cut is None:
+                self._note_decisive(guard.label, at + 1)
+        self.code.jump(end)
+        self.code.label(held)
+        return True
+
+    def _bound(self, number: int, guard: k.Guard, value: Scalar, at: int, cut: Cut | None, end: str) -> Cut | None:
+        if cut is not None:
+            return Cut(cut.label, self.code.both(cut.alone, value))
+        if value.known == 1:
+            return None
+        exceeded, inside = self.code.name("exceeded"), self.code.name("inside")
+        self.code.branch(value, inside, exceeded)
+        self.code.label(exceeded)
+        with self.code.scope():
+            self._walk(number, at + 1, Cut(guard.label, TRUE), end)
+        self.code.label(inside)
+        if value.known == 0:
+            self.code.jump(end)
+        return None
+
+    def _hit(self, cut: Cut, end: str) -> None:
+        self._count_cut(cut.label)
+        self.runtime.put(Slot.ALIVE, word(1))
+        self.runtime.mark(self.guards.position(f"{self.action.name}\0{cut.label}"), cut.alone)
+        self.code.jump(end)
+
+    def _count_cut(self, label: str) -> None:
+        self.runtime.count_hit(self.hits.position(label))
+        if self._told.cuts_as is not None:
+            self._hand_on(self._told.cuts_as, self.state.row.words)
+
+    def _pick(self, number: int, pick: k.Pick, at: int, cut: Cut | None, end: str) -> None:
+        domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering, self.unrolling))
+        self._give_up(undefined, cut, at, end)
+        name = pick.binder.name
+
+        def chosen(symbol: Symbol, after: str) -> None:
+            self.lowering.bound[name] = symbol
+            self._walk(number, at + 1, cut, after)
+
+        if self._is_looped(domain):
+            self._pick_looped(domain, chosen)
+        else:
+            for there, item in listed_items(self.code, domain):
+                self._pick_one(there, item, chosen)
+        self.code.jump(end)
+
+    def _pick_one(self, there: Scalar, item: Symbol, chosen: Callable[[Symbol, str], None]) -> None:
+        inside, after = self.code.name("picked"), self.code.name("next")
+        self.code.branch(there, inside, after)
+        self.code.label(inside)
+        with self.code.scope():
+            chosen(item, after)
+        self.code.label(after)
+
+    def _is_looped(self, domain: Choices) -> bool:
+        return isinstance(domain, Whole | Powerset) or (
+            isinstance(domain, Mask) and is_looped(self.code, self.unrolling, "picks", elements(domain))
+        )
+
+    def _pick_looped(self, domain: Choices, chosen: Callable[[Symbol, str], None]) -> None:
+        def body(symbol: Symbol) -> None:
+            after = self.code.name("next")
+            chosen(symbol, after)
+            self.code.label(after)
+
+        self._each(domain, body)
+
+    # -------------------------------------------------------------------------------------------- coverage
+
+    def _note_decisive(self, label: str, start: int, alone: Scalar = TRUE) -> None:
+        """Mark a false guard if nothing from ``start`` on is an obstacle; not asked again once it is marked."""
+        position = self.guards.position(f"{self.action.name}\0{label}")
+        ask, done = self.code.name("ask"), self.code.name("asked")
+        self.code.branch(self.runtime.is_marked(position), done, ask)
+        self.code.label(ask)
+        with self.code.scope():
+            self.runtime.mark(position, self.code.both(alone, self._rest_holds(start, {})))
+        self.code.jump(done)
+        self.code.label(done)
+
+    def _rest_holds(self, start: int, lost: Mapping[str, Scalar]) -> Scalar:
+        """As the reference's ``rest_holds``; ``lost`` says of the lets and picks that may lack a value when they do."""
+        code, holds = self.code, TRUE
+        for at in range(start, self._prefix):
+            each = self.action.body[at]
+            without = code.any_of([lost[name] for name in sorted(locals_of(each) & lost.keys())])
+            if isinstance(each, k.Guard):
+                holds = code.both(holds, self._no_obstacle(each, without))
+            elif isinstance(each, k.Let):
+                lost = {**lost, each.binder.name: self._lost_let(each, without)}
+            else:
+                assert isinstance(each, k.Pick)
+                return code.both(holds, self._some_pick(each, at, without, lost))
+            if holds.known == 0:
+                break
+        return holds
+
+    def _no_obstacle(self, guard: k.Guard, without: Scalar) -> Scalar:
+        if without.known == 1:
+            return TRUE
+        value, undefined = self.lowering.apart(lambda: self.lowering.flag(guard.condition))
+        return self.code.any_of([without, undefined, value])
+
+    def _lost_let(self, let: k.Let, without: Scalar) -> Scalar:
+        if without.known == 1:
+            return TRUE
+        symbol, undefined = self.lowering.apart(lambda: self.lowering.lower(let.value))
+        self.lowering.bound[let.binder.name] = symbol
+        return self.code.either(without, undefined)
+
+    def _some_pick(self, pick: k.Pick, at: int, without: Scalar, lost: Mapping[str, Scalar]) -> Scalar:
+        name, found = pick.binder.name, FALSE
+        if without.known != 1:
+            domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering, self.unrolling))
+            without = self.code.either(without, undefined)
+            found = self._some_item(name, domain, at, lost)
+        if without.known == 0:
+            return found
+        return self.code.choose(without, self._rest_holds(at + 1, {**lost, name: TRUE}), found)
+
+    def _some_item(self, name: str, domain: Choices, at: int, lost: Mapping[str, Scalar]) -> Scalar:
+        code, found = self.code, FALSE
+
+        def holds(symbol: Symbol) -> tuple[Scalar, Scalar]:
+            self.lowering.bound[name] = symbol
+            return self._rest_holds(at + 1, lost), FALSE
+
+        if self._is_looped(domain):
+            assert not isinstance(domain, Bunch)
+            return search(code, positions(domain), lambda at: holds(choice(code, domain, at)))[0]
+        for there, item in listed_items(code, domain):
+            found = code.either(found, code.both(there, holds(item)[0]))
+        return found
+
+    # --------------------------------------------------------------------------------------------- updates
+
+    def _update(self, number: int, end: str) -> None:
+        updates = Updates(self.action.body[self._prefix :], self.state, self._types, self.lowering)
+        self._give_up(updates.undefined, None, self._prefix, end)
+        for name, exceeded in updates.exceeding():
+            self._capacity(name, exceeded, end)
+        self.runtime.put(Slot.ALIVE, word(1))
+        self._emit(number, updates.after)
+        self.code.jump(end)
+
+    def _capacity(self, name: str, exceeded: Scalar, end: str) -> None:
+        if exceeded.known == 0:
+            return
+        over, fits = self.code.name("over"), self.code.name("fits")
+        self.code.branch(exceeded, over, fits)
+        self.code.label(over)
+        with self.code.scope():
+            self._count_cut(f"capacity of {name}")
+            self.runtime.put(Slot.ALIVE, word(1))
+        self.code.jump(end)
+        self.code.label(fits)
+
+    def _emit(self, number: int, after: dict[str, Symbol]) -> None:
+        packer = Packer(self.state.row, self.layout)
+        for variable, place in zip(self.kernel.variables, self.layout.places, strict=True):
+            if variable.name in after:
+                packer.put(after[variable.name], self.state.read(variable.name), place.shape, place.shift)
+        self._hand_on(number, packer.words())
+
+    def _hand_on(self, number: int, words: Sequence[Scalar]) -> None:
+        handed_on = list(words)
+        if self._told.arguments is not None:
+            symbols = [self.lowering.bound[parameter.binder.name] for parameter in self.action.parameters]
+            handed_on.append(argument_word(self.code, self._told.arguments, symbols))
+        typed = ", ".join(each.typed for each in handed_on)
+        self.code.do(f"call void @emit(ptr %context, ptr %row, i64 {number}, {typed})")
+
+
+def _size(domain: Choices) -> int:
+    match domain:
+        case Whole(_, size):
+            return size
+        case Mask(bits):
+            return bits.bits
+        case Bunch(items):
+            return len(items)
+        case Powerset(of):
+            return 1 << of.bits.bits
+        case _:
+            assert_never(domain)

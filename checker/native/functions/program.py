@@ -1,0 +1,374 @@
+"""A kernel as the text of an LLVM module, with what its caller must know about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from assay.checker.layout.call_frame import Slot, Starts
+from assay.checker.layout.refinement_image import ImageLayout, argument_layout, image_layout
+from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, row_layout
+from assay.checker.native.functions.action import ActionWriter, Labels, Told
+from assay.checker.native.functions.bitsliced_gates import sieve_functions
+from assay.checker.native.functions.bitsliced_prefilter import SieveWriter, condition_of
+from assay.checker.native.functions.canonical_row import canonical_functions
+from assay.checker.native.functions.initial_states import initial_functions
+from assay.checker.native.functions.refinement_image import image_function
+from assay.checker.native.functions.row_loops import expand_function, inspect_function
+from assay.checker.native.functions.runtime import Runtime, over_rows
+from assay.checker.native.functions.unroll_budget import Writing, written
+from assay.checker.native.llvm.function_builder import TRUE, Code, Scalar, word
+from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.native.lowering.dispatch import Lowering, State
+from assay.checker.symmetry_group import Group
+from assay.grammar import kernel as k
+
+GENERATOR_VERSION = 6
+"""Part of the key of cached object code: to be raised with every change of what is generated."""
+
+HALT = """@halt = internal global i64 0, align 8
+
+define void @set_halt(i64 %value) {
+  store atomic volatile i64 %value, ptr @halt monotonic, align 8
+  ret void
+}
+"""
+"""Whether long loops are to be left, and no more rows to be expanded."""
+
+MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The text of a module.
+
+    ``hits`` and ``guards`` name the words of the arrays of bound hits and decisive guards (action and label, parted by a zero byte).
+    ``states`` and ``steps`` are the properties checked in states and on steps, in the order of their findings. ``conditions`` says how many
+    conditions there are whose values are told of every state.
+    """
+
+    text: str
+    layout: RowLayout
+    hits: tuple[str, ...]
+    guards: tuple[str, ...]
+    states: tuple[k.Property, ...]
+    steps: tuple[k.Property, ...]
+    symmetric: bool = False
+    conditions: int = 0
+    refinements: tuple[k.Refinement, ...] = ()
+    images: tuple[ImageLayout, ...] = ()
+    """The layouts of the images that the functions ``@images_<number>`` write, one for each refinement."""
+    starts: Starts | None = None
+    """What ``@begin`` needs, which lists the initial states, if there is such a function."""
+
+
+def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
+    """The module of a kernel that tells of its behaviours: the steps from a row, the instances that are cut, and what holds in a row.
+
+    An instance that is cut is handed on as a step that changes nothing, by an action whose number is larger by the number of actions. Raises as
+    ``program`` does.
+    """
+    layout = row_layout(kernel.variables)
+    hits, guards, count = Labels(), Labels(), len(kernel.next)
+    actions = [partial(_action, kernel, layout, at, (hits, guards), Told(cuts_as=at + count)) for at in range(count)]
+    others = [partial(_states, kernel, layout, ()), partial(_stop, kernel, layout, deadlock=False)]
+    functions = written([*actions, *others, partial(_conditions, kernel, layout, conditions)])
+    sieve = SieveWriter(kernel, layout, frozenset()).sieve(())
+    text = "\n".join(
+        [
+            _prelude(layout.words),
+            _emit(layout.words, has_steps=False, symmetric=False),
+            expand_function(sieve, layout.words),
+            inspect_function(sieve, layout.words),
+            _prints(layout.words),
+            _judge(layout.words, 2 * len(conditions)),
+            sieve_functions(sieve, layout.words, guards.positions),
+            *functions,
+        ]
+    )
+    return Program(text, layout, tuple(hits.positions), tuple(guards.positions), (), (), conditions=len(conditions))
+
+
+def program(
+    kernel: k.Kernel, properties: frozenset[str] | None = None, *, deadlock: bool = True, group: Group | None = None
+) -> Program:
+    """The module of a kernel that checks the selected properties (None: all), its successors representatives under a group if one is given.
+
+    Raises ``UnsupportedError`` for the first construct that cannot be compiled, ``SpecError`` if a variable does not fit a row.
+    """
+    layout = row_layout(kernel.variables)
+    hits, guards = Labels(), Labels()
+    chosen = [p for p in kernel.properties if properties is None or p.name in properties]
+    refinements = tuple(r for r in kernel.refinements if any(p.name == r.name for p in chosen))
+    images = tuple(image_layout(kernel, each) for each in refinements)
+    arguments = _argument_layouts(kernel) if refinements else None
+    states = tuple(p for p in chosen if p.kind in {"invariant", "lemma", "reachable"})
+    steps = tuple(p for p in chosen if p.kind == "transition")
+    told = [Told(arguments=each) for each in arguments] if arguments else [Told()] * len(kernel.next)
+    actions = [partial(_action, kernel, layout, at, (hits, guards), told[at]) for at in range(len(kernel.next))]
+    functions = written(
+        [
+            *actions,
+            partial(_steps, kernel, layout, steps),
+            partial(_states, kernel, layout, states),
+            partial(_stop, kernel, layout, deadlock=deadlock),
+            *(
+                partial(image_function, kernel, layout, each, into, at)
+                for at, (each, into) in enumerate(zip(refinements, images, strict=True))
+            ),
+        ],
+        frozenset() if group is None else group.names,
+    )
+    sieve = SieveWriter(kernel, layout, frozenset() if group is None else group.names).sieve(states)
+    fixed = [
+        _prelude(layout.words),
+        _emit(layout.words, has_steps=bool(steps), symmetric=group is not None, arguments=arguments is not None),
+        expand_function(sieve, layout.words),
+        inspect_function(sieve, layout.words),
+        _prints(layout.words),
+        sieve_functions(sieve, layout.words, guards.positions),
+    ]
+    orbits = [] if group is None else canonical_functions(kernel, layout, group)
+    initial = initial_functions(kernel, layout, hits, frozenset() if group is None else group.names)
+    if initial is not None:
+        functions += [
+            initial[0],
+            _emit(layout.words, has_steps=False, symmetric=group is not None, name="emit_initial"),
+        ]
+    text = "\n".join([*fixed, *orbits, *functions])
+    return Program(
+        text,
+        layout,
+        tuple(hits.positions),
+        tuple(guards.positions),
+        states,
+        steps,
+        group is not None,
+        refinements=refinements,
+        images=images,
+        starts=None if initial is None else initial[1],
+    )
+
+
+def _action(
+    kernel: k.Kernel,
+    layout: RowLayout,
+    number: int,
+    counted: tuple[Labels, Labels],
+    told: Told,
+    writing: Writing,
+) -> str:
+    action = kernel.action(kernel.next[number])
+    try:
+        return ActionWriter(kernel, layout, action, counted, told, writing).write(number)
+    except UnsupportedError as error:
+        raise error.at(action.span) from None
+
+
+def _argument_layouts(kernel: k.Kernel) -> list[RowLayout]:
+    """For each action where its arguments lie in a word; raises ``UnsupportedError`` if they take more."""
+    layouts = []
+    for action in map(kernel.action, kernel.next):
+        layouts.append(argument_layout(action))
+        if layouts[-1].words > 1:
+            raise UnsupportedError("an action whose arguments take more than 64 bits, in a refinement", action.span)
+    return layouts
+
+
+def _prelude(words: int) -> str:
+    """The fingerprint of a row: the product of each word with a constant, folded; zero is kept for empty slots of tables."""
+    code = Code()
+    state = Scalar(64, str((words * MULTIPLIERS[1] + LAYOUT_VERSION) % (1 << 64)))
+    for at in range(words):
+        mixed = code.fresh(64, f"xor i64 {state.text}, %w{at}")
+        state = _folded(code, mixed, MULTIPLIERS[at % 2])
+    state = _folded(code, state, MULTIPLIERS[words % 2])
+    zero = code.fresh(1, f"icmp eq {state.typed}, 0")
+    result = code.fresh(64, f"select i1 {zero.text}, i64 1, {state.typed}")
+    arguments = ", ".join(f"i64 %w{at}" for at in range(words))
+    return (
+        f'target triple = "@TRIPLE@"\n\n{HALT}\ndefine internal i64 @print({arguments}) alwaysinline {{\n'
+        + "\n".join(code.lines)
+        + f"\n  ret {result.typed}\n}}\n"
+    )
+
+
+def _folded(code: Code, value: Scalar, by: int) -> Scalar:
+    wide = code.fresh(128, f"zext {value.typed} to i128")
+    product = code.fresh(128, f"mul i128 {wide.text}, {by}")
+    low = code.fresh(64, f"trunc i128 {product.text} to i64")
+    shifted = code.fresh(128, f"lshr i128 {product.text}, 64")
+    high = code.fresh(64, f"trunc i128 {shifted.text} to i64")
+    folded = code.fresh(64, f"xor {low.typed}, {high.text}")
+    return code.fresh(64, f"xor {folded.typed}, {value.text}")
+
+
+def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = False, name: str = "emit") -> str:
+    """Hand on a successor. Properties of steps see it as it is; what is stored, and its fingerprint, is its representative."""
+    code = Code()
+    runtime = Runtime(code)
+    count, capacity = runtime.get(Slot.COUNT), runtime.get(Slot.CAPACITY)
+    full, room, done = "full", "room", "done"
+    code.branch(code.fresh(1, f"icmp uge {count.typed}, {capacity.text}"), full, room)
+    code.label(full)
+    runtime.put(Slot.OVERFLOW, word(1))
+    code.jump(done)
+    code.label(room)
+    new = [Scalar(64, f"%w{at}") for at in range(words)]
+    start = code.fresh(64, f"mul {count.typed}, {words}")
+    rows = runtime.array(Slot.ROWS)
+    first = code.fresh(64, f"getelementptr i64, ptr {rows}, {start.typed}")
+    for at, value in enumerate(new):
+        address = code.fresh(64, f"getelementptr i64, ptr {first.text}, i64 {at}")
+        code.do(f"store {value.typed}, ptr {address.text}")
+    for slot, value in ((Slot.PARENTS, runtime.get(Slot.CURRENT)), (Slot.ACTIONS, Scalar(64, "%action"))):
+        address = code.fresh(64, f"getelementptr i32, ptr {runtime.array(slot)}, {count.typed}")
+        code.do(f"store {code.resize(value, 32).typed}, ptr {address.text}")
+    if arguments:
+        _store_arguments(code, runtime, count)
+    if has_steps:
+        code.do(f"call void @steps(ptr %context, ptr %row, ptr {first.text}, {count.typed})")
+    if symmetric:
+        code.do(f"call void @canonical(ptr {first.text})")
+        new = runtime.load_row(words, first.text).words
+    _store_print(code, runtime, new, count)
+    runtime.put(Slot.COUNT, code.fresh(64, f"add {count.typed}, 1"))
+    code.jump(done)
+    code.label(done)
+    parameters = ", ".join(f"i64 %w{at}" for at in range(words)) + (", i64 %arguments" if arguments else "")
+    return _function(f"internal void @{name}", f"ptr %context, ptr %row, i64 %action, {parameters}", code, "ret void")
+
+
+def _store_arguments(code: Code, runtime: Runtime, at: Scalar) -> None:
+    """Note the arguments of the instance, if the caller has room for them."""
+    wanted, going_on = code.name("wanted"), code.name("noted")
+    code.branch(code.fresh(1, f"icmp ne {runtime.get(Slot.ARGUMENTS).typed}, 0"), wanted, going_on)
+    code.label(wanted)
+    address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(Slot.ARGUMENTS)}, {at.typed}")
+    code.do(f"store i64 %arguments, ptr {address.text}")
+    code.jump(going_on)
+    code.label(going_on)
+
+
+def _store_print(code: Code, runtime: Runtime, row: list[Scalar], at: Scalar) -> None:
+    mark = code.fresh(64, f"call i64 @print({', '.join(value.typed for value in row)})")
+    address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(Slot.PRINTS)}, {at.typed}")
+    code.do(f"store {mark.typed}, ptr {address.text}")
+
+
+def _function(head: str, parameters: str, code: Code, last: str) -> str:
+    body = "\n".join(code.lines)
+    return f"define {head}({parameters}) {{\nentry:\n{body}\n  {last}\n}}\n"
+
+
+def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: Slot, at: int, here: Scalar) -> None:
+    """Note the first place where the property is decided (false, or true of a reachable), and the first where it has no value."""
+    code = lowering.code
+    condition = condition_of(prop) if prop.conjuncts else None
+    value, undefined = (
+        (TRUE, code.invert(TRUE)) if condition is None else lowering.apart(lambda: lowering.flag(condition))
+    )
+    decided = value if prop.kind == "reachable" else code.invert(value)
+    runtime.first_in(slot, 2 * at, here, code.both(decided, code.invert(undefined)))
+    runtime.first_in(slot, 2 * at + 1, here, undefined)
+
+
+def _steps(kernel: k.Kernel, layout: RowLayout, steps: tuple[k.Property, ...], writing: Writing) -> str:
+    code = writing.code()
+    runtime = Runtime(code)
+    before = State(runtime.load_row(layout.words), layout, kernel.variables)
+    now = State(runtime.load_row(layout.words, "%new"), layout, kernel.variables)
+    lowering = Lowering(code, now, before, writing.unrolling, writing.strict)
+    _read_all(kernel, now, before)
+    for at, prop in enumerate(steps):
+        _find(prop, lowering, runtime, Slot.STEPS, at, Scalar(64, "%here"))
+    return _function("internal void @steps", "ptr %context, ptr %row, ptr %new, i64 %here", code, "ret void")
+
+
+def _read_all(kernel: k.Kernel, *states: State) -> None:
+    """Variables are read before any branch, so that every later place may use them."""
+    for state in states:
+        for variable in kernel.variables:
+            state.read(variable.name)
+
+
+def _states(kernel: k.Kernel, layout: RowLayout, states: tuple[k.Property, ...], writing: Writing) -> str:
+    code = writing.code()
+    runtime = Runtime(code)
+    state = State(runtime.load_row(layout.words), layout, kernel.variables)
+    _read_all(kernel, state)
+    lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
+    for at, prop in enumerate(states):
+        with code.scope():
+            _find(prop, lowering, runtime, Slot.STATES, at, Scalar(64, "%here"))
+    return _function("internal void @states", "ptr %context, ptr %row, i64 %here", code, "ret void")
+
+
+def _conditions(kernel: k.Kernel, layout: RowLayout, conditions: Sequence[k.Expr], writing: Writing) -> str:
+    """The values of conditions in a row: a byte for each, then a byte for each that says whether it has none."""
+    code = writing.code()
+    state = State(Runtime(code).load_row(layout.words), layout, kernel.variables)
+    _read_all(kernel, state)
+    lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
+    for at, condition in enumerate(conditions):
+        with code.scope():
+            value, undefined = lowering.apart(lambda each=condition: lowering.flag(each))  # type: ignore[misc]
+            for place, said in ((at, code.both(value, code.invert(undefined))), (len(conditions) + at, undefined)):
+                address = code.fresh(64, f"getelementptr i8, ptr %out, i64 {place}")
+                code.do(f"store {code.resize(said, 8).typed}, ptr {address.text}")
+    return _function("internal void @conditions", "ptr %row, ptr %out", code, "ret void")
+
+
+def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bool) -> str:
+    """What to note of a row without a way on."""
+    code = writing.code()
+    runtime = Runtime(code)
+    if deadlock:
+        state = State(runtime.load_row(layout.words), layout, kernel.variables)
+        _read_all(kernel, state)
+        lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
+        going, troubled = TRUE, code.invert(TRUE)
+        for each in kernel.terminal:
+            value, undefined = lowering.apart(lambda each=each: lowering.flag(each.condition))  # type: ignore[misc]
+            troubled = code.either(troubled, code.both(going, undefined))
+            going = code.both(going, code.invert(code.both(value, code.invert(undefined))))
+        here = runtime.get(Slot.CURRENT)
+        for slot, when in ((Slot.DEAD, going), (Slot.TERMINAL, troubled)):
+            note, noted = code.name("note"), code.name("noted")
+            code.branch(when, note, noted)
+            code.label(note)
+            runtime.first(slot, here)
+            code.jump(noted)
+            code.label(noted)
+    return _function("internal void @stop", "ptr %context, ptr %row", code, "ret void")
+
+
+def _judge(words: int, size: int) -> str:
+    return f"""define void @judge(ptr %rows, i64 %n, ptr %told) {{
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+  %offset = mul i64 %i, {words}
+  %row = getelementptr i64, ptr %rows, i64 %offset
+  %place = mul i64 %i, {size}
+  %out = getelementptr i8, ptr %told, i64 %place
+  call void @conditions(ptr %row, ptr %out)
+  %next = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}}
+"""
+
+
+def _prints(words: int) -> str:
+    loads = [f"%p{at} = getelementptr i64, ptr %row, i64 {at}\n  %w{at} = load i64, ptr %p{at}" for at in range(words)]
+    arguments = ", ".join(f"i64 %w{at}" for at in range(words))
+    target = "%target = getelementptr i64, ptr %out, i64 %i"
+    body = [*loads, f"%mark = call i64 @print({arguments})", target, "store i64 %mark, ptr %target"]
+    return over_rows("prints(ptr %rows, i64 %n, ptr %out)", words, "\n  ".join(body))

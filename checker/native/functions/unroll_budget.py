@@ -1,0 +1,86 @@
+"""How much code the functions of a module take, and which of them are written with loops so that it does not take too much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import get_args
+
+from assay.checker.native.llvm.function_builder import LINES, VISITS, Code
+from assay.checker.native.llvm.unsupported import TooLongError
+from assay.checker.native.lowering.loops import LEVELS, Kind, Unrolling
+
+LAST = len(LEVELS) - 1
+SOFT = 20_000
+"""The most instructions of a function that could have more loops."""
+SOFT_VISITS = 100_000
+"""The most expressions that are translated for a function that could have more loops: about a second's work."""
+TOTAL = 70_000
+"""The most instructions of a module in which a function could have more loops: LLVM takes some seconds for so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a function is written: what is unrolled, the most that it may take, and over what quantifiers are strict."""
+
+    unrolling: Unrolling = LEVELS[0]
+    limit: int = LINES
+    visits: int = VISITS
+    strict: frozenset[str] = frozenset()
+    unrolled: dict[str, int] = field(default_factory=dict)
+    """What the code that was written remembers as in ``Code``."""
+
+    def code(self) -> Code:
+        """An empty function, to be written within the limits."""
+        return Code(self.limit, self.visits, self.unrolled)
+
+
+Writer = Callable[[Writing], str]
+"""Writes a function; raises ``TooLongError`` where it takes too many instructions."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The text of a function, the level at which it was written, and the next one at which it would be another."""
+
+    text: str
+    level: int
+    following: int | None
+
+    @property
+    def length(self) -> int:
+        return self.text.count("\n")
+
+
+def written(writers: Sequence[Writer], strict: frozenset[str] = frozenset()) -> list[str]:
+    """The texts of functions: as fast code as can be, within the limits; where they do not suffice, ``TooLongError``."""
+    parts = [_write(writer, 0, strict) for writer in writers]
+    while sum(part.length for part in parts) > TOTAL:
+        shorter = [(at, part.following) for at, part in enumerate(parts) if part.following is not None]
+        if not shorter:
+            break
+        longest, level = max(shorter, key=lambda each: parts[each[0]].length)
+        part = _write(writers[longest], level, strict)
+        parts[longest] = replace(part, text=min(part.text, parts[longest].text, key=len))
+    return [part.text for part in parts]
+
+
+def _write(writer: Writer, level: int, strict: frozenset[str]) -> _Part:
+    """A function as it is written at some level, or at the next one that suffices."""
+    while True:
+        limits = (SOFT, SOFT_VISITS) if level < LAST else (LINES, VISITS)
+        writing = Writing(LEVELS[level], *limits, strict)
+        try:
+            return _Part(writer(writing), level, _following(level, writing.unrolled))
+        except TooLongError:
+            if level == LAST:
+                raise
+            # Until it became too long, it would have been the same at the levels that are left out.
+            level = _following(level, writing.unrolled) or LAST
+
+
+def _following(level: int, unrolled: Mapping[str, int]) -> int | None:
+    """The first level behind one at which something becomes a loop that was unrolled, if there is one."""
+    kinds = get_args(Kind)
+    levels = range(level + 1, len(LEVELS))
+    return next((at for at in levels if any(unrolled.get(kind, 0) > LEVELS[at].most(kind) for kind in kinds)), None)

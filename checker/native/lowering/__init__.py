@@ -1,0 +1,1 @@
+"""Expressions and updates of the kernel lowered to code."""

@@ -1,0 +1,249 @@
+"""What a binder ranges over: the possible elements one by one, each with the condition that it is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, assert_never
+
+from assay.checker.interpreter.values.domains import cardinality
+from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT
+from assay.checker.layout.value_numbering import universe
+from assay.checker.native.llvm.function_builder import TRUE, Code, Scalar, constant
+from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.native.lowering.loops import LEVELS, UNROLLED, Over, Submasks, Unrolling, is_looped
+from assay.checker.native.symbols import intervals as n
+from assay.checker.native.symbols.merge import aligned, bunch, distinct, element, single
+from assay.checker.native.symbols.ranking import MASK_LIMIT, from_rank, has_ranks, is_small, literal, rank
+from assay.checker.native.symbols.symbol import Bunch, Mask, Number, Sequence, Symbol
+from assay.grammar import kernel as k
+from assay.grammar.kernel import types as t
+
+if TYPE_CHECKING:
+    from assay.checker.native.lowering.dispatch import Lowering
+
+LIST_LIMIT = 1024
+"""The most elements that code is written out for."""
+SUBSET_LIMIT = 9
+"""The largest set whose subsets are listed."""
+
+
+def whole_type(node: k.TypeDomain) -> Mask:
+    """The set of all values of a type."""
+    if not is_small(node.of):
+        raise UnsupportedError("the set of all values of so large a type", node.span)
+    size = cardinality(node.of)
+    base = node.of.low if isinstance(node.of, t.RangeType) else 0
+    return Mask(constant(size, (1 << size) - 1), node.of, base)
+
+
+def listed(domain: k.Expr, lowering: Lowering) -> Bunch:
+    """The possible elements of a set or sequence; of a sequence with repetitions."""
+    try:
+        return _listed(domain, lowering)
+    except UnsupportedError as error:
+        raise error.at(domain.span) from None
+
+
+def _listed(domain: k.Expr, lowering: Lowering) -> Bunch:
+    code = lowering.code
+    match domain:
+        case k.TypeDomain(_, of):
+            if cardinality(of) > LIST_LIMIT:
+                raise UnsupportedError(f"a range over {cardinality(of):,} elements", domain.span)
+            return Bunch(tuple((TRUE, literal(value, of)) for value in universe(of).values), ordered=True)
+        case k.Interval(_, low, high):
+            return interval(code, lowering.number(low), lowering.number(high))
+        case k.Subsets(_, operand):
+            return subsets(code, _small(operand, lowering))
+        case _:
+            return listed_symbol(code, lowering.lower(domain))
+
+
+def listed_symbol(code: Code, symbol: Symbol) -> Bunch:
+    """The possible elements of a set or sequence that is known as a symbol."""
+    if isinstance(symbol, Sequence):
+        there = [n.less(code, n.number(at), symbol.length, equal=False) for at in range(len(symbol.items))]
+        return Bunch(tuple((p, x) for p, x in zip(there, symbol.items, strict=True) if p.known != 0), ordered=True)
+    return bunch(code, symbol)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All values of a type that are too many for a mask; each is made from its rank."""
+
+    of: t.Type
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Powerset:
+    """All subsets of a set, made one after another."""
+
+    of: Mask
+
+
+Choices = Mask | Bunch | Whole | Powerset
+
+
+def choices_of(domain: k.Expr, lowering: Lowering, unrolling: Unrolling = LEVELS[0]) -> Choices:
+    """What a parameter, a pick or a quantifier ranges over, which may be more than is ever listed.
+
+    Subsets of sets that are too large for the ``unrolling`` are not listed: they are made one after another, in another order.
+    """
+    if lowering.unrolling is UNROLLED:
+        return domain_of(domain, lowering)
+    if isinstance(domain, k.Subsets):
+        whole = _small(domain.operand, lowering)
+        if isinstance(whole, Mask) and is_looped(lowering.code, unrolling, "subsets", whole.bits.bits):
+            return Powerset(whole)
+        return subsets(lowering.code, whole)
+    if isinstance(domain, k.TypeDomain) and not is_small(domain.of) and has_ranks(domain.of, stored=True):
+        size = cardinality(domain.of)
+        if size <= ENUMERATION_LIMIT:
+            return Whole(domain.of, size)
+    return domain_of(domain, lowering)
+
+
+def domain_of(domain: k.Expr, lowering: Lowering) -> Mask | Bunch:
+    """What a binder ranges over: as a mask if it is one, else element by element."""
+    if isinstance(domain, k.TypeDomain) and is_small(domain.of):
+        return whole_type(domain)
+    if isinstance(domain, k.TypeDomain | k.Interval | k.Subsets):
+        return listed(domain, lowering)
+    symbol = lowering.lower(domain)
+    return symbol if isinstance(symbol, Mask) else listed_symbol(lowering.code, symbol)
+
+
+def elements(mask: Mask) -> int:
+    """The most elements that a mask may have."""
+    return mask.bits.bits if mask.bits.known is None else mask.bits.known.bit_count()
+
+
+def interval(code: Code, low: Number, high: Number) -> Bunch:
+    """The integers between two numbers."""
+    if high.high - low.low >= LIST_LIMIT:
+        raise UnsupportedError(f"an interval of up to {high.high - low.low + 1:,} integers")
+    items = []
+    for value in map(n.number, range(low.low, high.high + 1)):
+        there = code.both(n.less(code, low, value, equal=True), n.less(code, value, high, equal=True))
+        if there.known != 0:
+            items.append((there, value))
+    return Bunch(tuple(items), ordered=True)
+
+
+def _small(operand: k.Expr, lowering: Lowering) -> Mask | Bunch:
+    """A set, as a mask if it has few possible elements."""
+    symbol = lowering.set(operand)
+    if isinstance(symbol, Mask) or not isinstance(operand.type, t.SetType):
+        return symbol
+    return set_of(lowering.code, list(symbol.items), operand.type.item)
+
+
+def subsets(code: Code, whole: Mask | Bunch) -> Bunch:
+    """All subsets of a small set, in canonical order: by size, then by their elements."""
+    if not isinstance(whole, Mask) or whole.bits.bits > SUBSET_LIMIT:
+        raise UnsupportedError(f"subsets of a set that may have more than {SUBSET_LIMIT} elements")
+    width = whole.bits.bits
+    chosen = chain.from_iterable(combinations(range(width), size) for size in range(width + 1))
+    missing = code.invert(whole.bits) if width else whole.bits
+    items = []
+    for positions in chosen:
+        mask = constant(width, sum(1 << at for at in positions))
+        there = code.compare("eq", code.both(mask, missing), constant(width, 0))
+        if there.known != 0:
+            items.append((there, Mask(mask, whole.item, whole.base)))
+    return Bunch(tuple(items), ordered=True)
+
+
+def set_of(code: Code, items: list[tuple[Scalar, Symbol]], item: t.Type) -> Mask | Bunch:
+    """The set of items that may repeat: a mask if there are few possible ones."""
+    numbers = [x for _, x in items if isinstance(x, Number)]
+    if isinstance(item, t.IntType | t.RangeType) and numbers:
+        low, high = min(x.low for x in numbers), max(x.high for x in numbers)
+        if high - low < MASK_LIMIT:
+            return _number_mask(code, [(p, x) for p, x in items if isinstance(x, Number)], item, low, high - low + 1)
+    elif not isinstance(item, t.IntType | t.RangeType) and is_small(item):
+        width = cardinality(item)
+        return Mask(_union(code, [(p, rank(code, x, item)) for p, x in items], width), item)
+    return Bunch(tuple(distinct(code, items)), ordered=False)
+
+
+def _number_mask(code: Code, items: list[tuple[Scalar, Number]], item: t.Type, low: int, width: int) -> Mask:
+    positions = [(p, n.subtract(code, x, n.number(low)).value) for p, x in items]
+    return Mask(_union(code, positions, width), item, low)
+
+
+def _union(code: Code, positions: list[tuple[Scalar, Scalar]], width: int) -> Scalar:
+    result = constant(width, 0)
+    for there, at in positions:
+        result = code.either(result, code.choose(there, single(code, at, width), constant(width, 0)))
+    return result
+
+
+def mask_like(code: Code, symbol: Mask | Bunch, like: Mask) -> Mask:
+    """A set as a mask over the possible elements of another."""
+    if isinstance(symbol, Mask):
+        return symbol
+    if isinstance(like.item, t.IntType | t.RangeType):
+        result = set_of(code, list(symbol.items), like.item)
+        if isinstance(result, Mask):
+            return result
+        if not symbol.items:
+            return Mask(constant(0, 0), like.item, like.base)
+        raise UnsupportedError("sets of integers that lie far apart")
+    width = like.bits.bits
+    return Mask(_union(code, [(p, rank(code, x, like.item)) for p, x in symbol.items], width), like.item)
+
+
+def two_masks(code: Code, a: Mask | Bunch, b: Mask | Bunch) -> tuple[Mask, Mask] | None:
+    """Two sets as masks over the same elements, if one of them is a mask already."""
+    if isinstance(a, Mask):
+        return aligned(code, a, mask_like(code, b, a))
+    if isinstance(b, Mask):
+        return aligned(code, mask_like(code, a, b), b)
+    return None
+
+
+def positions(choices: Mask | Whole | Powerset) -> Over:
+    """What a loop over choices runs through."""
+    match choices:
+        case Mask(bits):
+            return bits
+        case Whole(_, size):
+            return size
+        case Powerset(of):
+            return Submasks(of.bits)
+        case _:
+            assert_never(choices)
+
+
+def choice(code: Code, choices: Mask | Whole | Powerset, at: Scalar) -> Symbol:
+    """The element at a position of such a loop."""
+    match choices:
+        case Mask():
+            return position_symbol(code, choices, at)
+        case Whole(of):
+            return from_rank(code, at, of)
+        case Powerset(of):
+            return Mask(at, of.item, of.base)
+        case _:
+            assert_never(choices)
+
+
+def position_symbol(code: Code, mask: Mask, at: Scalar) -> Symbol:
+    """The possible element behind a bit whose position is found when the code runs."""
+    if at.known is not None:
+        return element(code, mask, at.known)
+    if isinstance(mask.item, t.IntType | t.RangeType):
+        where = Number(at, 0, max(0, mask.bits.bits - 1))
+        return n.add(code, where, n.number(mask.base))
+    return from_rank(code, at, mask.item)
+
+
+def listed_items(code: Code, domain: Choices) -> tuple[tuple[Scalar, Symbol], ...]:
+    """The possible elements of a set, those that cannot be there left out."""
+    assert not isinstance(domain, Whole | Powerset)
+    if isinstance(domain, Bunch):
+        return tuple(item for item in domain.items if item[0].known != 0)
+    return bunch(code, domain).items

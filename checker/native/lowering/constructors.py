@@ -1,0 +1,66 @@
+"""Values made of parts, and the check of a range."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from assay.checker.interpreter.values.node_unions import Making
+from assay.checker.native.llvm.function_builder import TRUE
+from assay.checker.native.lowering.conditions import position_of
+from assay.checker.native.lowering.range_check import fit
+from assay.checker.native.symbols import intervals as n
+from assay.checker.native.symbols.maps import map_of
+from assay.checker.native.symbols.merge import add_bags, distinct
+from assay.checker.native.symbols.ranking import nothing
+from assay.checker.native.symbols.symbol import Bag, Bunch, Maybe, Record, Sequence, Symbol, Variant
+from assay.grammar import kernel as k
+from assay.grammar.kernel import types as t
+
+if TYPE_CHECKING:
+    from assay.checker.native.lowering.dispatch import Lowering
+
+
+def making(node: Making, lowering: Lowering) -> Symbol:
+    """The value that is made."""
+    code = lowering.code
+    match node:
+        case k.Checked(type_, operand):
+            symbol = lowering.lower(operand)
+            fits, fitted = fit(code, symbol, type_)
+            lowering.fail_if(code.invert(fits))
+            return fitted
+        case k.MakeSome(_, operand):
+            return Maybe(TRUE, lowering.lower(operand))
+        case k.MakeSet(_, items):
+            return Bunch(
+                tuple(distinct(code, [(TRUE, lowering.lower(item)) for item in items])), ordered=len(items) < 2
+            )
+        case k.MakeSeq(_, items):
+            return Sequence(n.number(len(items)), tuple(lowering.lower(item) for item in items))
+        case k.MakeBag(_, items):
+            result = Bag((), ordered=True)
+            for item in items:
+                result = add_bags(code, result, Bag(((n.number(1), lowering.lower(item)),), ordered=True))
+            return result
+        case k.MakeMap(type_, entries):
+            assert isinstance(type_, t.MapType)
+            return map_of(
+                code, [(TRUE, lowering.lower(key), lowering.lower(value)) for key, value in entries], type_.key
+            )
+        case k.MakeRecord(_, items):
+            return Record(tuple(lowering.lower(item) for item in items))
+        case k.MakeVariant():
+            return _variant(node, lowering)
+        case _:
+            assert_never(node)
+
+
+def _variant(node: k.MakeVariant, lowering: Lowering) -> Variant:
+    assert isinstance(node.type, t.EnumType)
+    chosen = position_of(node.type, node.variant)
+    made = tuple(lowering.lower(item) for item in node.items)
+    payloads = [
+        made if at == chosen else tuple(nothing(field.type) for field in variant.fields)
+        for at, variant in enumerate(node.type.variants)
+    ]
+    return Variant(n.number(chosen), tuple(payloads))

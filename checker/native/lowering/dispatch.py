@@ -1,0 +1,214 @@
+"""Expressions as code: the state of the translation, and the dispatch over the nodes.
+
+An expression becomes a symbol, and conditions under which it is undefined are added to ``undefined``. Nothing is skipped at run time:
+both sides of an ``and`` are computed, but what is undefined on the right counts only where the left is true. So the code has few branches
+and says exactly what the left-to-right reading says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, assert_never
+
+from assay.checker.interpreter.values.node_unions import AnyExpr, expression
+from assay.checker.layout.row import RowLayout
+from assay.checker.native.llvm.function_builder import FALSE, Code, Scalar
+from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.native.lowering.loops import UNROLLED, Unrolling
+from assay.checker.native.lowering.pack_unpack import Row
+from assay.checker.native.symbols.ranking import literal
+from assay.checker.native.symbols.symbol import Bag, Bunch, Flag, Mask, Number, Sequence, Symbol
+from assay.grammar import kernel as k
+
+T = TypeVar("T")
+
+
+class State:
+    """The variables of a state, each read when it is first wanted."""
+
+    def __init__(self, row: Row, layout: RowLayout, variables: tuple[k.Variable, ...]) -> None:
+        self.row = row
+        self._places = {v.name: place for v, place in zip(variables, layout.places, strict=True)}
+        self._known: dict[str, Symbol] = {}
+
+    def read(self, name: str) -> Symbol:
+        """The symbol of a variable."""
+        if name not in self._known:
+            place = self._places[name]
+            self._known[name] = self.row.load(place.shape, place.shift)
+        return self._known[name]
+
+
+class Lowering:
+    """The translation of the expressions of one function. ``now`` is None where no state may be read (``init``).
+
+    ``strict`` names sorts as in ``evaluate.scope``.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        now: State | None,
+        before: State | None = None,
+        unrolling: Unrolling = UNROLLED,
+        strict: frozenset[str] = frozenset(),
+    ) -> None:
+        self.code = code
+        self.strict = strict
+        self.unrolling = unrolling
+        self.now = now
+        self.before = before
+        self.bound: dict[str, Symbol] = {}
+        self.undefined: list[Scalar] = []
+
+    def fail_if(self, condition: Scalar) -> None:
+        """What is being translated is undefined under this condition."""
+        if condition.known != 0:
+            self.undefined.append(condition)
+
+    def apart(self, make: Callable[[], T]) -> tuple[T, Scalar]:
+        """What ``make`` translates, with the condition under which it is undefined, which is not recorded."""
+        outer, self.undefined = self.undefined, []
+        try:
+            result = make()
+            return result, self.code.any_of(self.undefined)
+        finally:
+            self.undefined = outer
+
+    def under(self, reached: Scalar, make: Callable[[], T]) -> T:
+        """What ``make`` translates; that it is undefined counts only where ``reached``."""
+        result, undefined = self.apart(make)
+        self.fail_if(self.code.both(reached, undefined))
+        return result
+
+    def flag(self, expr: k.Expr) -> Scalar:
+        """A condition."""
+        symbol = self.lower(expr)
+        assert isinstance(symbol, Flag)
+        return symbol.value
+
+    def number(self, expr: k.Expr) -> Number:
+        """An integer."""
+        symbol = self.lower(expr)
+        assert isinstance(symbol, Number)
+        return symbol
+
+    def set(self, expr: k.Expr) -> Mask | Bunch:
+        """A set."""
+        symbol = self.lower(expr)
+        assert isinstance(symbol, Mask | Bunch)
+        return symbol
+
+    def sequence(self, expr: k.Expr) -> Sequence:
+        """A sequence."""
+        symbol = self.lower(expr)
+        assert isinstance(symbol, Sequence)
+        return symbol
+
+    def bag(self, expr: k.Expr) -> Bag:
+        """A bag."""
+        symbol = self.lower(expr)
+        assert isinstance(symbol, Bag)
+        return symbol
+
+    def lower(self, expr: k.Expr) -> Symbol:
+        """The symbol of an expression; raises ``UnsupportedError`` with its place for what cannot be compiled."""
+        self.code.visit()
+        try:
+            return self._lower(expression(expr))
+        except UnsupportedError as error:
+            raise error.at(expr.span) from None
+
+    def _lower(self, node: AnyExpr) -> Symbol:
+        # The modules that are imported here lower operands through this class, and so can only be when it exists.
+        match node:
+            case k.Const() | k.StateVar() | k.Local() | k.TypeDomain() | k.Old() | k.IfThenElse() | k.LetIn():
+                return self._simple(node)
+            case (
+                k.Not() | k.Logic() | k.Equal() | k.Compare() | k.Quantified()
+                | k.Member() | k.Subset() | k.IsVariant() | k.IsSome()
+            ):  # fmt: skip
+                from assay.checker.native.lowering.conditions import condition  # noqa: PLC0415
+
+                return Flag(condition(node, self))
+            case k.Negate() | k.Arithmetic() | k.Count() | k.Times() | k.Aggregate():
+                from assay.checker.native.lowering.integers import integer  # noqa: PLC0415
+
+                return integer(node, self)
+            case (
+                k.Checked() | k.MakeSome() | k.MakeSet() | k.MakeSeq() | k.MakeBag()
+                | k.MakeMap() | k.MakeRecord() | k.MakeVariant()
+            ):  # fmt: skip
+                from assay.checker.native.lowering.constructors import making  # noqa: PLC0415
+
+                return making(node, self)
+            case (
+                k.Filter() | k.Image() | k.Tabulate() | k.Interval() | k.Combine()
+                | k.Subsets() | k.Keys() | k.Values() | k.Elements() | k.Slice()
+            ):  # fmt: skip
+                from assay.checker.native.lowering.collections import collection  # noqa: PLC0415
+
+                return collection(node, self)
+            case (
+                k.Lookup()
+                | k.Endpoint()
+                | k.ReadField()
+                | k.Payload()
+                | k.Unwrap()
+                | k.UpdateEntry()
+                | k.UpdateField()
+                | k.Without()
+            ):
+                from assay.checker.native.lowering.access import access  # noqa: PLC0415
+
+                return access(node, self)
+            case k.Temporal() | k.ActionAtom():
+                raise UnsupportedError("temporal operators", node.span)
+            case _:
+                assert_never(node)
+
+    def _simple(self, node: k.Const | k.StateVar | k.Local | k.TypeDomain | k.Old | k.IfThenElse | k.LetIn) -> Symbol:
+        match node:
+            case k.Const(type_, value):
+                return literal(value, type_)
+            case k.StateVar(_, name):
+                if self.now is None:
+                    raise UnsupportedError("state where there is none", node.span)
+                return self.now.read(name)
+            case k.Local(_, name):
+                return self.bound[name]
+            case k.TypeDomain():
+                from assay.checker.native.lowering.binder_elements import whole_type  # noqa: PLC0415 - likewise
+
+                return whole_type(node)
+            case k.Old(_, operand):
+                return self._old(operand)
+            case k.IfThenElse():
+                return self._if(node)
+            case k.LetIn(_, binder, value, body):
+                self.bound[binder.name] = self.lower(value)
+                return self.lower(body)
+            case _:
+                assert_never(node)
+
+    def _old(self, operand: k.Expr) -> Symbol:
+        now, self.now = self.now, self.before
+        try:
+            return self.lower(operand)
+        finally:
+            self.now = now
+
+    def _if(self, node: k.IfThenElse) -> Symbol:
+        from assay.checker.native.symbols.merge import choose  # noqa: PLC0415 - likewise
+
+        test = self.flag(node.condition)
+        if test.known is not None:
+            return self.lower(node.then if test.known else node.otherwise)
+        yes = self.under(test, lambda: self.lower(node.then))
+        no = self.under(self.code.invert(test), lambda: self.lower(node.otherwise))
+        return choose(self.code, test, yes, no)
+
+
+def undefined_nowhere(lowering: Lowering) -> Scalar:
+    """Whether anything recorded so far is undefined."""
+    return lowering.code.any_of(lowering.undefined) if lowering.undefined else FALSE

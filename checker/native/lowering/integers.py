@@ -1,0 +1,111 @@
+"""Integers: arithmetic, counting, and aggregates of collections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from assay.checker.interpreter.values.node_unions import Integer
+from assay.checker.native.llvm.function_builder import FALSE, Code, Scalar, word
+from assay.checker.native.lowering.binder_elements import listed, listed_symbol
+from assay.checker.native.symbols import intervals as n
+from assay.checker.native.symbols.merge import occurrences, pairs
+from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Number, Pairs, Sequence, Symbol, Table
+from assay.grammar import kernel as k
+
+if TYPE_CHECKING:
+    from assay.checker.native.lowering.dispatch import Lowering
+
+
+def integer(node: Integer, lowering: Lowering) -> Number:
+    """The number that an expression is."""
+    code = lowering.code
+    match node:
+        case k.Negate(_, operand):
+            return n.subtract(code, n.number(0), lowering.number(operand))
+        case k.Arithmetic():
+            return _arithmetic(node, lowering)
+        case k.Count(_, operand):
+            return count(code, lowering.lower(operand))
+        case k.Times(_, bag, item):
+            return occurrences(code, lowering.bag(bag), lowering.lower(item))
+        case k.Aggregate():
+            return _aggregate(node, lowering)
+        case _:
+            assert_never(node)
+
+
+def _arithmetic(node: k.Arithmetic, lowering: Lowering) -> Number:
+    code, a, b = lowering.code, lowering.number(node.left), lowering.number(node.right)
+    match node.op:
+        case "+":
+            return n.add(code, a, b)
+        case "-":
+            return n.subtract(code, a, b)
+        case "*":
+            return n.multiply(code, a, b)
+        case "//" | "%":
+            lowering.fail_if(n.same(code, b, n.number(0)))
+            quotient, remainder = n.divide(code, a, b)
+            return quotient if node.op == "//" else remainder
+        case _:
+            assert_never(node.op)
+
+
+def count(code: Code, symbol: Symbol) -> Number:
+    """How many elements a collection has; of a bag with multiplicity."""
+    match symbol:
+        case Mask(bits):
+            return n.bounded(code.ones(bits) if bits.bits else word(0), 0, bits.bits)
+        case Bunch(items):
+            return _how_many(code, [there for there, _ in items])
+        case Sequence(length):
+            return length
+        case Bag(counted):
+            total = n.number(0)
+            for times, _ in counted:
+                total = n.add(code, total, times)
+            return total
+        case Table() | Pairs():
+            return _how_many(code, [there for there, _, _ in pairs(code, symbol).items])
+        case _:
+            raise AssertionError(f"{symbol} has no elements")
+
+
+def _how_many(code: Code, conditions: list[Scalar]) -> Number:
+    total = n.number(0)
+    for there in conditions:
+        total = n.add(code, total, n.from_flag(code, there))
+    return total
+
+
+def _aggregate(node: k.Aggregate, lowering: Lowering) -> Number:
+    code, items = lowering.code, _numbers(node.operand, lowering)
+    if node.op == "sum":
+        total = n.number(0)
+        for times, value in items:
+            total = n.add(code, total, n.multiply(code, times, value))
+        return total
+    best, some = None, FALSE
+    for times, value in items:
+        there = code.compare("ne", times.value, word(0))
+        if best is None:
+            best, some = value, there
+            continue
+        better = n.smaller(code, best, value) if node.op == "min" else n.larger(code, best, value)
+        best = n.pick(code, there, n.pick(code, some, better, value), best)
+        some = code.either(some, there)
+    lowering.fail_if(code.invert(some))
+    return n.number(0) if best is None else best
+
+
+def _numbers(operand: k.Expr, lowering: Lowering) -> list[tuple[Number, Number]]:
+    """Every number of a collection with how often it is there."""
+    code = lowering.code
+    if isinstance(operand, k.Interval | k.TypeDomain | k.Subsets):
+        return [(n.from_flag(code, p), x) for p, x in listed(operand, lowering).items if isinstance(x, Number)]
+    symbol = lowering.lower(operand)
+    if isinstance(symbol, Bag):
+        return [(times, x) for times, x in symbol.items if isinstance(x, Number)]
+    if isinstance(symbol, Table | Pairs):
+        return [(n.from_flag(code, p), x) for p, _, x in pairs(code, symbol).items if isinstance(x, Number)]
+    return [(n.from_flag(code, p), x) for p, x in listed_symbol(code, symbol).items if isinstance(x, Number)]

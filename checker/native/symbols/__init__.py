@@ -1,0 +1,1 @@
+"""Symbolic values of the lowering: intervals, maps, ranks, compact slots."""

@@ -1,0 +1,293 @@
+"""Symbols and the canonical numbering of small types: constants, the rank of a symbol, the symbol of a rank."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, assert_never
+
+from assay.checker.interpreter.values.domains import cardinality
+from assay.checker.interpreter.values.node_unions import kind
+from assay.checker.interpreter.values.value_order import sorter
+from assay.checker.layout.value_numbering import universe
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, Code, Scalar, constant, word
+from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.native.symbols.intervals import bounded, clamp, number
+from assay.checker.native.symbols.symbol import (
+    Bag,
+    Bunch,
+    Flag,
+    Mask,
+    Maybe,
+    Number,
+    Pairs,
+    Record,
+    Sequence,
+    Symbol,
+    Table,
+    Variant,
+)
+from assay.grammar.kernel import types as t
+from assay.grammar.values import Value
+
+MASK_LIMIT = 512
+"""The widest bit mask that is computed with."""
+
+
+def has_ranks(type_: t.Type, *, stored: bool = False) -> bool:
+    """Whether symbols of the type can be numbered by arithmetic.
+
+    Integers in a set or map are checked only when it is stored: until then it may be none of the type's values, and has no number. With
+    ``stored`` only values of the type are asked about.
+    """
+
+    def loose(type_: t.Type) -> bool:
+        return isinstance(type_, t.IntType | t.RangeType) and not stored
+
+    match kind(type_):
+        case t.BoolType() | t.RangeType() | t.AtomType():
+            return True
+        case t.IntType() | t.SeqType() | t.BagType():
+            return False
+        case t.EnumType(_, variants):
+            return all(has_ranks(field.type, stored=stored) for variant in variants for field in variant.fields)
+        case t.RecordType(_, fields):
+            return all(has_ranks(field.type, stored=stored) for field in fields)
+        case t.OptionType(item):
+            return has_ranks(item, stored=stored)
+        case t.SetType(item, capacity):
+            return capacity is None and cardinality(item) <= 8 and has_ranks(item, stored=stored) and not loose(item)
+        case t.MapType(key, value, _, partial):
+            parts = (key, value)
+            return not partial and all(has_ranks(part, stored=stored) and not loose(part) for part in parts)
+        case other:
+            assert_never(other)
+
+
+def is_small(type_: t.Type) -> bool:
+    """Whether sets of the type are computed with as bit masks."""
+    return cardinality(type_) <= MASK_LIMIT and has_ranks(type_)
+
+
+def literal(value: Value, type_: t.Type) -> Symbol:
+    """The symbol of a value known now."""
+    known: Any = value
+    match kind(type_):
+        case t.BoolType():
+            return Flag(TRUE if known else FALSE)
+        case t.IntType() | t.RangeType():
+            return number(known)
+        case t.AtomType():
+            return number(known.index)
+        case t.EnumType(_, variants):
+            return _variant(known, variants)
+        case t.RecordType(_, fields):
+            return Record(tuple(literal(x, f.type) for x, f in zip(known.fields, fields, strict=True)))
+        case t.OptionType(item):
+            return Maybe(FALSE, None) if known is None else Maybe(TRUE, literal(known.value, item))
+        case t.SetType(item):
+            return _set(known, item)
+        case t.MapType(key, image):
+            return _map(known, key, image)
+        case t.SeqType(item):
+            return Sequence(number(len(known)), tuple(literal(x, item) for x in known))
+        case t.BagType(item):
+            return Bag(tuple((number(known[x]), literal(x, item)) for x in sorter(item)(known)), ordered=True)
+        case other:
+            assert_never(other)
+
+
+def _variant(value: Any, variants: tuple[t.VariantType, ...]) -> Variant:
+    payloads = []
+    for variant in variants:
+        if variant.name == value.variant:
+            payloads.append(tuple(literal(x, f.type) for x, f in zip(value.payload, variant.fields, strict=True)))
+        else:
+            payloads.append(tuple(nothing(f.type) for f in variant.fields))
+    tag = next(i for i, variant in enumerate(variants) if variant.name == value.variant)
+    return Variant(number(tag), tuple(payloads))
+
+
+def nothing(type_: t.Type) -> Symbol:
+    """Some symbol of the type that stands where no value is."""
+    match kind(type_):
+        case t.IntType():
+            return number(0)
+        case t.SetType(item):
+            return _set(frozenset(), item)
+        case t.SeqType():
+            return Sequence(number(0), ())
+        case t.BagType():
+            return Bag((), ordered=True)
+        case t.MapType(key, image, _, partial):
+            if partial:
+                return _map({}, key, image)
+            return Table(key, tuple((TRUE, nothing(image)) for _ in universe(key).values))
+        case t.EnumType(_, variants):
+            return Variant(number(0), tuple(tuple(nothing(f.type) for f in v.fields) for v in variants))
+        case t.RecordType(_, fields):
+            return Record(tuple(nothing(f.type) for f in fields))
+        case t.OptionType():
+            return Maybe(FALSE, None)
+        case t.BoolType():
+            return Flag(FALSE)
+        case t.RangeType(low):
+            return number(low)
+        case t.AtomType():
+            return number(0)
+        case other:
+            assert_never(other)
+
+
+def _set(values: frozenset[Any], item: t.Type) -> Symbol:
+    if isinstance(item, t.IntType):
+        base = min(values, default=0)
+        if max(values, default=0) - base < MASK_LIMIT:
+            width = max(values, default=base - 1) - base + 1
+            return Mask(constant(width, sum(1 << x - base for x in values)), item, base)
+    elif is_small(item):
+        ranks = universe(item)
+        base = item.low if isinstance(item, t.RangeType) else 0
+        if all(x in ranks.values for x in values):
+            return Mask(constant(ranks.size, sum(1 << ranks.rank(x) for x in values)), item, base)
+    return Bunch(tuple((TRUE, literal(x, item)) for x in sorter(item)(values)), ordered=True)
+
+
+def _map(value: Any, key: t.Type, image: t.Type) -> Symbol:
+    if is_small(key) and all(x in universe(key).values for x in value):
+        return Table(
+            key, tuple((TRUE, literal(value[x], image)) if x in value else (FALSE, None) for x in universe(key).values)
+        )
+    return Pairs(tuple((TRUE, literal(x, key), literal(value[x], image)) for x in sorter(key)(value)), ordered=True)
+
+
+def rank(code: Code, symbol: Symbol, type_: t.Type) -> Scalar:
+    """The rank of a symbol among the values of a small type; in range whatever the symbol is."""
+    match kind(type_), symbol:
+        case t.BoolType(), Flag(value):
+            return code.resize(value, 64)
+        case t.RangeType(low, high), Number():
+            return code.number("sub", clamp(code, symbol, low, high).value, word(low))
+        case t.AtomType(), Number(value):
+            return value
+        case t.RecordType(_, fields), Record(parts):
+            return _mixed(code, parts, [field.type for field in fields])
+        case t.OptionType(item), Maybe(present, inner):
+            if inner is None:
+                return word(0)
+            return code.choose(present, code.number("add", rank(code, inner, item), word(1)), word(0))
+        case t.EnumType(_, variants), Variant():
+            return _rank_variant(code, symbol, variants)
+        case t.MapType(key, value), Table(_, entries):
+            return _mixed(code, [x for _, x in entries if x is not None], [value] * cardinality(key))
+        case t.SetType(item), Mask(bits):
+            return _rank_of_mask(code, bits, item)
+        case t.SetType(item), Bunch(items):
+            return _rank_of_mask(code, _mask_of(code, items, item), item)
+        case _:
+            raise UnsupportedError("sets of collections that are themselves not small")
+
+
+def _mixed(code: Code, parts: tuple[Symbol, ...] | list[Symbol], types: list[t.Type]) -> Scalar:
+    result = word(0)
+    for part, type_ in zip(parts, types, strict=True):
+        scaled = code.number("mul", result, word(cardinality(type_)))
+        result = code.number("add", scaled, rank(code, part, type_))
+    return result
+
+
+def _rank_variant(code: Code, symbol: Variant, variants: tuple[t.VariantType, ...]) -> Scalar:
+    result, offset = word(0), 0
+    for position, (variant, payload) in enumerate(zip(variants, symbol.payloads, strict=True)):
+        here = code.number("add", word(offset), _mixed(code, payload, [f.type for f in variant.fields]))
+        result = code.choose(code.compare("eq", symbol.tag.value, word(position)), here, result)
+        offset += prod(cardinality(f.type) for f in variant.fields)
+    return result
+
+
+def _mask_of(code: Code, items: tuple[tuple[Scalar, Symbol], ...], item: t.Type) -> Scalar:
+    size = cardinality(item)
+    result = constant(size, 0)
+    for there, element in items:
+        here = rank(code, element, item)
+        for at in range(size):
+            is_it = code.both(there, code.compare("eq", here, word(at)))
+            result = code.either(result, code.choose(is_it, constant(size, 1 << at), constant(size, 0)))
+    return result
+
+
+def _rank_of_mask(code: Code, bits: Scalar, item: t.Type) -> Scalar:
+    masks = _subset_masks(item)
+    if bits.known is not None:
+        return word(masks.index(bits.known))
+    result = word(0)
+    for position, mask in enumerate(masks):
+        result = code.choose(code.compare("eq", bits, constant(bits.bits, mask)), word(position), result)
+    return result
+
+
+def from_rank(code: Code, position: Scalar, type_: t.Type) -> Symbol:
+    """The symbol of the value at a position, which must be in range."""
+    if position.known is not None:
+        return literal(universe(type_).value(position.known), type_)
+    match kind(type_):
+        case t.BoolType():
+            return Flag(code.compare("ne", position, word(0)))
+        case t.RangeType(low, high):
+            return bounded(code.number("add", position, word(low)), low, high)
+        case t.AtomType(sort):
+            return bounded(position, 0, max(0, len(sort.elements) - 1))
+        case t.RecordType(_, fields):
+            return Record(_unmixed(code, position, [field.type for field in fields]))
+        case t.OptionType(item):
+            some = code.compare("ne", position, word(0))
+            before = code.choose(some, code.number("sub", position, word(1)), word(0))
+            return Maybe(some, from_rank(code, before, item) if cardinality(item) else None)
+        case t.EnumType(_, variants):
+            return _variant_at(code, position, variants)
+        case t.MapType(key, value):
+            images = _unmixed(code, position, [value] * cardinality(key))
+            return Table(key, tuple((TRUE, image) for image in images))
+        case t.SetType(item):
+            return _mask_at(code, position, item)
+        case _:
+            raise UnsupportedError("sets of collections that are themselves not small")
+
+
+def _unmixed(code: Code, position: Scalar, types: list[t.Type]) -> tuple[Symbol, ...]:
+    parts: list[Symbol] = []
+    for type_ in reversed(types):
+        size = cardinality(type_)
+        parts.append(from_rank(code, code.quotient(position, size, "urem"), type_))
+        position = code.quotient(position, size)
+    return tuple(reversed(parts))
+
+
+def _variant_at(code: Code, position: Scalar, variants: tuple[t.VariantType, ...]) -> Variant:
+    tag, offset, payloads = number(0), 0, []
+    for index, variant in enumerate(variants):
+        size = prod(cardinality(f.type) for f in variant.fields)
+        reached = code.compare("sle", word(offset), position)
+        tag = Number(code.choose(reached, word(index), tag.value), 0, index)
+        inside = code.both(reached, code.compare("slt", position, word(offset + size)))
+        local = code.choose(inside, code.number("sub", position, word(offset)), word(0))
+        payloads.append(
+            _unmixed(code, local, [f.type for f in variant.fields])
+            if size
+            else tuple(nothing(f.type) for f in variant.fields)
+        )
+        offset += size
+    return Variant(tag, tuple(payloads))
+
+
+def _subset_masks(item: t.Type) -> list[int]:
+    """The masks of all sets of a small type, in canonical order."""
+    sets: list[Any] = list(universe(t.SetType(item)).values)
+    return [sum(1 << universe(item).rank(x) for x in chosen) for chosen in sets]
+
+
+def _mask_at(code: Code, position: Scalar, item: t.Type) -> Mask:
+    size = cardinality(item)
+    result = constant(size, 0)
+    for index, mask in enumerate(_subset_masks(item)):
+        result = code.choose(code.compare("eq", position, word(index)), constant(size, mask), result)
+    return Mask(result, item, item.low if isinstance(item, t.RangeType) else 0)

@@ -1,0 +1,103 @@
+"""Values that are known only when the code runs, part by part.
+
+Each class mirrors a type of the language; the parts are scalars of the code being written. Whatever an expression yields, even where
+it is undefined and the result will not be used, every number stays inside its interval: indexing by it can never leave a table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.checker.native.llvm.function_builder import Scalar
+from assay.grammar.kernel import types as t
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A boolean."""
+
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An integer of ``low .. high``, or the position of an element of a set parameter."""
+
+    value: Scalar
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A value of an enum: the position of its variant, and for each variant its payload (used only if it is that one)."""
+
+    tag: Number
+    payloads: tuple[tuple[Symbol, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record."""
+
+    fields: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """An option; ``item`` is None if it can only be ``none``."""
+
+    present: Scalar
+    item: Symbol | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A set over few possible elements, a bit for each: of ``item``, or of the integers from ``base``."""
+
+    bits: Scalar
+    item: t.Type
+    base: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bunch:
+    """A set as distinct items that may each be there; ``ordered`` if in canonical order."""
+
+    items: tuple[tuple[Scalar, Symbol], ...]
+    ordered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A map over few possible keys: for each whether it is there, and its value (None: it cannot be there)."""
+
+    key: t.Type
+    entries: tuple[tuple[Scalar, Symbol | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """A partial map as distinct keys that may each be there, with their values; ``ordered`` if in canonical order of the keys."""
+
+    items: tuple[tuple[Scalar, Symbol, Symbol], ...]
+    ordered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A sequence: the items behind ``length`` mean nothing."""
+
+    length: Number
+    items: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """A bag as distinct items with how often each occurs (0: not at all); ``ordered`` if in canonical order."""
+
+    items: tuple[tuple[Number, Symbol], ...]
+    ordered: bool
+
+
+Symbol = Flag | Number | Variant | Record | Maybe | Mask | Bunch | Table | Pairs | Sequence | Bag

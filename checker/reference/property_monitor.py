@@ -1,0 +1,170 @@
+"""The properties of a model, watched state by state and step by step; for each, the first place where its fate was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame, Meaning
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.options import SearchOptions
+from assay.checker.refinement.mapping import BeyondError, OutsideError, Refined
+from assay.checker.report import State, Step
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import Span
+
+DEFINED = "defined"
+DEADLOCK = "deadlock"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What decides a property: the number of a state (-1: before any), a step from it if it took one, and the conjunct.
+
+    ``undefined`` is the message of what has no value there, ``subject`` says in which action instance or property.
+    """
+
+    state: int
+    step: Step | None = None
+    conjunct: k.Conjunct | None = None
+    undefined: str | None = None
+    span: Span | None = None
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A property with the meanings of its conjuncts."""
+
+    node: k.Property
+    conjuncts: tuple[tuple[k.Conjunct, Meaning], ...]
+
+    def first_false(self, frame: Frame) -> k.Conjunct | None:
+        """The first conjunct that is false; None if the property holds in the frame."""
+        for conjunct, holds in self.conjuncts:
+            if not holds(frame):
+                return conjunct
+        return None
+
+
+class Watch:
+    """Looks at every new state and every step. ``found`` maps a property's name to its finding, ``undefined`` to those without value."""
+
+    def __init__(self, model: Model, options: SearchOptions) -> None:
+        self.found: dict[str, Finding] = {}
+        self.undefined: dict[str, Finding] = {}
+        self.evaluated: set[int] = set()
+        self.nonempty: set[int] = set()
+        self._model = model
+        selected = [p for p in model.kernel.properties if options.selects(p.name)]
+        self.invariants = [self._watched(p) for p in selected if p.kind in {"invariant", "lemma"}]
+        self.transitions = [self._watched(p) for p in selected if p.kind == "transition"]
+        self.reachables = [self._watched(p) for p in selected if p.kind == "reachable"]
+        self.refinements = {r.name: Refined(model, r) for r in model.kernel.refinements if options.selects(r.name)}
+        self.beyond: dict[str, Finding] = {}
+        """Refinements that cannot be judged everywhere, because a mapped value is beyond what the abstract side can hold."""
+        self._terminal = [(c, model.meaning(c.condition)) for c in model.kernel.terminal]
+
+    def _watched(self, node: k.Property) -> Watched:
+        scope = replace(self._model.scope, evaluated=self.evaluated, nonempty=self.nonempty)
+        return Watched(node, tuple((each, scope.meaning(each.condition)) for each in node.conjuncts))
+
+    def is_of_steps(self, name: str) -> bool:
+        """Whether a property speaks of steps."""
+        return any(watched.node.name == name for watched in self.transitions)
+
+    def refines_badly(self, name: str, place: Finding, state: State) -> Finding | None:
+        """The finding at a step from a state that is none of the refined module, whether or not one was found before."""
+        assert place.step is not None
+        try:
+            return None if self.refinements[name].goes_well(state, place.step) else place
+        except OutsideError:
+            return place
+        except (BeyondError, Undefined):
+            return None  # told elsewhere
+
+    def again(self, name: str, place: Finding, frame: Frame) -> Finding | None:
+        """The finding at a place where a property is false, whether or not it was found false before; None where it is not."""
+        watched = next(each for each in (*self.invariants, *self.transitions) if each.node.name == name)
+        try:
+            false = watched.first_false(frame)
+        except Undefined:
+            return None  # that it has no value here is a matter of `defined`
+        return None if false is None else replace(place, conjunct=false)
+
+    def see_state(self, number: int, state: State) -> None:
+        """Check invariants, lemmas and reachables in a new state."""
+        frame = Frame(state)
+        for watched in self.invariants:
+            if watched.node.name not in self.found:
+                self._look(watched, frame, Finding(number), wanted=False)
+        for watched in self.reachables:
+            if watched.node.name not in self.found:
+                self._look(watched, frame, Finding(number), wanted=True)
+
+    def see_step(self, number: int, state: State, step: Step) -> None:
+        """Check transition properties on a step from a state."""
+        for watched in self.transitions:
+            if watched.node.name not in self.found:
+                self._look(watched, Frame(step.state, state), Finding(number, step), wanted=False)
+
+    def see_initial(self, number: int, state: State) -> None:
+        """Check that an initial state is one of each refined module."""
+        for name, refined in self.refinements.items():
+            if name not in self.found:
+                self._refine(name, Finding(number), lambda refined=refined: refined.begins_well(state))  # type: ignore[misc]
+
+    def see_refined(self, number: int, state: State, step: Step) -> None:
+        """Check that a step from a state is one of each refined module."""
+        for name, refined in self.refinements.items():
+            if name not in self.found:
+                self._refine(name, Finding(number, step), lambda refined=refined: refined.goes_well(state, step))  # type: ignore[misc]
+
+    def _refine(self, name: str, place: Finding, holds: Callable[[], bool]) -> None:
+        try:
+            refined = holds()
+        except BeyondError as beyond:
+            self.beyond.setdefault(name, replace(place, undefined=str(beyond)))
+        except OutsideError:
+            self.found[name] = place
+        except Undefined as undefined:
+            self._note_no_value(name, place, undefined, f"the mapping of `{name}`")
+        else:
+            if not refined:
+                self.found[name] = place
+
+    def _note_no_value(self, name: str, place: Finding, undefined: Undefined, subject: str) -> None:
+        finding = replace(place, undefined=undefined.message, span=undefined.span, subject=subject)
+        self.undefined.setdefault(name, finding)
+        self.found.setdefault(DEFINED, finding)
+
+    def _look(self, watched: Watched, frame: Frame, place: Finding, *, wanted: bool) -> None:
+        name = watched.node.name
+        try:
+            false = watched.first_false(frame)
+        except Undefined as undefined:
+            self._note_no_value(name, place, undefined, f"{watched.node.kind} `{name}`")
+            return
+        if (false is None) is wanted:
+            self.found[name] = replace(place, conjunct=false)
+
+    def is_terminal(self, number: int, state: State) -> bool:
+        """Whether the system may stop in this state."""
+        frame = Frame(state)
+        for conjunct, holds in self._terminal:
+            try:
+                if holds(frame):
+                    return True
+            except Undefined as undefined:
+                subject = f"terminal `{conjunct.label}`"
+                self.note_undefined(Finding(number, undefined=undefined.message, span=undefined.span, subject=subject))
+        return False
+
+    def note_undefined(self, finding: Finding) -> None:
+        """Remember what violates ``defined``, if it is the first."""
+        self.found.setdefault(DEFINED, finding)
+
+    def note_deadlock(self, number: int) -> None:
+        """Remember a state without a way on, if it is the first."""
+        self.found.setdefault(DEADLOCK, Finding(number))

@@ -1,0 +1,25 @@
+"""An instance of an action as one would write it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.checker.interpreter.actions.outcome import Picks
+from assay.checker.interpreter.values.show import show_value
+from assay.grammar import kernel as k
+from assay.grammar.kernel.types import Type
+from assay.grammar.values import Value
+
+
+def show_instance(action: k.Action, arguments: Sequence[Value], picks: Picks = ()) -> str:
+    """``elect(b1)``, and ``elect(b1) with q = {b1}`` where something was picked."""
+    types = pick_types(action.body)
+    shown = [show_value(x, p.binder.type) for x, p in zip(arguments, action.parameters, strict=True)]
+    call = f"{action.name}({', '.join(shown)})" if shown else action.name
+    chosen = [f"{name} = {show_value(value, types[name])}" for name, value in picks]
+    return f"{call} with {', '.join(chosen)}" if chosen else call
+
+
+def pick_types(body: Sequence[k.Statement]) -> dict[str, Type]:
+    """The types of the picks of an action or of ``init``, by name."""
+    return {each.binder.name: each.binder.type for each in body if isinstance(each, k.Pick)}

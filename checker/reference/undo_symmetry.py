@@ -1,0 +1,78 @@
+"""Runs of the system itself, from paths over states that stand for others."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from assay.checker.interpreter.actions.outcome import Stuck, Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.options import SearchOptions
+from assay.checker.reference.property_monitor import DEADLOCK, Finding
+from assay.checker.reference.show_instance import show_instance
+from assay.checker.reference.state_store import Link
+from assay.checker.report import State, Step, Trace
+from assay.checker.symmetry.reduction import Reduction
+
+
+class Reduced(Protocol):
+    """What is needed of a search: its model, and which state stands for a state."""
+
+    model: Model
+
+    def canonical(self, state: State) -> State:
+        """The state that stands for a state."""
+
+
+def replayed(search: Reduced, reduction: Reduction, path: list[State], more: tuple[Step, ...]) -> Trace:
+    """A run through the orbits of the states of a path that ends in the last of these states, and further steps from there."""
+    picks = search.model.init.reaching(path[0])
+    assert picks is not None, "whether a state is initial does not depend on how elements are called"
+    steps = [Step(None, (), picks, path[0])]
+    for representative in path[1:]:
+        steps.append(_onward(search, steps[-1].state, representative))
+    run = reduction.ending_in(steps, path[-1])
+    return Trace((*run.steps, *more))
+
+
+def confirmed(
+    reduction: Reduction, options: SearchOptions, finding: Finding, run: Trace
+) -> tuple[Finding, Trace] | None:
+    """A finding that something is undefined as it is without reduction, in some state of the orbit, with the run to it; None if it is in none."""
+    model = Model(reduction.kernel)
+    for by in reduction.group:
+        steps = tuple(reduction.step(step, by) for step in run.steps)
+        before = steps[-2].state if finding.step is not None else ()
+        found = _undefined(model, options, steps[-1].state, before)
+        if found is not None:
+            return found, Trace(steps)
+    return None
+
+
+def _undefined(model: Model, options: SearchOptions, state: State, before: State) -> Finding | None:
+    """What is undefined in a state, or on the step to it, in the order in which a search looks."""
+    kinds = {"transition"} if before else {"invariant", "lemma", "reachable"}
+    checked = [p for p in model.kernel.properties if p.kind in kinds and options.selects(p.name)]
+    named = [(f"{p.kind} `{p.name}`", p.conjuncts) for p in checked]
+    if not before:
+        found = list(outcomes(model, state))
+        for action, arguments, outcome in found:
+            if isinstance(outcome, Stuck):
+                subject = f"the action `{show_instance(action.node, arguments, outcome.picks)}`"
+                return Finding(0, undefined=outcome.message, span=outcome.span, subject=subject)
+        if not found and options.check_deadlock and options.selects(DEADLOCK):
+            named += [(f"terminal `{each.label}`", (each,)) for each in model.kernel.terminal]
+    for subject, conjuncts in named:
+        try:
+            all(model.meaning(each.condition)(Frame(state, before)) for each in conjuncts)
+        except Undefined as undefined:
+            return Finding(0, undefined=undefined.message, span=undefined.span, subject=subject)
+    return None
+
+
+def _onward(search: Reduced, state: State, representative: State) -> Step:
+    for action, arguments, outcome in outcomes(search.model, state):
+        if isinstance(outcome, Successor) and search.canonical(outcome.state) == representative:
+            return Link(action, arguments, outcome.picks).step(outcome.state)
+    raise AssertionError("no step into that orbit")

@@ -1,0 +1,116 @@
+"""Which guards make steps impossible: as few of them as can be, each of them needed.
+
+A guard that is left out of account is left out of its action, and the steps are tried again from all states that they may begin in. So the
+answer is the reference evaluator's, like the one that it explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from assay.checker.interpreter.actions.action import ActionMeaning, guards
+from assay.checker.interpreter.actions.outcome import Cut, Successor
+from assay.checker.interpreter.actions.update import Updater
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.report import State
+from assay.grammar import kernel as k
+
+MOST_STATES = 1_000
+"""Where more states than this may be the current one, what was left out is taken to be needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A guard of the step of that number, from 0; without a label the step itself, which is an expectation or a refusal."""
+
+    step: int
+    label: str | None
+
+
+Causes = tuple[Cause, ...]
+
+
+def causes(model: Model, steps: Sequence[k.Do | k.Expect], starts: Iterable[State], *, bounded: bool = True) -> Causes:
+    """What makes it impossible to take these steps, one after the other, from any of the states.
+
+    Nothing where they can be taken, and where guards are not all the reason. A guard is needed too if what follows it has no value
+    without it. Unless ``bounded`` the bounds of actions are none.
+    """
+    trial = _Trial(model, tuple(steps), frozenset(starts), bounded)
+    needed = list(trial.causes())
+    if not trial.is_impossible(needed):
+        return ()
+    for each in tuple(needed):
+        fewer = [other for other in needed if other != each]
+        if trial.is_impossible(fewer):
+            needed = fewer
+    return tuple(needed)
+
+
+class _OpenError(Exception):
+    """What a step leads to is not known: something has no value, or a capacity is exceeded."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    model: Model
+    steps: tuple[k.Do | k.Expect, ...]
+    starts: frozenset[State]
+    bounded: bool
+    actions: dict[tuple[str, frozenset[str]], ActionMeaning] = field(default_factory=dict)
+
+    def causes(self) -> Iterator[Cause]:
+        """All that can be left out: what is early in the run first, and of one action what it asks last."""
+        for number, step in enumerate(self.steps):
+            match step:
+                case k.Do(call):
+                    own = reversed(guards(self.model.actions[call.action].node))
+                    yield from (Cause(number, each.label) for each in own if self.bounded or each.kind == "when")
+                case k.Expect():
+                    yield Cause(number, None)
+
+    def is_impossible(self, kept: Sequence[Cause]) -> bool:
+        """Whether the steps are impossible for these reasons alone."""
+        states = self.starts
+        try:
+            for number, step in enumerate(self.steps):
+                if len(states) > MOST_STATES:
+                    return False
+                states = self._after(step, states, frozenset(each.label for each in kept if each.step == number))
+        except (_OpenError, Undefined):
+            return False
+        return not states
+
+    def _after(self, step: k.Do | k.Expect, states: frozenset[State], kept: frozenset[str | None]) -> frozenset[State]:
+        match step:
+            case k.Expect(condition):
+                holds = self.model.meaning(condition)
+                return frozenset(state for state in states if holds(Frame(state))) if None in kept else states
+            case k.Do(call):
+                return frozenset(end for state in states for end in self._ends(call, state, kept))
+
+    def _ends(self, call: k.ActionCall, state: State, kept: frozenset[str | None]) -> Iterator[State]:
+        action = self._action(call.action, frozenset(label for label in kept if label is not None))
+        frame = Frame(state)
+        wanted = [None if each is None else self.model.meaning(each)(frame) for each in call.arguments]
+        for arguments in action.matching(wanted, [each is not None for each in call.arguments]):
+            for outcome in action.outcomes(state, arguments):
+                match outcome:
+                    case Successor():
+                        yield outcome.state
+                    case Cut(_, label) if label in kept:
+                        continue
+                    case _:
+                        raise _OpenError
+
+    def _action(self, name: str, kept: frozenset[str]) -> ActionMeaning:
+        found = self.actions.get((name, kept))
+        if found is None:
+            node = self.model.actions[name].node
+            body = tuple(each for each in node.body if not isinstance(each, k.Guard) or each.label in kept)
+            updater = Updater(self.model.kernel.variables)
+            found = self.actions[name, kept] = ActionMeaning(replace(node, body=body), self.model.scope, updater)
+        return found

@@ -1,0 +1,158 @@
+"""A refinement made ready to be asked: what a state is on the abstract side, and whether a step is one there.
+
+The abstract side has no bounds. Its values still have to fit its types: what is out of a range that a size parameter gives, or has more
+elements than a capacity allows, is beyond what was modelled, and nothing can be said of it (``BeyondError``); what is out of any other range is
+no abstract state (``OutsideError``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.interpreter.expressions.frame import Frame, Meaning
+from assay.checker.interpreter.values.show import show_type
+from assay.checker.interpreter.values.type_check import Exceeds, Fits, capacity_check, range_check
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.report import State, Step
+from assay.grammar import kernel as k
+from assay.grammar.elaborate.scopes.type_relations import is_sized
+from assay.grammar.values import Value
+
+
+class OutsideError(Exception):
+    """The mapping gives an abstract variable a value that it cannot have."""
+
+
+class BeyondError(Exception):
+    """The mapping gives an abstract variable a value for which the abstract model is too small."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    node: k.Variable
+    value: Meaning
+    fits: Fits | None
+    exceeds: Exceeds | None
+
+    def image(self, frame: Frame) -> Value:
+        value: Value = self.value(frame)
+        if self.fits is not None:
+            try:
+                self.fits(value)
+            except Undefined as outside:
+                what = f"the mapping gives `{self.node.name}` a value outside of its type: {outside.message}"
+                raise (BeyondError if is_sized(self.node.type) else OutsideError)(what) from None
+        if self.exceeds is not None and self.exceeds(value):
+            type_ = show_type(self.node.type)
+            raise BeyondError(f"the mapping gives `{self.node.name}` more elements than {type_} can have")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An abstract action with its arguments; without a value where any will do."""
+
+    action: ActionMeaning
+    arguments: tuple[Value, ...]
+    given: tuple[bool, ...]
+
+    def instances(self) -> list[Arguments]:
+        """The instances that are meant."""
+        return self.action.matching(self.arguments, self.given)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mapping:
+    """What an action is on the abstract side, with the meanings of arguments (None: any value)."""
+
+    node: k.ActionMapping
+    names: tuple[str, ...]
+    calls: tuple[tuple[ActionMeaning, tuple[Meaning | None, ...]], ...]
+
+    def evaluated(self, state: State, arguments: Arguments) -> Iterator[Call]:
+        """The abstract actions that an instance may be, with their arguments in a state."""
+        for action, values in self.calls:
+            frame = Frame(state, (), dict(zip(self.names, arguments, strict=True)))
+            given = tuple(each is not None for each in values)
+            yield Call(action, tuple(None if each is None else each(frame) for each in values), given)
+
+
+class Refined:
+    """A refinement of a model. What the abstract side can do from a state is computed once."""
+
+    def __init__(self, model: Model, node: k.Refinement) -> None:
+        self.node = node
+        self.abstract = Model(node.abstract)
+        self._variables = [
+            _Variable(variable, model.meaning(value), range_check(variable.type), capacity_check(variable.type))
+            for variable, value in zip(node.abstract.variables, node.values, strict=True)
+        ]
+        self._mappings = {name: self._mapping(model, node.mapping(name)) for name in model.kernel.next}
+        self._initial: frozenset[State] | None = None
+        self._anything: dict[State, frozenset[State]] = {}
+        self._steps: dict[tuple[State, str, Arguments], frozenset[State]] = {}
+        self._last: tuple[State, State] | None = None
+
+    def _mapping(self, model: Model, node: k.ActionMapping) -> _Mapping:
+        calls = [
+            (self.abstract.actions[c.action], tuple(None if e is None else model.meaning(e) for e in c.arguments))
+            for c in node.calls
+        ]
+        return _Mapping(node, tuple(each.name for each in node.parameters), tuple(calls))
+
+    def image(self, state: State) -> State:
+        """The abstract state of a state; raises ``Undefined``, ``OutsideError`` or ``BeyondError``."""
+        frame = Frame(state)
+        return tuple(variable.image(frame) for variable in self._variables)
+
+    def begins_well(self, state: State) -> bool:
+        """Whether an initial state is one there; raises as ``image`` does, and ``SpecError`` if those are too many to list."""
+        if self._initial is None:
+            found = self.abstract.init.outcomes()
+            self._initial = frozenset(each.state for each in found if isinstance(each, Successor))
+        return self.image(state) in self._initial
+
+    def goes_well(self, state: State, step: Step) -> bool:
+        """Whether a step from a state is one there; raises as ``image`` does."""
+        if self._last is None or self._last[0] is not state:
+            self._last = (state, self.image(state))
+        arguments = tuple(value for _, value in step.arguments)
+        return self.allows(step.action or "", state, arguments, self._last[1], self.image(step.state))
+
+    def mapping(self, action: str) -> k.ActionMapping:
+        """What an action is on the abstract side."""
+        return self._mappings[action].node
+
+    def calls(self, action: str, state: State, arguments: Arguments) -> list[Call]:
+        """The abstract actions that an instance may be, with their arguments; raises ``Undefined`` if one has no value."""
+        return list(self._mappings[action].evaluated(state, arguments))
+
+    def allows(self, action: str, state: State, arguments: Arguments, before: State, after: State) -> bool:
+        """Whether a step from ``state`` is what its mapping says; ``before`` and ``after`` are images. Raises ``Undefined``."""
+        mapping = self._mappings[action]
+        if before == after and (mapping.node.stutters or mapping.node.anything):
+            return True
+        if mapping.node.anything and after in self._all_after(before):
+            return True
+        return any(
+            after in self._after(before, call.action, instance)
+            for call in mapping.evaluated(state, arguments)
+            for instance in call.instances()
+        )
+
+    def _after(self, before: State, action: ActionMeaning, arguments: Arguments) -> frozenset[State]:
+        key = (before, action.node.name, arguments)
+        if key not in self._steps:
+            found = action.outcomes(before, arguments)
+            self._steps[key] = frozenset(each.state for each in found if isinstance(each, Successor))
+        return self._steps[key]
+
+    def _all_after(self, before: State) -> frozenset[State]:
+        if before not in self._anything:
+            found = outcomes(self.abstract, before)
+            self._anything[before] = frozenset(each.state for _, _, each in found if isinstance(each, Successor))
+        return self._anything[before]

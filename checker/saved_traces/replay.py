@@ -1,0 +1,252 @@
+"""Following a saved trace in a kernel that may have changed since it was saved.
+
+A saved step is followed if the kernel has the action and an instance with the same arguments that is enabled; of several ways to pick,
+the one with the saved picks, else the one that leads to the saved state. Actions are followed even where the states differ from the
+saved ones, and the first difference is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assay.checker.explain import explain
+from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
+from assay.checker.interpreter.actions.outcome import Cut, Outcome, Stuck, Successor
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.liveness import fairness_advice
+from assay.checker.liveness.lasso_semantics import Run
+from assay.checker.print_kernel import Sources
+from assay.checker.reference.deadlock_reason import blocked_actions, describe_guard
+from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
+from assay.checker.reference.show_instance import show_instance
+from assay.checker.refinement.mapping import BeyondError, OutsideError, Refined
+from assay.checker.report import BlockedAction, Explanation, State, Step, Trace
+from assay.checker.results.refinement_steps import abstract_side, reason_of
+from assay.checker.saved_traces.json_values import NotOfType
+from assay.checker.saved_traces.saved_trace import SavedStep, SavedTrace, read_values, state_to_json, step_types
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """How far a saved trace can be followed, and whether its property is still violated where it ended.
+
+    ``trace`` is what was followed; ``diverged`` says why the next saved step cannot be taken (None: all were). ``differs`` names the
+    variables that differ from the saved state in the first step where some do. ``violated`` is None if the end was not reached or the
+    kernel has no such property; of a ``reachable`` it says whether the state is no witness any more.
+    """
+
+    trace: Trace
+    total: int
+    diverged: str | None = None
+    differs: tuple[int, tuple[str, ...]] | None = None
+    violated: bool | None = None
+    reason: str | None = None
+    explanation: Explanation | None = None
+    blocked: tuple[BlockedAction, ...] = ()
+
+
+def replay(kernel: k.Kernel, saved: SavedTrace, sources: Sources | None = None) -> Replay:
+    """Follow the trace under the kernel as it is now."""
+    with deep_recursion(kernel):
+        model = Model(kernel)
+        followed = _follow(model, saved, sources or {})
+        if followed.diverged is not None:
+            return followed
+        return _judge(model, saved.property, followed, sources or {})
+
+
+def _follow(model: Model, saved: SavedTrace, sources: Sources) -> Replay:
+    start = _initial(model, saved.steps[0])
+    if isinstance(start, str):
+        return Replay(Trace(()), len(saved.steps), diverged=start)
+    steps = [start]
+    differs = _difference(model.kernel, 0, start.state, saved.steps[0])
+    for number, each in enumerate(saved.steps[1:], 1):
+        taken = _take(model, steps[-1].state, each, sources)
+        if isinstance(taken, str):
+            return Replay(Trace(tuple(steps)), len(saved.steps), f"step {number}: {taken}", differs)
+        steps.append(taken)
+        differs = differs or _difference(model.kernel, number, taken.state, each)
+    if saved.loop is not None and steps[-1].state != steps[saved.loop].state:
+        back = f"the last state is not that of step {saved.loop + 1} any more, so that the run does not repeat itself"
+        return Replay(Trace(tuple(steps)), len(saved.steps), back, differs)
+    return Replay(Trace(tuple(steps), saved.loop), len(saved.steps), None, differs)
+
+
+def _difference(kernel: k.Kernel, number: int, state: State, saved: SavedStep) -> tuple[int, tuple[str, ...]] | None:
+    now = state_to_json(state, kernel)
+    names = tuple(name for name in {**now, **saved.state} if name not in now or now[name] != saved.state.get(name, now))
+    return (number, names) if names else None
+
+
+def _initial(model: Model, saved: SavedStep) -> Step | str:
+    candidates = [outcome for outcome in model.init.outcomes() if isinstance(outcome, Successor)]
+    if not candidates:
+        return "the model has no initial state"
+    chosen = _closest(model.kernel, candidates, saved, step_types(model.kernel, None)[1])
+    return Step(None, (), chosen.picks, chosen.state)
+
+
+def _take(model: Model, state: State, saved: SavedStep, sources: Sources) -> Step | str:
+    if saved.action is None:
+        return Step(None, (), (), state)
+    action = model.actions.get(saved.action or "")
+    if action is None or action not in model.steps:
+        return f"the model has no step `{saved.action}`"
+    parameters, picks = step_types(model.kernel, saved.action)
+    if parameters.keys() != saved.arguments.keys():
+        return (
+            f"`{saved.action}` now has the parameters {_names(parameters)}, the trace gives {_names(saved.arguments)}"
+        )
+    try:
+        named = read_values(saved.arguments, parameters)
+    except NotOfType as reason:
+        return f"`{saved.action}`: {reason}"
+    arguments = tuple(named[name] for name in action.names)
+    if not action.matching(arguments, [True] * len(arguments)):
+        return f"`{show_instance(action.node, arguments)}` is no instance any more"
+    outcomes = action.outcomes(state, arguments)
+    enabled = [outcome for outcome in outcomes if isinstance(outcome, Successor)]
+    if not enabled:
+        return _why_not(action, arguments, state, outcomes, sources)
+    chosen = _closest(model.kernel, enabled, saved, picks)
+    return Step(saved.action, tuple(zip(action.names, arguments, strict=True)), chosen.picks, chosen.state)
+
+
+def _names(named: Mapping[str, Any]) -> str:
+    return "(" + ", ".join(named) + ")"
+
+
+def _closest(
+    kernel: k.Kernel, candidates: Sequence[Successor], saved: SavedStep, types: Mapping[str, Any]
+) -> Successor:
+    """The candidate with the saved picks, else the one with the saved state, else the first."""
+    try:
+        picks: dict[str, Value] | None = read_values(saved.picks, types)
+    except NotOfType:
+        picks = None  # a pick of another type is no pick of this model; the state decides
+    same_picks = [each for each in candidates if picks and dict(each.picks) == picks]
+    same_state = [each for each in same_picks or candidates if state_to_json(each.state, kernel) == saved.state]
+    return [*same_state, *same_picks, *candidates][0]
+
+
+def _why_not(
+    action: ActionMeaning, arguments: Arguments, state: State, outcomes: Sequence[Outcome], sources: Sources
+) -> str:
+    instance = show_instance(action.node, arguments)
+    for outcome in outcomes:
+        if isinstance(outcome, Cut):
+            return f"`{instance}` is cut by the bound `{outcome.label}`"
+        if isinstance(outcome, Stuck):
+            return f"`{instance}` is undefined: {outcome.message} ({outcome.span})"
+    fewest = min(action.false_guards(state, arguments), key=len, default=())
+    shown = [f"{label}: {text}" for label, text, _ in (describe_guard(guard, sources) for guard in fewest)]
+    return f"`{instance}` is not enabled; false is {'; '.join(shown)}"
+
+
+def _judge(model: Model, name: str, followed: Replay, sources: Sources) -> Replay:
+    state = followed.trace.steps[-1].state
+    if name == DEADLOCK:
+        return _judge_deadlock(model, state, followed, sources)
+    if name == DEFINED:
+        return _judge_defined(model, state, followed)
+    node = next((each for each in model.kernel.properties if each.name == name), None)
+    if node is None:
+        return replace(followed, reason=f"the model has no property `{name}`")
+    if node.kind == "refinement":
+        return _judge_refinement(model, name, followed, sources)
+    if node.kind == "temporal":
+        return _judge_run(model, node, followed)
+    if node.kind == "transition" and len(followed.trace) < 2:
+        return replace(followed, reason="the trace has no step")
+    before = followed.trace.steps[-2].state if len(followed.trace) > 1 else state
+    frame = Frame(state, before)
+    for conjunct in node.conjuncts:
+        try:
+            holds = bool(model.meaning(conjunct.condition)(frame))
+        except Undefined as undefined:
+            return replace(followed, reason=f"`{conjunct.label}` has no value: {undefined.message}")
+        if not holds:
+            why = explain(model, conjunct, frame, sources)
+            return replace(followed, violated=True, reason=f"`{conjunct.label}` is false", explanation=why)
+    return replace(followed, violated=False)
+
+
+def _judge_run(model: Model, node: k.Property, followed: Replay) -> Replay:
+    if followed.trace.loop is None:
+        return replace(followed, reason="the trace does not say how the run goes on for ever")
+    run = Run(model, followed.trace)
+    try:
+        conjunct = run.first_false(node)
+    except Undefined as undefined:
+        return replace(followed, reason=f"`{node.name}` has no value: {undefined.message}")
+    if conjunct is None:
+        return replace(followed, violated=False)
+    for condition in run.unfair():
+        strong = "strong fairness" if condition.strong else "fairness"
+        said = f"the run is not possible for ever: {strong} makes `{condition.event.show(model.kernel)}` happen"
+        return replace(followed, violated=False, reason=said)
+    said = " ".join(fairness_advice.remarks(run))
+    return replace(
+        followed,
+        violated=True,
+        reason=f"{fairness_advice.reason(run, conjunct)}; {said}" if said else fairness_advice.reason(run, conjunct),
+    )
+
+
+def _judge_refinement(model: Model, name: str, followed: Replay, sources: Sources) -> Replay:
+    """Whether the last step of the trace (or its initial state, if there is no more) is none of the refined module."""
+    refined = Refined(model, next(each for each in model.kernel.refinements if each.name == name))
+    steps = followed.trace.steps
+    state, step = (steps[-2].state, steps[-1]) if len(steps) > 1 else (steps[-1].state, None)
+    try:
+        fine = refined.begins_well(state) if step is None else refined.goes_well(state, step)
+    except OutsideError:
+        fine = False
+    except BeyondError as beyond:
+        return replace(followed, reason=f"the abstract side is too small: {beyond}")
+    except Undefined as undefined:
+        return replace(followed, reason=f"the mapping has no value: {undefined.message}")
+    if fine:
+        return replace(followed, violated=False)
+    return replace(followed, violated=True, reason=reason_of(abstract_side(refined, state, step, sources)))
+
+
+def _every_outcome(model: Model, state: State) -> list[Outcome]:
+    return [outcome for action in model.steps for each in action.instances for outcome in action.outcomes(state, each)]
+
+
+def _judge_deadlock(model: Model, state: State, followed: Replay, sources: Sources) -> Replay:
+    if _every_outcome(model, state):
+        return replace(followed, violated=False, reason="some action is enabled or cut")
+    try:
+        terminal = any(model.meaning(conjunct.condition)(Frame(state)) for conjunct in model.kernel.terminal)
+    except Undefined as undefined:
+        return replace(followed, reason=f"whether the state is terminal is undefined: {undefined.message}")
+    if terminal:
+        return replace(followed, violated=False, reason="the state is terminal")
+    return replace(followed, violated=True, blocked=blocked_actions(model, state, sources))
+
+
+def _judge_defined(model: Model, state: State, followed: Replay) -> Replay:
+    for outcome in _every_outcome(model, state):
+        if isinstance(outcome, Stuck):
+            return replace(followed, violated=True, reason=f"{outcome.message} ({outcome.span})")
+    before = followed.trace.steps[-2].state if len(followed.trace) > 1 else state
+    for node in model.kernel.properties:
+        if node.kind in {"temporal", "refinement"}:
+            continue
+        try:
+            for conjunct in node.conjuncts:
+                if not model.meaning(conjunct.condition)(Frame(state, before)):
+                    break
+        except Undefined as undefined:
+            return replace(followed, violated=True, reason=f"{undefined.message}, in {node.kind} `{node.name}`")
+    return replace(followed, violated=False)

@@ -1,0 +1,77 @@
+"""The crowd of compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.expansion.single_states import Probe, Successors
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.layout.call_frame import NEVER, Slot
+from assay.checker.layout.row import Rows
+from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
+from assay.checker.report import State
+from assay.checker.simulate.walkers import Notice, Positions
+
+
+class CompiledCrowd:
+    """Moves all walkers with one call; only what compiled code finds first is given to the reference evaluator to look at."""
+
+    def __init__(self, model: Model, compiled: Compiled) -> None:
+        self.machine = compiled.machine
+        self._model = model
+        self._compiled = compiled
+        self._probe = Probe(compiled)
+        self._found: Successors | None = None
+
+    def place(self, states: list[State]) -> Rows:
+        """Walkers in these states."""
+        return self._compiled.layout.pack_all(states)
+
+    def state(self, batch: Rows, walker: int) -> State:
+        """The state of a walker."""
+        return self._compiled.layout.unpack(batch[walker])
+
+    def expand(self, batch: Rows) -> tuple[Positions, Positions, list[Notice]]:
+        """Every walker's successors."""
+        found = self._found = self._probe.expand(batch)
+        counts = np.bincount(found.parents, minlength=len(batch)).astype(np.int64)
+        claims = ((Slot.STUCK, DEFINED), (Slot.DEAD, DEADLOCK), (Slot.TERMINAL, DEFINED))
+        rows = [(self._probe.position(slot), name) for slot, name in claims]
+        notices = [Notice(walker, None, name) for walker, name in rows if walker != NEVER]
+        for name, position in zip(_twice(self._compiled.steps), self._probe.false_steps(), strict=False):
+            if position != NEVER:
+                after = self._compiled.layout.unpack(found.rows[position])
+                notices.append(Notice(int(found.parents[position]), after, name))
+        return counts, found.actions.astype(np.int64), notices
+
+    def move(self, positions: Positions) -> Rows:
+        """Walkers in the successors at these positions."""
+        assert self._found is not None
+        return self._found.rows[positions]
+
+    def inspect(self, batch: Rows) -> list[Notice]:
+        """The first walkers by property."""
+        found = zip(self._probe.decided(batch), _twice(self._compiled.states), strict=False)
+        return [Notice(walker, None, name) for walker, name in sorted(found) if walker != NEVER]
+
+    def prints(self, batch: Rows) -> list[int]:
+        """The fingerprints of the rows."""
+        return [int(mark) for mark in self._compiled.machine.prints(batch)]
+
+    def bounds(self) -> Iterator[tuple[str, int]]:
+        """How often each bound cut an instance."""
+        yield from zip(self._compiled.hits, self._probe.hits.tolist(), strict=False)
+
+    def note_coverage(self) -> None:
+        """Tell the model what compiled code noted."""
+        for (action, label), decisive in zip(self._compiled.guards, self._probe.decisive.tolist(), strict=False):
+            if decisive:
+                self._model.actions[action].decisive.add(label)
+
+
+def _twice(names: tuple[str, ...]) -> list[str]:
+    """The name of each finding: for each property where it is decided, and where it has no value."""
+    return [name for name in names for _ in range(2)]

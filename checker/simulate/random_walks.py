@@ -1,0 +1,235 @@
+"""Random walks from initial states, each step chosen with equal probability among all that can happen.
+
+Walkers move in waves, all of a wave at once, so that one seed gives the same walks in every run with the same options and engine. Where a walk
+has been is kept until its wave ends, so that a violation is shown with the walk to it.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import islice
+from typing import Generic
+
+import numpy as np
+
+from assay.checker.explicit.expansion.cancellation import halting
+from assay.checker.interpreter.actions.outcome import Cut, Outcome, Picks, Stuck, Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.options import SearchOptions
+from assay.checker.reference.bfs import Search, Stopped
+from assay.checker.reference.property_monitor import DEADLOCK
+from assay.checker.reference.state_store import Link
+from assay.checker.report import EnginesDisagreeError, State, Step, Trace
+from assay.checker.simulate.walkers import B, Crowd, Notice, Positions
+
+MOST_INITIAL = 100_000
+"""The most initial states that walks begin in: the first ones, where there are more."""
+WAVE = 256
+"""How many walkers move at once."""
+MOST_SEEN = 1_000_000
+"""The most states that are remembered to count distinct ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walks:
+    """How many walks to make, of up to how many states, and the seed of all choices."""
+
+    number: int = 1_000
+    depth: int = 100
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Past(Generic[B]):
+    """Where walkers of a wave were at one depth: their numbers, in order, and their states."""
+
+    walkers: Positions
+    batch: B
+
+
+class Visited:
+    """The last states of the walks in which something was found, in the place of a store."""
+
+    def __init__(self) -> None:
+        self.states: list[State] = []
+        self.traces: list[Trace] = []
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def add_walk(self, trace: Trace) -> int:
+        """Keep a walk; the number of its last state."""
+        self.states.append(trace.steps[-1].state)
+        self.traces.append(trace)
+        return len(self.states) - 1
+
+
+class Simulation(Search, Generic[B]):
+    """A simulation and all that it found: what a search has, its states being those in which something was found.
+
+    ``walks`` and ``moves`` count what was done, ``longest`` is the number of states of the longest walk, ``ended`` how many walks came to a state
+    without a way on; ``distinct`` counts states, and is the least number where ``more_states``.
+    """
+
+    refines = False
+
+    def __init__(self, model: Model, options: SearchOptions, walks: Walks, crowd: Crowd[B]) -> None:
+        super().__init__(model, options)
+        self.plan = walks
+        self.crowd = crowd
+        self.visited = Visited()
+        self.store = self.visited  # type: ignore[assignment]
+        self.walks = self.moves = self.longest = self.ended = 0
+        self._random = np.random.Generator(np.random.PCG64(walks.seed))
+        self._starts: list[tuple[State, Picks]] = []
+        self._seen: set[int] = set()
+        self._past: list[Past[B]] = []
+        self._initial: Positions = np.zeros(0, np.int64)
+
+    @property
+    def distinct(self) -> int:
+        """How many different states were seen."""
+        return len(self._seen)
+
+    @property
+    def more_states(self) -> bool:
+        """Whether more states were seen than are remembered."""
+        return len(self._seen) >= MOST_SEEN
+
+    def trace(self, number: int, *more: Step) -> Trace:
+        """The walk to a state in which something was found."""
+        return Trace((*self.visited.traces[number].steps, *more))
+
+    def _explore(self) -> None:
+        machine = self.crowd.machine
+        with halting(machine, self._is_due, self._heed_limits) if machine is not None else nullcontext():
+            super()._explore()
+
+    def _find_initial(self) -> None:
+        found: list[Outcome] = list(islice(self.model.init.outcomes(), MOST_INITIAL))
+        for outcome in found:
+            match outcome:
+                case Stuck():
+                    self._stuck_initial(outcome)
+                case Cut(_, label):
+                    self.bounds[label] += 1
+                case Successor():
+                    pass
+        starts = {each.state: each.picks for each in found if isinstance(each, Successor)}
+        self._starts = list(starts.items())
+        self.initial = len(self._starts)
+
+    def _levels(self) -> None:
+        try:
+            while self.initial and self.walks < self.plan.number:
+                self._wave(min(WAVE, self.plan.number - self.walks))
+        finally:
+            self.bounds.update({label: hits for label, hits in self.crowd.bounds() if hits})
+            self.crowd.note_coverage()
+        if self.initial:
+            raise Stopped(self._what_was_done())
+
+    def _what_was_done(self) -> str:
+        walks = f"{self.walks:,} random {'walk was' if self.walks == 1 else 'walks were'} made"
+        return f"only {walks}, of up to {self.plan.depth:,} states"
+
+    def _wave(self, size: int) -> None:
+        """Move walkers until the last has come to its end, or something is violated."""
+        self._initial = self._random.integers(0, len(self._starts), size)
+        batch = self.crowd.place([self._starts[at][0] for at in self._initial.tolist()])
+        walkers: Positions = np.arange(size)
+        self._past = [Past(walkers, batch)]
+        self.walks += size
+        self._arrive(batch, None)
+        for depth in range(1, self.plan.depth + 1):
+            self.depth = self.longest = max(self.longest, depth)
+            self._stop_if_violated()
+            self._heed_limits()
+            counts, actions, notices = self.crowd.expand(batch)
+            self._look(notices)
+            self._stop_if_violated()
+            going = counts > 0
+            self.ended += int((~going).sum())
+            if depth == self.plan.depth or not going.any():
+                return
+            chosen = (np.cumsum(counts) - counts + self._random.integers(0, np.maximum(counts, 1)))[going]
+            walkers, batch = walkers[going], self.crowd.move(chosen)
+            self.moves += len(chosen)
+            self._past.append(Past(walkers, batch))
+            self._arrive(batch, actions[chosen])
+
+    def _stop_if_violated(self) -> None:
+        if self.violated and not self.options.keep_going:
+            raise Stopped(f"{self._what_was_done()}, the last of which violates something")
+
+    def _arrive(self, batch: B, actions: Positions | None) -> None:
+        """Count and inspect the states that walkers came to."""
+        self.generated += len(self._past[-1].walkers)
+        prints = self.crowd.prints(batch)
+        names = [step.node.name for step in self.model.steps]
+        for at, mark in enumerate(prints):
+            name = "" if actions is None else names[int(actions[at])]
+            self.taken[name] += 1
+            if mark not in self._seen and not self.more_states:
+                self._seen.add(mark)
+                self.fresh[name] += 1
+        self._look_at_states(self.crowd.inspect(batch))
+
+    def _look_at_states(self, notices: list[Notice]) -> None:
+        for notice in notices:
+            before = len(self.watch.found), len(self.watch.undefined)
+            number = len(self.visited)
+            self.watch.see_state(number, self._state(notice))
+            if before != (len(self.watch.found), len(self.watch.undefined)):
+                self.visited.add_walk(self._walk(notice.walker))
+            self._require(notice)
+
+    def _require(self, notice: Notice) -> None:
+        """Raise ``EnginesDisagreeError`` where the reference evaluator does not find what compiled code claims."""
+        known = {*self.watch.found, *self.watch.undefined, None, *([] if self._deadlock else [DEADLOCK])}
+        if notice.claim not in known:
+            raise EnginesDisagreeError(
+                f"compiled code decides `{notice.claim}` where the reference evaluator does not: {self._state(notice)}"
+            )
+
+    def _state(self, notice: Notice) -> State:
+        return self.crowd.state(self._past[-1].batch, notice.walker)
+
+    def _look(self, notices: list[Notice]) -> None:
+        """Look at states without a way on, at states in which an instance has no value, and at steps."""
+        for notice in notices:
+            found = dict(self.watch.found), dict(self.watch.undefined)
+            state, number = self._state(notice), len(self.visited)
+            if notice.after is None:
+                self._look_at_ways(number, state)
+            else:
+                self.watch.see_step(number, state, _first_step(self.model, state, notice.after))
+            if found != (self.watch.found, self.watch.undefined):
+                self.visited.add_walk(self._walk(notice.walker))
+            self._require(notice)
+
+    def _look_at_ways(self, number: int, state: State) -> None:
+        alive = False
+        for action, arguments, outcome in outcomes(self.model, state):
+            alive = True
+            if isinstance(outcome, Stuck):
+                self._stuck(number, action, arguments, outcome)
+        if not alive and self._deadlock and DEADLOCK not in self.watch.found:
+            self._dead(number, state)
+
+    def _walk(self, place: int) -> Trace:
+        """The walk of the walker at a place of the last batch, its steps found again by the reference evaluator."""
+        walker = int(self._past[-1].walkers[place])
+        states = [self.crowd.state(past.batch, int(np.searchsorted(past.walkers, walker))) for past in self._past]
+        steps = [Step(None, (), self._starts[int(self._initial[walker])][1], states[0])]
+        for after in states[1:]:
+            steps.append(_first_step(self.model, steps[-1].state, after))
+        return Trace(tuple(steps))
+
+
+def _first_step(model: Model, state: State, after: State) -> Step:
+    for action, arguments, outcome in outcomes(model, state):
+        if isinstance(outcome, Successor) and outcome.state == after:
+            return Link(action, arguments, outcome.picks).step(after)
+    raise AssertionError(f"a walker made a step that the reference evaluator does not: {state} to {after}")

@@ -1,0 +1,126 @@
+"""What a simulation asks of an engine: to move many walkers at once. ``B`` is how the engine keeps the states of the walkers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.explicit.expansion.compiled_interface import Machine
+from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.reference.property_monitor import Watch
+from assay.checker.report import State
+
+B = TypeVar("B")
+Positions = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A walker whose state is to be looked at by the reference evaluator.
+
+    ``after`` is the successor concerned, if one is; ``claim`` names the property that compiled code says is decided or without a value.
+    """
+
+    walker: int
+    after: State | None = None
+    claim: str | None = None
+
+
+class Crowd(Protocol[B]):
+    """An engine. ``expand`` says how many successors each walker has, one walker's after another's, and by position the action of each."""
+
+    @property
+    def machine(self) -> Machine | None:
+        """The compiled code that moves walkers, if it is that."""
+
+    def place(self, states: list[State]) -> B:
+        """Walkers in these states."""
+
+    def state(self, batch: B, walker: int) -> State:
+        """The state of a walker."""
+
+    def expand(self, batch: B) -> tuple[Positions, Positions, list[Notice]]:
+        """Numbers of successors, their actions, and walkers whose state or steps are to be looked at."""
+
+    def move(self, positions: Positions) -> B:
+        """Walkers in the successors at these positions of the last expansion."""
+
+    def inspect(self, batch: B) -> list[Notice]:
+        """Walkers in whose states a property of states may be decided."""
+
+    def prints(self, batch: B) -> list[int]:
+        """A number for each walker's state, equal for equal states."""
+
+    def bounds(self) -> Iterator[tuple[str, int]]:
+        """How often each bound cut an instance in all expansions."""
+
+    def note_coverage(self) -> None:
+        """Tell the model which guards were the only false one of an instance in all expansions."""
+
+
+class Evaluated:
+    """The crowd of the reference evaluator, which looks at every state and step itself."""
+
+    machine = None
+
+    def __init__(self, model: Model, watch: Watch) -> None:
+        self._model = model
+        self._steps = bool(watch.transitions)
+        self._numbers = {action.node.name: at for at, action in enumerate(model.steps)}
+        self._successors: list[State] = []
+        self._cuts: dict[str, int] = {}
+
+    def place(self, states: list[State]) -> list[State]:
+        """Walkers in these states."""
+        return list(states)
+
+    def state(self, batch: list[State], walker: int) -> State:
+        """The state of a walker."""
+        return batch[walker]
+
+    def expand(self, batch: list[State]) -> tuple[Positions, Positions, list[Notice]]:
+        """Every walker's successors."""
+        self._successors = []
+        counts, actions, notices = [], list[int](), []
+        for walker, state in enumerate(batch):
+            before, alive, stuck = len(self._successors), False, False
+            for action, _, outcome in outcomes(self._model, state):
+                alive = True
+                match outcome:
+                    case Successor(_, after):
+                        self._successors.append(after)
+                        actions.append(self._numbers[action.node.name])
+                        if self._steps:
+                            notices.append(Notice(walker, after))
+                    case Cut(_, label):
+                        self._cuts[label] = self._cuts.get(label, 0) + 1
+                    case Stuck():
+                        stuck = True
+            if stuck or not alive:
+                notices.append(Notice(walker))
+            counts.append(len(self._successors) - before)
+        return np.array(counts, np.int64), np.array(actions, np.int64), notices
+
+    def move(self, positions: Positions) -> list[State]:
+        """Walkers in the successors at these positions."""
+        return [self._successors[at] for at in positions.tolist()]
+
+    def inspect(self, batch: list[State]) -> list[Notice]:
+        """All walkers."""
+        return [Notice(walker) for walker in range(len(batch))]
+
+    def prints(self, batch: list[State]) -> list[int]:
+        """The hashes of the states."""
+        return [hash(state) for state in batch]
+
+    def bounds(self) -> Iterator[tuple[str, int]]:
+        """How often each bound cut an instance."""
+        yield from self._cuts.items()
+
+    def note_coverage(self) -> None:
+        """Nothing: evaluating an instance notes it."""

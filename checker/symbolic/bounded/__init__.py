@@ -1,0 +1,1 @@
+"""Bounded search: unrolling, paths, lassos."""

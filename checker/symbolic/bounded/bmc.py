@@ -1,0 +1,310 @@
+"""Bounded search: is there a run of k steps to a state that decides a property, asked of a SAT solver for k = 0, 1, 2, …
+
+Levels, stops and answers are those of the breadth-first search: what is found at a level could not be found at an earlier one, so a
+counterexample is as short as can be. Each is rebuilt step by step by the reference evaluator, and judged there.
+Reference: Biere, Cimatti, Clarke, Zhu, "Symbolic model checking without BDDs", 1999.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from assay.checker.aig.graph import Gates
+from assay.checker.interpreter.actions.outcome import Stuck, Successor
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.liveness.check import note_no_value
+from assay.checker.liveness.confirm import Counterexample, WithoutValue
+from assay.checker.liveness.decide import Decisions
+from assay.checker.liveness.plan import Plan
+from assay.checker.liveness.plan import plan as temporal_plan
+from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.options import SearchOptions
+from assay.checker.print_kernel import Sources
+from assay.checker.reference.bfs import Search, Stopped
+from assay.checker.reference.property_monitor import DEFINED
+from assay.checker.reference.state_store import Link
+from assay.checker.report import Report, State
+from assay.checker.report_assembly import reference_decisions, report_of, scenarios
+from assay.checker.results.property_results import Answers
+from assay.checker.symbolic.bounded.lasso_search import Lassos
+from assay.checker.symbolic.bounded.symmetry_breaking import FirstUse, interchangeable
+from assay.checker.symbolic.bounded.unroll import Unrolling
+from assay.checker.symbolic.encode.initial import Bits, is_initial
+from assay.checker.symbolic.encode.transition_system import Question, encode_kernel
+from assay.checker.symbolic.sat.subprocess_solver import ChildSolver, NoAnswerError
+from assay.checker.symbolic.sat.tseitin import Clause, Clauses
+from assay.grammar.kernel import Kernel, Property
+
+ENGINE = "bmc"
+DEFAULT_LEVELS = 20
+"""How many levels are searched if nobody says how many."""
+STATE_KINDS = {"invariant", "lemma", "reachable"}
+
+
+class OrderMattersError(Exception):
+    """Something is undefined, so that permutations of elements do not keep the meaning."""
+
+
+class DisagreementError(Exception):
+    """The gates and the reference evaluator do not agree about a state or a step: one of them is wrong."""
+
+
+def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources | None = None) -> Report:
+    """Search up to ``max_depth`` levels (20 if it is None) and answer about every selected property as the other engines do.
+
+    With ``max_states`` the first levels are listed until there are so many states, and the solver goes on from the last of them.
+
+    What is not decided by then is ``unknown``: a bounded search proves nothing. Raises ``SpecError`` for a construct without encoding.
+    """
+    chosen, texts = options or SearchOptions(), sources or {}
+    with deep_recursion(kernel):
+        model = Model(kernel)
+        plan = temporal_plan(model, chosen)
+        search = BoundedSearch(model, chosen, plan)
+        search.run()
+        results = [*Answers(search, texts, _decisions(search, texts)).all(), *scenarios(search, texts)]
+    return report_of(search, ENGINE, results)
+
+
+def _decisions(search: BoundedSearch, sources: Sources) -> Decisions:
+    """The decisions about temporal properties: on the graph of all states if they were listed, else what runs show."""
+    if search.plan is None:
+        return {}
+    if search.stopped is None:
+        return reference_decisions(search, search.plan, sources)
+    return search.temporal
+
+
+class BoundedSearch(Search):
+    """A search whose store holds only the states of the first levels and the paths that were found.
+
+    ``breaks`` are the sorts whose elements are used in their order only (NOTE(first-use)). That is sound as long as nothing is undefined:
+    where something is, all levels are looked at anew without.
+    """
+
+    refines = False
+
+    def __init__(self, model: Model, options: SearchOptions, plan: Plan | None = None) -> None:
+        super().__init__(model, options)
+        self.plan = plan
+        self.temporal: Decisions = {}
+        self._lassos: Lassos | None = None
+        self.breaks: frozenset[str] = frozenset()
+        self._limit = options.max_depth or DEFAULT_LEVELS
+
+    @property
+    def asks_deadlock(self) -> bool:
+        """Whether it is asked for states in which the system may not stop."""
+        return self._deadlock
+
+    def begin(self) -> None:
+        """Look at the initial states, and go no further."""
+        self._find_initial()
+
+    def _levels(self) -> None:
+        starts = self._listed()
+        if not starts:
+            return
+        if self.plan is None:
+            self._search_from(starts)
+            return
+        initial = self.store.states[: self.initial]
+        with Lassos(self.model, self.plan, initial, self._deadline, self.options.interrupted) as self._lassos:
+            self.temporal = self._lassos.decisions
+            self._search_from(starts)
+
+    def _search_from(self, starts: Sequence[State]) -> None:
+        level = self.depth
+        self.breaks = interchangeable(self.model.kernel, self._asked(), starts)
+        if self.breaks:
+            with suppress(OrderMattersError):
+                self._search(starts)
+        self.breaks, self.depth = frozenset(), level
+        self._search(starts)
+
+    @property
+    def _deadline(self) -> float | None:
+        return None if self.options.timeout is None else time.monotonic() - self.seconds + self.options.timeout
+
+    def _listed(self) -> list[State]:
+        """The states from which the solver goes on: the initial ones, or the last level before ``max_states`` are listed; none if all are."""
+        first, end = 0, len(self.store)
+        while first < end < (self.options.max_states or 0):
+            self._decide_to_stop()
+            for number in range(first, end):
+                self._heed_limits()
+                self._expand(number)
+            first, end = end, len(self.store)
+            if first < end:
+                self.depth += 1
+        return self.store.states[first:end]
+
+    def _asked(self) -> list[Property]:
+        kinds = {*STATE_KINDS, "transition"}
+        return [p for p in self.model.kernel.properties if p.kind in kinds and self.options.selects(p.name)]
+
+    def _search(self, starts: Sequence[State]) -> None:
+        """Look at one level after the other, until ``Stopped`` says why no further."""
+        self._system = encode_kernel(self.model.kernel, self.options.properties, self.breaks, deadlock=self._deadlock)
+        self._gates = Gates()
+        self._clauses = Clauses(self._gates)
+        self._new: list[Clause] = []
+        unrolling = self._unrolling([self._system.row(state) for state in starts])
+        with ChildSolver(self._deadline, self.options.interrupted) as solver:
+            try:
+                self._deepen(unrolling, solver)
+            except NoAnswerError as error:
+                raise Stopped(f"{error} in level {self.depth}{self._assumed()}") from None
+            except UnsupportedError as error:
+                raise Stopped(f"level {self.depth} takes {error.what}{self._assumed()}") from None
+
+    def _unrolling(self, rows: Sequence[Bits]) -> Unrolling:
+        if len(rows) == 1:
+            return Unrolling(self._system, rows[0], self._gates)
+        bits = self._gates.inputs(len(self._system.state))
+        self._require([is_initial(self._gates, bits, rows)])
+        return Unrolling(self._system, bits, self._gates)
+
+    def _require(self, clause: Sequence[int]) -> None:
+        """Look only at runs that satisfy a clause of literals of the unrolling."""
+        self._new.append([self._clauses.literal(each) for each in clause])
+
+    def _deepen(self, unrolling: Unrolling, solver: ChildSolver) -> None:
+        first_use = FirstUse(self._system, unrolling, self.breaks)
+        while True:
+            if self.breaks:
+                self._refuse_undefined_here(unrolling, solver)
+            frame = len(unrolling.frames) - 1
+            if frame > 0:  # the states of the first one were looked at one by one
+                self._ask(unrolling, solver, in_step=False)
+            if self._lassos is not None and self._may_look_for_lassos:
+                self._look_for_lassos(self._lassos)
+            self._tell()
+            self._decide_to_end()
+            self._ask(unrolling, solver, in_step=True)
+            for clause in first_use.clauses(frame):
+                self._require(clause)
+            self._require(unrolling.at(frame, self._system.fires))  # who stays has been looked at before
+            unrolling.extend()
+            self.depth += 1
+
+    @property
+    def _may_look_for_lassos(self) -> bool:
+        """Whether all steps have a meaning, as far as is known: that a property has no value does not touch the others."""
+        finding = self.watch.found.get(DEFINED)
+        return finding is None or finding in self.watch.undefined.values()
+
+    def _look_for_lassos(self, lassos: Lassos) -> None:
+        """Decide what is decided by runs through as many states as levels were looked at that come back to one of them."""
+        lassos.look(self.depth)
+        for name, states in lassos.paths.items():
+            decision = lassos.decisions[name]
+            if isinstance(decision, WithoutValue) and name not in self.watch.undefined:
+                self.judge(states, in_step=False)
+                note_no_value(self, name, replace(decision, state=self.store.number(states[-1])))
+
+    @property
+    def violated(self) -> set[str]:
+        """Temporal properties may be violated too."""
+        refuted = {name for name, each in self.temporal.items() if isinstance(each, Counterexample)}
+        return super().violated | refuted
+
+    def _refuse_undefined_here(self, unrolling: Unrolling, solver: ChildSolver) -> None:
+        wanted = unrolling.at(len(unrolling.frames) - 1, [self._system.question(DEFINED).wanted])
+        if self._solve(solver, wanted[0]) is not None:
+            raise OrderMattersError
+
+    def _decide_to_end(self) -> None:
+        if self.violated and not self.options.keep_going:
+            raise Stopped(self._violation())
+        if self.depth >= self._limit:
+            raise Stopped(f"the limit of {self._limit:,} levels was reached{self._assumed()}")
+        is_open = self._lassos is not None and self._may_look_for_lassos and self._lassos.open
+        if not is_open and not self._open(in_step=False) and not self._open(in_step=True):
+            raise Stopped("nothing was left to look for")
+
+    def _assumed(self) -> str:
+        labels = sorted(self._system.cuts.keys() - self.model.kernel.accepted_bounds)
+        return f" (bounds assumed: {', '.join(f'`{label}`' for label in labels)})" if labels else ""
+
+    def _open(self, *, in_step: bool) -> list[Question]:
+        """What is still to be looked for in a state, or (``in_step``) in what can be done in it."""
+        return [
+            q
+            for q in self._system.questions
+            if (q.kind not in STATE_KINDS) == in_step
+            and q.name not in self.watch.found
+            and q.name not in self.watch.undefined
+        ]
+
+    def _ask(self, unrolling: Unrolling, solver: ChildSolver, *, in_step: bool) -> None:
+        """Find everything that is decided at the last frame."""
+        frame = len(unrolling.frames) - 1
+        while asked := self._open(in_step=in_step):
+            if self.options.interrupted():
+                raise KeyboardInterrupt
+            literals = unrolling.at(frame, [q.wanted for q in asked])
+            model = self._solve(solver, self._gates.any_of(literals))
+            if model is None:
+                return
+            states = self._states(unrolling, model)
+            self.judge(states, in_step=in_step)
+            if asked == self._open(in_step=in_step):
+                raise DisagreementError(
+                    f"the gates decide a property in a state where the reference does not: {states[-1]}"
+                )
+
+    def _solve(self, solver: ChildSolver, wanted: int) -> set[int] | None:
+        literal = self._clauses.literal(wanted)
+        clauses, self._new = [*self._clauses.take(), *self._new], []
+        return solver.solve(clauses, [literal])
+
+    def _states(self, unrolling: Unrolling, model: set[int]) -> list[State]:
+        """The states of a run, from the values that the solver gave the inputs."""
+        known = self._clauses.variables
+        rows = unrolling.rows(lambda inputs: [known.get(each >> 1, 0) in model for each in inputs])
+        return [self._system.values(row) for row in rows]
+
+    def judge(self, states: Sequence[State], *, in_step: bool) -> None:
+        """Follow the run in the reference evaluator, which says what is decided at its end."""
+        parent = self._number(states[0])
+        if parent is None:
+            raise DisagreementError(f"the gates begin in a state that is not initial: {states[0]}")
+        for after in states[1:]:
+            before = self.store.states[parent]
+            number = parent if after == before else self._number(after)
+            if number is None:
+                number = len(self.store)
+                self._see(after, parent, self._link(before, after))
+            parent = number
+        if in_step:
+            self._look_at_steps(parent, self.store.states[parent])
+
+    def _number(self, state: State) -> int | None:
+        return self.store.number(state) if state in self.store else None
+
+    def _link(self, before: State, after: State) -> Link:
+        for action in self.model.steps:
+            for arguments in action.instances:
+                for outcome in action.outcomes(before, arguments):
+                    if isinstance(outcome, Successor) and outcome.state == after:
+                        return Link(action, arguments, outcome.picks)
+        raise DisagreementError(f"the gates make a step that the reference evaluator does not: {before} to {after}")
+
+    def _look_at_steps(self, number: int, state: State) -> None:
+        alive = False
+        for action in self.model.steps:
+            for arguments in action.instances:
+                for outcome in action.outcomes(state, arguments):
+                    alive = True
+                    if isinstance(outcome, Stuck):
+                        self._stuck(number, action, arguments, outcome)
+                    elif isinstance(outcome, Successor) and self.watch.transitions:
+                        step = Link(action, arguments, outcome.picks).step(outcome.state)
+                        self.watch.see_step(number, state, step)
+        if not alive and self._deadlock:
+            self._dead(number, state)

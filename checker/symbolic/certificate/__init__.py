@@ -1,0 +1,1 @@
+"""Cubes of bits written down as statements of the language."""

@@ -1,0 +1,177 @@
+"""An inductive invariant in the language: each excluded cube of bits becomes a statement about values, for all elements of symmetric sets.
+
+If a set of states is inductive, so is every image of it under a permutation of a symmetric set, and so are all of them together. Hence a
+statement that was found about two elements is made about every two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+from math import factorial, prod
+
+from assay.checker.aig.bit_blaster import owned_bits
+from assay.checker.interpreter.expressions.traverse import descendants
+from assay.checker.print_kernel import print_expression
+from assay.checker.symbolic.certificate.bits_to_places import Leaf, Term, leaves
+from assay.checker.symbolic.certificate.candidates import renamed
+from assay.checker.symbolic.certificate.statements import written_out
+from assay.checker.symbolic.certificate.terms import Rename
+from assay.checker.symbolic.encode.transition_system import System
+from assay.checker.symbolic.encode.verdict import Cube
+from assay.grammar import kernel as k
+from assay.grammar.kernel import types as t
+from assay.grammar.values import Atom
+
+MOST_PERMUTATIONS = 1000
+"""Of more permutations than this, equal statements about different elements may not be recognised as such, and are all kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Statements that together hold initially, are kept by every step, and imply the property."""
+
+    conjuncts: tuple[k.Conjunct, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The statements as one writes them in a spec."""
+        return tuple(written_out(each.condition) for each in self.conjuncts)
+
+
+def statements(system: System, cubes: Sequence[Cube]) -> list[k.Expr]:
+    """What it means that no state is in a cube; raises ``UnspeakableError`` where the language has no words for some bits."""
+    writer = _Writer(system)
+    found: dict[str, k.Expr] = {}
+    for cube in sorted(cubes, key=lambda each: (len(each), each)):
+        statement = writer.statement(cube)
+        if statement is None:
+            continue
+        found.setdefault(print_expression(statement), statement)
+    return list(found.values())
+
+
+class _Writer:
+    def __init__(self, system: System) -> None:
+        self._sorts = [sort for sort in system.kernel.sorts if sort.symmetric]
+        self._owned = owned_bits(system.layout)
+        self._leaf_of: dict[int, Leaf] = {}
+        for leaf in leaves(system.layout, system.kernel.variables):
+            for at in range(leaf.shift, leaf.shift + leaf.width):
+                self._leaf_of[at] = leaf
+        self._taken = _names_in(system.kernel)
+        self._names = {atom: k.Local(t.AtomType(sort), atom.name) for sort in self._sorts for atom in _atoms(sort)}
+
+    def statement(self, cube: Cube) -> k.Expr | None:
+        """The statement, with the elements named so that equal ones look equal; None if there is no state in the cube anyway."""
+        conditions = self._conditions(cube)
+        if conditions is None:
+            return None
+        plain = [term(self._names) for term in conditions]
+        used = dict.fromkeys(e.name for part in plain for e in (part, *descendants(part)) if isinstance(e, k.Local))
+        best = min((self._parts(conditions, order) for order in self._orders(used)), key=_texts)
+        return self._quantified(best)
+
+    def _orders(self, used: Iterable[str]) -> Iterator[dict[Atom, k.Local]]:
+        """Ways to call the elements that are used by the names of the first ones of their set."""
+        mine = [[atom for atom in _atoms(sort) if atom.name in used] for sort in self._sorts]
+        count = prod(factorial(len(atoms)) for atoms in mine)
+        choices = [permutations(atoms) if count <= MOST_PERMUTATIONS else [tuple(atoms)] for atoms in mine]
+        for orders in product(*choices):
+            named = [(atom, first) for order, sort in zip(orders, self._sorts, strict=True)
+                     for atom, first in zip(order, _atoms(sort), strict=False)]  # fmt: skip
+            yield self._names | {atom: self._names[first] for atom, first in named}
+
+    @staticmethod
+    def _parts(conditions: list[Term], names: Rename) -> list[k.Expr]:
+        return sorted((term(names) for term in conditions), key=print_expression)
+
+    def _conditions(self, cube: Cube) -> list[Term] | None:
+        """What is true in the states of a cube, part by part of the state; None if there is no such state."""
+        fixed: dict[int, dict[int, bool]] = {}
+        for literal in cube:
+            at = self._owned[abs(literal) - 1]
+            leaf = self._leaf_of[at]
+            fixed.setdefault(leaf.shift, {})[at - leaf.shift] = literal > 0
+        found: list[Term] = []
+        for shift, bits in sorted(fixed.items()):
+            leaf = self._leaf_of[shift]
+            fits = [(all((code >> at & 1) == bit for at, bit in bits.items()), value) for code, value in leaf.options]
+            wanted, others = [value for fit, value in fits if fit], [value for fit, value in fits if not fit]
+            if not wanted:
+                return None
+            if others:
+                found.append(leaf.says(wanted, others))
+        return found
+
+    def _quantified(self, parts: list[k.Expr]) -> k.Expr:
+        used = [each.name for part in parts for each in (part, *descendants(part)) if isinstance(each, k.Local)]
+        binders: list[tuple[t.Sort, k.Local, k.Local]] = []
+        for sort in self._sorts:
+            mine = [name for name in dict.fromkeys(used) if name in sort.elements]
+            fresh = [k.Local(t.AtomType(sort), self._fresh(sort, number)) for number in range(1, len(mine) + 1)]
+            known = {local.name: local for local in self._names.values() if local.name in mine}
+            binders += [(sort, known[name], new) for name, new in zip(mine, fresh, strict=True)]
+        names_of = {old.name: new for _, old, new in binders}
+        parts = [renamed(part, names_of) for part in parts]
+        distinct: list[k.Expr] = [
+            k.Equal(t.BOOL, a, b, negated=True)
+            for at, (sort, _, a) in enumerate(binders)
+            for other, _, b in binders[at + 1 :]
+            if sort == other
+        ]
+        body = _excluded([*distinct, *parts])
+        for sort, _, binder in reversed(binders):
+            body = k.Quantified(t.BOOL, "forall", binder, k.atom_domain(sort), body)
+        return body
+
+    def _fresh(self, sort: t.Sort, number: int) -> str:
+        stem = sort.name[0].lower() + sort.name[1:]
+        name = f"{stem}_{number}"
+        while name in self._taken:
+            name += "_"
+        return name
+
+
+def _texts(parts: Sequence[k.Expr]) -> list[str]:
+    return [print_expression(part) for part in parts]
+
+
+def _atoms(sort: t.Sort) -> list[Atom]:
+    return [Atom(sort.name, at, name) for at, name in enumerate(sort.elements)]
+
+
+def _names_in(kernel: k.Kernel) -> set[str]:
+    names = {variable.name for variable in kernel.variables} | {action.name for action in kernel.actions}
+    return names | {element for sort in kernel.sorts for element in sort.elements}
+
+
+def _excluded(parts: Sequence[k.Expr]) -> k.Expr:
+    """That not all parts hold: as an implication whose conclusion is the last part denied."""
+    *premises, last = parts
+    denied = _denied(last)
+    if not premises:
+        return denied
+    premise = premises[0] if len(premises) == 1 else k.Logic(t.BOOL, "and", tuple(premises))
+    return k.Logic(t.BOOL, "implies", (premise, denied))
+
+
+def _denied(part: k.Expr) -> k.Expr:
+    match part:
+        case k.Equal(_, left, right, negated):
+            return k.Equal(t.BOOL, left, right, not negated)
+        case k.Member(_, item, collection, negated):
+            return k.Member(t.BOOL, item, collection, not negated)
+        case k.Not(_, operand):
+            return operand
+        case k.Compare(_, op, left, right):
+            opposite = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+            return k.Compare(t.BOOL, opposite[op], left, right)  # type: ignore[arg-type]
+        case _:
+            return k.Not(t.BOOL, part)
+
+
+def conjuncts(statements_: Iterable[k.Expr]) -> tuple[k.Conjunct, ...]:
+    """The statements, numbered."""
+    return tuple(k.Conjunct(f"c{number}", each) for number, each in enumerate(statements_, start=1))

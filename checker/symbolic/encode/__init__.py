@@ -1,0 +1,1 @@
+"""The kernel as a transition system of gates."""

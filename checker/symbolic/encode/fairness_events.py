@@ -1,0 +1,106 @@
+"""Events and conditions of temporal properties as gates over a state and the step that is taken from it.
+
+They mean what ``checker/liveness/state_graph.py`` says: a step is an occurrence of every instance that leads from the one state to the other, and what
+a bound cuts off is neither enabled nor disabled (NOTE(cut)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from assay.checker.aig.bit_blaster import owned_bits
+from assay.checker.aig.graph import FALSE
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.liveness.fairness_events import split
+from assay.checker.liveness.nnf import Condition, Enabled, Literal, Occurs
+from assay.checker.liveness.plan import Plan
+from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.symbolic.encode.ground_actions import all_outcomes
+from assay.checker.symbolic.encode.transition_system import System, no_encoding
+
+
+@dataclass(slots=True)
+class EventGates:
+    """Literals of an event: ``enabled`` and ``cut`` of a state (never both), ``occurs`` of a step."""
+
+    enabled: int = FALSE
+    cut: int = FALSE
+    occurs: int = FALSE
+
+
+@dataclass(slots=True)
+class Reading:
+    """The literals of a plan in one system: of each event by its number, and of each condition where it holds and where it has no value."""
+
+    plan: Plan
+    events: list[EventGates] = field(default_factory=list)
+    conditions: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def is_false(self, system: System, literal: Literal) -> int:
+        """Where a literal of a formula does not hold, other than for want of a value."""
+        letter, gates = self.plan.letters[literal.letter], system.gates
+        match letter:
+            case Condition():
+                value, without = self.conditions[literal.letter]
+                return gates.both(value ^ literal.positive, without ^ 1)
+            case Enabled(event):
+                found = self.events[self.plan.events.index(event)]
+                return gates.either(found.cut, found.enabled ^ literal.positive)
+            case Occurs(event):
+                return self.events[self.plan.events.index(event)].occurs ^ literal.positive
+
+    def has_no_value(self, literal: Literal) -> int:
+        """Where a literal has no value."""
+        return self.conditions[literal.letter][1] if literal.letter in self.conditions else FALSE
+
+    def of_steps(self, literal: Literal) -> bool:
+        """Whether a literal speaks of the step that is taken."""
+        return isinstance(self.plan.letters[literal.letter], Occurs)
+
+
+def read(system: System, plan: Plan) -> Reading:
+    """The literals of a plan; raises ``SpecError`` for a construct without encoding."""
+    reading = Reading(plan, [EventGates() for _ in plan.events])
+    try:
+        _read_events(system, reading)
+        for number, letter in enumerate(plan.letters):
+            if isinstance(letter, Condition):
+                reading.conditions[number] = system.condition(letter.expr)
+    except UnsupportedError as error:
+        raise no_encoding(error) from None
+    return reading
+
+
+def _read_events(system: System, reading: Reading) -> None:
+    gates, plan = system.gates, reading.plan
+    kernel, owned = split(system.kernel, plan.parts), owned_bits(system.layout)
+    moved = _differ(system, system.after)
+    for part, meaning in zip(plan.parts, Model(kernel).steps, strict=True):
+        numbers = plan.events_of(part)
+        if not numbers:
+            continue
+        outcomes = all_outcomes(kernel, system.layout, system.lowering, [meaning])
+        leads = [(g.enabled, [g.after[at] for at in owned]) for g in outcomes.ground]
+        able = gates.any_of(gates.both(enabled, _differ(system, after)) for enabled, after in leads)
+        happens = gates.any_of(gates.both(enabled, _same(system, after)) for enabled, after in leads)
+        cut = gates.any_of(literal for each in outcomes.cuts.values() for literal in each)
+        for number in numbers:
+            event = reading.events[number]
+            event.enabled = gates.either(event.enabled, able)
+            event.occurs = gates.either(event.occurs, gates.both(happens, moved))
+            event.cut = gates.either(event.cut, cut)
+    for event in reading.events:
+        event.cut = gates.both(event.cut, event.enabled ^ 1)
+
+
+def _differ(system: System, after: Iterable[int]) -> int:
+    """Whether a state is another one than the present."""
+    gates = system.gates
+    return gates.any_of(gates.differ(now, then) for now, then in zip(system.state, after, strict=True))
+
+
+def _same(system: System, after: Iterable[int]) -> int:
+    """Whether a state is the next one."""
+    gates = system.gates
+    return gates.all_of(gates.differ(then, one) ^ 1 for then, one in zip(system.after, after, strict=True))

@@ -1,0 +1,259 @@
+"""A kernel as gates: a total function from a state and a choice to the next state, and the conditions that properties are about.
+
+A step fires the ground action whose number is chosen. If it is not enabled, or there is none of that number, the state stays: so every
+state has a next one for every choice, and what is reachable in at most k steps is reachable in exactly k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from assay.checker.aig.bit_blaster import BitCode, input_row, owned_bits, spread
+from assay.checker.aig.graph import FALSE, TRUE, Gates
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.layout.row import WORD, RowLayout, row_layout
+from assay.checker.native.llvm.function_builder import FALSE as NO
+from assay.checker.native.llvm.function_builder import TRUE as YES
+from assay.checker.native.llvm.function_builder import Scalar
+from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.native.lowering.dispatch import Lowering, State
+from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
+from assay.checker.report import State as Values
+from assay.checker.symbolic.encode.ground_actions import Ground, Outcomes, all_outcomes
+from assay.checker.symbolic.encode.memo_lowering import Remembering
+from assay.checker.symbolic.encode.valid_rows import is_state
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
+
+UNSUPPORTED = "E824"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What may be looked for: a state (or, of a transition property, a state and a choice) that decides a property.
+
+    ``wanted`` is the literal that is true there. Of a ``reachable`` that is where it holds, of everything else where it fails or has
+    no value.
+    """
+
+    name: str
+    kind: str
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """The gates of a kernel.
+
+    ``state`` and ``choice`` are inputs; ``after`` are the literals of the next state, bit for bit. ``fires`` says of each ground action
+    whether it happens. ``canonical`` is true of all rows of states. ``cuts`` says for each bound when it cuts an instance.
+    """
+
+    kernel: k.Kernel
+    layout: RowLayout
+    gates: Gates
+    state: tuple[int, ...]
+    choice: tuple[int, ...]
+    after: tuple[int, ...]
+    canonical: int
+    ground: tuple[Ground, ...]
+    fires: tuple[int, ...]
+    questions: tuple[Question, ...]
+    cuts: dict[str, int]
+
+    def question(self, name: str) -> Question:
+        """The question about the property of that name; raises KeyError."""
+        for each in self.questions:
+            if each.name == name:
+                return each
+        raise KeyError(name)
+
+    def row(self, state: Values) -> tuple[int, ...]:
+        """The bits of a state, as 0 and 1 for each of ``state``."""
+        words = self.layout.pack(state).tolist()
+        bits = [word >> at & 1 for word in words for at in range(WORD)]
+        return tuple(bits[at] for at in owned_bits(self.layout))
+
+    def values(self, bits: Sequence[int | bool]) -> Values:
+        """The state whose bits these are; the inverse of ``row``."""
+        code = sum(1 << at for at, bit in zip(owned_bits(self.layout), bits, strict=True) if bit)
+        return tuple(_decode(code, self.layout))
+
+    def holds(self, condition: k.Expr, old: Sequence[int]) -> int:
+        """The literal that says that a condition has a value and is true in a state; in ``old`` it reads a state of these bits.
+
+        Raises ``UnsupportedError`` for a construct that has no encoding.
+        """
+        code = BitCode(self.gates)
+        lowering = Lowering(code, self._read(code, self.state), self._read(code, old))
+        value, without = lowering.apart(lambda: lowering.flag(condition))
+        return self.gates.both(code.literal(value), code.literal(without) ^ 1)
+
+    def lowering(self) -> Lowering:
+        """What translates expressions about a state to gates of this system."""
+        code = BitCode(self.gates)
+        return Lowering(code, self._read(code, self.state))
+
+    def condition(self, expr: k.Expr) -> tuple[int, int]:
+        """The literals that say whether a condition holds in a state, and whether it has no value there; raises ``UnsupportedError``."""
+        code = BitCode(self.gates)
+        lowering = Lowering(code, self._read(code, self.state))
+        value, without = lowering.apart(lambda: lowering.flag(expr))
+        return code.literal(value), code.literal(without)
+
+    def _read(self, code: BitCode, bits: Sequence[int]) -> State:
+        return State(input_row(code, self.layout, spread(self.layout, bits)), self.layout, self.kernel.variables)
+
+    def cone(self, wanted: int) -> tuple[int, ...]:
+        """The positions of the state bits that a condition depends on, in this state or through any number of steps before it."""
+        positions = {literal >> 1: at for at, literal in enumerate(self.state)}
+        known: set[int] = set()
+        roots = [wanted]
+        while roots:
+            found = {positions[node] for node in self.gates.cone(roots) if node in positions} - known
+            known |= found
+            roots = [self.after[at] for at in sorted(found)]
+        return tuple(sorted(known))
+
+
+def _decode(code: int, layout: RowLayout) -> Iterable[object]:
+    from assay.checker.layout.decode import decode  # noqa: PLC0415 - its name would hide this one
+
+    for place in layout.places:
+        yield decode(code >> place.shift & ((1 << place.shape.width) - 1), place.shape)
+
+
+def encode_kernel(
+    kernel: k.Kernel,
+    selected: frozenset[str] | None = None,
+    strict: frozenset[str] = frozenset(),
+    *,
+    deadlock: bool = True,
+) -> System:
+    """The gates of a kernel with the questions about the selected properties (None: all); ``strict`` names sorts as in ``Scope``.
+
+    Where it is not asked for a ``deadlock``, no ``terminal`` is asked either, whether it has a value or not.
+    Raises ``SpecError`` with the first construct that has no encoding, or if a variable does not fit a row.
+    """
+    try:
+        with deep_recursion(kernel):
+            return _Encoder(kernel, strict, deadlock=deadlock).system(selected)
+    except UnsupportedError as error:
+        raise no_encoding(error) from None
+
+
+def no_encoding(error: UnsupportedError) -> SpecError:
+    """The diagnostic about a construct that has no encoding."""
+    return SpecError([Diagnostic(UNSUPPORTED, error.span, f"the symbolic engines do not support {error.what}")])
+
+
+Step = tuple[Sequence[int], int]
+"""The literals of the state after a step, and whether a ground action happens in it."""
+
+
+class _Encoder:
+    """The translation of one kernel."""
+
+    def __init__(self, kernel: k.Kernel, strict: frozenset[str], *, deadlock: bool) -> None:
+        self.kernel = kernel
+        self.deadlock = deadlock
+        self.strict = strict
+        self.layout = row_layout(kernel.variables)
+        self.gates = Gates()
+        self.code = BitCode(self.gates)
+        self.owned = owned_bits(self.layout)
+        self.inputs = self.gates.inputs(len(self.owned))
+        self.row = input_row(self.code, self.layout, spread(self.layout, self.inputs))
+        self.state = State(self.row, self.layout, kernel.variables)
+
+    def _lowering(self) -> Lowering:
+        return Remembering(self.code, self.state, strict=self.strict)
+
+    def system(self, selected: frozenset[str] | None) -> System:
+        """Encode it all."""
+        outcomes = all_outcomes(self.kernel, self.layout, self._lowering, Model(self.kernel).steps)
+        ground = tuple(replace(g, after=tuple(g.after[at] for at in self.owned)) for g in outcomes.ground)
+        choice = self.gates.inputs(len(ground).bit_length())  # one number at least is nobody's
+        fires = [self.gates.both(g.enabled, self._is_chosen(number, choice)) for number, g in enumerate(ground)]
+        after = self._after(ground, fires)
+        canonical = self.code.literal(is_state(self.code, self.layout, self.row))
+        cuts = {label: self.gates.any_of(when) for label, when in outcomes.cuts.items()}
+        questions = tuple(self._questions(selected, outcomes, cuts, (after, self.gates.any_of(fires))))
+        return System(
+            self.kernel, self.layout, self.gates, tuple(self.inputs), tuple(choice), tuple(after), canonical, ground,
+            tuple(fires), questions, {label: literal for label, literal in cuts.items() if literal != FALSE},
+        )  # fmt: skip
+
+    def _after(self, ground: tuple[Ground, ...], fires: Sequence[int]) -> list[int]:
+        gates, after = self.gates, []
+        for at, literal in enumerate(self.inputs):
+            writers: dict[int, list[int]] = {}
+            for fire, g in zip(fires, ground, strict=True):
+                if g.after[at] != literal:
+                    writers.setdefault(g.after[at], []).append(fire)
+            written = {value: gates.any_of(those) for value, those in writers.items()}
+            kept = gates.both(literal, gates.any_of(written.values()) ^ 1)
+            after.append(gates.either(kept, gates.any_of(gates.both(v, w) for v, w in written.items())))
+        return after
+
+    def _is_chosen(self, number: int, choice: Sequence[int]) -> int:
+        result = TRUE
+        for at in reversed(range(len(choice))):  # from the top, so that neighbours share gates
+            result = self.gates.both(result, choice[at] ^ (number >> at & 1 ^ 1))
+        return result
+
+    # ------------------------------------------------------------------------------------------- questions
+
+    def _questions(
+        self, selected: frozenset[str] | None, outcomes: Outcomes, cuts: dict[str, int], step: Step
+    ) -> Iterable[Question]:
+        gates = self.gates
+        undefined = [gates.any_of(outcomes.stuck)]
+        found: list[Question] = []
+        lowering = self._lowering()
+        for prop in self.kernel.properties:
+            if selected is not None and prop.name not in selected:
+                continue
+            if prop.kind in {"invariant", "lemma", "reachable"}:
+                value, no_value = self._holds(prop, lowering)
+                undefined.append(no_value)
+                wanted = value if prop.kind == "reachable" else gates.either(value ^ 1, no_value)
+                found.append(Question(prop.name, prop.kind, wanted))
+            elif prop.kind == "transition":
+                value, no_value = self._holds(prop, self._lowering_of(step))
+                undefined.append(gates.both(step[1], no_value))
+                found.append(Question(prop.name, prop.kind, gates.both(step[1], value ^ 1)))
+        alive = gates.any_of([*(g.enabled for g in outcomes.ground), *outcomes.stuck, *cuts.values()])
+        if self.deadlock:
+            dead, no_terminal = self._dead(alive, lowering)
+            undefined.append(no_terminal)
+            found.insert(0, Question(DEADLOCK, DEADLOCK, dead))
+        yield Question(DEFINED, DEFINED, gates.any_of(undefined))
+        yield from found
+
+    def _holds(self, prop: k.Property, lowering: Lowering) -> tuple[int, int]:
+        holds, undefined = YES, NO
+        for conjunct in prop.conjuncts:
+            value, without = lowering.apart(lambda conjunct=conjunct: lowering.flag(conjunct.condition))  # type: ignore[misc]
+            undefined = self.code.either(undefined, self.code.both(holds, without))
+            holds = self.code.all_of([holds, value, self.code.invert(without)])
+        return self.code.literal(holds), self.code.literal(undefined)
+
+    def _lowering_of(self, step: Step) -> Lowering:
+        row = input_row(self.code, self.layout, spread(self.layout, step[0]))
+        return Remembering(self.code, State(row, self.layout, self.kernel.variables), self.state, self.strict)
+
+    def _dead(self, alive: int, lowering: Lowering) -> tuple[int, int]:
+        """When the system has stopped where it may not, and when a ``terminal`` that is asked has no value."""
+        gates, going, troubled = self.gates, alive ^ 1, FALSE
+        for each in self.kernel.terminal:
+            value, without = lowering.apart(lambda each=each: lowering.flag(each.condition))  # type: ignore[misc]
+            holds, no_value = self._literal(value), self._literal(without)
+            troubled = gates.either(troubled, gates.both(going, no_value))
+            going = gates.both(going, gates.both(holds, no_value ^ 1) ^ 1)
+        return going, troubled
+
+    def _literal(self, scalar: Scalar) -> int:
+        return self.code.literal(scalar)

@@ -1,0 +1,120 @@
+"""Which rows are rows of states: induction asks about rows that no search has made, and the lowering relies on numbers being in range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from assay.checker.aig.bit_blaster import BitCode
+from assay.checker.layout.row import WORD, RowLayout
+from assay.checker.layout.shape import (
+    AtomShape,
+    CountsShape,
+    EnumShape,
+    FlagShape,
+    MaskShape,
+    NumberShape,
+    OptionShape,
+    Place,
+    RecordShape,
+    Shape,
+    SlotsShape,
+    TableShape,
+)
+from assay.checker.layout.value_numbering import universe
+from assay.checker.native.llvm.function_builder import TRUE, Scalar, constant, word
+from assay.checker.native.lowering.pack_unpack import Row, encode
+
+
+def is_state(code: BitCode, layout: RowLayout, row: Row) -> Scalar:
+    """Whether a row is canonical: every number in range, and equal to what its own value is packed to.
+
+    Every row that packing makes satisfies it. A few that are none may too (a sparse set that holds its smallest element twice): a proof
+    then has to do with them.
+    """
+    parts: list[Scalar] = []
+    for place in layout.places:
+        ranges = code.all_of(list(_in_range(row, place.shape, place.shift)))
+        parts.append(ranges)
+        if ranges.known != 0 and _may_be_loose(place.shape):
+            parts.append(_packs_to_itself(code, row, place))
+    return code.all_of(parts)
+
+
+def _packs_to_itself(code: BitCode, row: Row, place: Place) -> Scalar:
+    width = place.shape.width
+    again = code.resize(encode(code, row.load(place.shape, place.shift), place.shape), max(width, WORD))
+    return code.compare("eq", again, code.resize(row.field(place.shift, width), max(width, WORD)))
+
+
+def _may_be_loose(shape: Shape) -> bool:
+    """Whether a value of the shape has bits that it does not always use."""
+    match shape:
+        case FlagShape() | NumberShape() | AtomShape() | MaskShape() | CountsShape():
+            return False
+        case RecordShape(_, fields):
+            return any(_may_be_loose(place.shape) for place in fields)
+        case TableShape(partial=False, value=value):
+            return _may_be_loose(value)
+        case EnumShape() | OptionShape() | TableShape() | SlotsShape():
+            return shape.width > 0
+        case _:
+            assert_never(shape)
+
+
+def _in_range(row: Row, shape: Shape, shift: int) -> Iterator[Scalar]:
+    match shape:
+        case FlagShape() | MaskShape():
+            return
+        case NumberShape(width, low, high):
+            yield _at_most(row, shift, width, high - low)
+        case AtomShape(width, sort):
+            yield _at_most(row, shift, width, len(sort.elements) - 1)
+        case EnumShape():
+            yield from _enum_in_range(row, shape, shift)
+        case RecordShape(_, fields):
+            for place in fields:
+                yield from _in_range(row, place.shape, shift + place.shift)
+        case OptionShape(width, item):
+            there = row.code.resize(row.field(shift + width - 1, 1), 1)
+            yield _unless(row, there, _in_range(row, item.shape, shift + item.shift))
+        case TableShape():
+            for at in range(universe(shape.key).size):
+                yield from _in_range(row, shape.value, shift + at * shape.stride)
+        case CountsShape(_, item, capacity, stride):
+            for at in range(universe(item).size):
+                yield _at_most(row, shift + at * stride, stride, capacity)
+        case SlotsShape():
+            yield _at_most(row, shift + shape.length.shift, shape.length.shape.width, shape.capacity)
+            for slot in range(shape.capacity):
+                yield from _slot_in_range(row, shape, shift + shape.shift(slot))
+        case _:
+            assert_never(shape)
+
+
+def _slot_in_range(row: Row, shape: SlotsShape, shift: int) -> Iterator[Scalar]:
+    above = 0 if shape.value is None else shape.value.width
+    yield from _in_range(row, shape.item, shift + above)
+    if shape.value is not None:
+        yield from _in_range(row, shape.value, shift)
+
+
+def _enum_in_range(row: Row, shape: EnumShape, shift: int) -> Iterator[Scalar]:
+    code, tag = row.code, row.field(shift + shape.tag.shift, shape.tag.shape.width)
+    yield _at_most(row, shift + shape.tag.shift, shape.tag.shape.width, len(shape.variants) - 1)
+    for position, payload in enumerate(shape.payloads):
+        here = code.compare("eq", tag, word(position))
+        for place in payload:
+            yield _unless(row, here, _in_range(row, place.shape, shift + place.shift))
+
+
+def _unless(row: Row, condition: Scalar, ranges: Iterator[Scalar]) -> Scalar:
+    code = row.code
+    return code.either(code.invert(condition), code.all_of(list(ranges)))
+
+
+def _at_most(row: Row, shift: int, width: int, most: int) -> Scalar:
+    if width == 0 or most + 1 >= 1 << width:
+        return TRUE
+    code = row.code
+    return code.invert(code.compare("ugt", row.field(shift, width), constant(64, most)))

@@ -1,0 +1,1 @@
+"""Proofs by induction: IC3, k-induction, Spacer."""

@@ -1,0 +1,45 @@
+"""A path that shows why something is not k-inductive, with what is false at its end, as written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.print_kernel import Sources, expression_text
+from assay.checker.reference.property_monitor import DEFINED
+from assay.checker.report import State
+from assay.checker.symbolic.bounded.bmc import DisagreementError
+from assay.checker.symbolic.certificate.proof import Step
+from assay.checker.symbolic.encode.transition_system import Question
+from assay.grammar import kernel as k
+
+
+def step_shown(model: Model, question: Question, states: Sequence[State], sources: Sources) -> Step:
+    """The last step of a path of two states or more, in whose last one (or by whose last step) what is asked about fails.
+
+    Raises ``DisagreementError`` if the reference evaluator says that it holds.
+    """
+    *earlier, before, after = states
+    frame = Frame(after, before)
+    return Step(_failing(model, question, frame, sources), before, after, tuple(earlier))
+
+
+def _failing(model: Model, question: Question, frame: Frame, sources: Sources) -> str:
+    prop = next((p for p in model.kernel.properties if p.name == question.name), None)
+    if prop is None:
+        return "everything has a value" if question.kind == DEFINED else "some action is enabled"
+    if question.kind == "reachable":
+        return f"not {question.name}"
+    return expression_text(_first_false(model, prop, frame).condition, sources)
+
+
+def _first_false(model: Model, prop: k.Property, frame: Frame) -> k.Conjunct:
+    for conjunct in prop.conjuncts:
+        try:
+            if not model.meaning(conjunct.condition)(frame):
+                return conjunct
+        except Undefined:
+            return conjunct
+    raise DisagreementError(f"the gates say that `{prop.name}` fails in {frame.now}, the reference says that it holds")

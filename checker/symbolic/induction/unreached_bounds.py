@@ -1,0 +1,92 @@
+"""Which bounds no run hits: what is proved then holds without them, and they are not assumed.
+
+A bound that random walks hit is left out at once. Of the others IC3 looks for a reason why no reachable state is cut by it, and that reason is
+confirmed like that of a property: as statements over the gates and in the second encoding, or by a search of all states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+from assay.checker.report import Report, State
+from assay.checker.symbolic.certificate.bits_to_places import UnspeakableError
+from assay.checker.symbolic.certificate.from_cubes import statements
+from assay.checker.symbolic.encode.transition_system import System
+from assay.checker.symbolic.encode.verdict import Cube, Unsafe
+from assay.checker.symbolic.induction.ic3 import Ic3
+from assay.checker.symbolic.induction.inductive_check import Induction
+from assay.checker.symbolic.induction.mined_invariants import walked_into
+from assay.checker.symbolic.sat.incremental import OutOfBudgetError
+from assay.checker.symbolic.smt.recheck import SecondOpinion
+
+FEW = 40
+"""Of more statements than this it is not asked in the second encoding: a search of all states takes less time."""
+
+Expired = Callable[[], bool]
+
+
+class Searched(Protocol):
+    """What gives the answer of a search of all states, if there has been one, or with ``made`` makes one; None if there can be none."""
+
+    def __call__(self, *, made: bool) -> Report | None:
+        """The answer."""
+
+
+class Unhit:
+    """Asks about the bounds of a system, of which ``known`` are cubes that are inductive."""
+
+    def __init__(self, system: System, initial: Sequence[State], known: Sequence[Cube], searched: Searched) -> None:
+        self.system = system
+        self.kernel = system.kernel
+        self._initial = initial
+        self._rows = [system.row(state) for state in initial]
+        self._known = list(known)
+        self._searched = searched
+
+    def of(self, labels: Iterable[str], budget: Callable[[], Expired]) -> set[str]:
+        """Those of the labels whose bounds cut no step of a reachable state; ``budget`` makes what says that a question took too long."""
+        asked = sorted(labels)
+        known = self._searched(made=False)
+        if known is not None and known.stopped is None:
+            return {label for label in asked if not known.bounds.get(label)}
+        if not asked:
+            return set()
+        hit = walked_into(self.system, self._rows, [self.system.cuts[label] for label in asked])
+        left = [label for label, cut in zip(asked, hit, strict=True) if not cut]
+        found = set()
+        for label in left:
+            try:
+                if self._is_unhit(label, budget()):
+                    found.add(label)
+            except OutOfBudgetError:
+                continue
+        return found
+
+    def _is_unhit(self, label: str, expired: Expired) -> bool:
+        answer = Ic3(self.system, self._rows, self.system.cuts[label], self._known, expired).run()
+        if isinstance(answer, Unsafe):
+            return False
+        self._known += answer.cubes
+        return self._is_confirmed(label, expired) or self._is_searched(label)
+
+    def _is_confirmed(self, label: str, expired: Expired) -> bool:
+        """Whether the statements are inductive and exclude the cut, over the gates and in the second encoding."""
+        try:
+            said = statements(self.system, self._known)
+        except UnspeakableError:
+            return False
+        induction = Induction(self.kernel, said, self._initial, expired)
+        try:
+            everything, cut = range(len(said)), induction.system.cuts[label]
+            if induction.failure(everything) or not induction.excludes(everything, cut):
+                return False
+            needed = [said[at] for at in induction.excluding(cut)]
+        finally:
+            induction.close()
+        opinion = SecondOpinion(self.kernel, expired=expired)
+        return len(needed) <= FEW and (opinion.inductive(needed) or opinion.never_cut(needed, label)) is None
+
+    def _is_searched(self, label: str) -> bool:
+        report = self._searched(made=True)
+        return report is not None and report.stopped is None and not report.bounds.get(label)

@@ -1,0 +1,1 @@
+"""Proofs for any size."""

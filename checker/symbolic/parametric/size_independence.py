@@ -1,0 +1,81 @@
+"""Whether a spec says the same for another number of elements: only then does a proof over uninterpreted sorts speak of every size.
+
+A parameter or a range may be computed from the size of a set, and is a plain number in the kernel. So the spec is elaborated once more with
+sets of which no element is known, where nothing can be computed from them; and once with one element more, and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from assay.grammar import kernel as k
+from assay.grammar import syntax
+from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.elaborate.modules.module_tree import ModuleFile
+from assay.grammar.elaborate.scopes.rewrite import pieces
+from assay.grammar.kernel.types import MapType, SetType, Sort
+from assay.grammar.load import Loaded, UnusableSpecError, log_kernel
+
+NOT_CONSTANT = {"E209": "a range or capacity", "E314": "the value of a parameter"}
+"""What is said of a number that cannot be computed where elements are unknown, by the code of the error about it."""
+
+
+def depends_on_size(loaded: Loaded, sorts: Sequence[Sort]) -> list[tuple[str, Span]]:
+    """What is computed from the number of elements of the sets, and the declarations that say something else for one more, with their places."""
+    loaded = replace(loaded, model=loaded.kernel.model)  # a model that nobody named counts too
+    more = {sort.name: [*sort.elements, _fresh(sort)] for sort in sorts}
+    larger = log_kernel(loaded, more, {})
+    pairs = zip(_declarations(loaded.kernel), _declarations(larger), strict=True)
+    differ = [(what, one.span) for (what, one), (_, other) in pairs if _sizeless(one) != _sizeless(other)]
+    return differ or _computed(loaded, sorts)
+
+
+def _computed(loaded: Loaded, sorts: Sequence[Sort]) -> list[tuple[str, Span]]:
+    """The constants that are not known where the elements of the sets are not, but for capacities of sets and maps."""
+    try:
+        log_kernel(loaded, {sort.name: () for sort in sorts}, {})
+    except UnusableSpecError as error:
+        left_out = set(_capacities(loaded.tree.top))
+        found = [(NOT_CONSTANT[d.code], d.span) for d in error.diagnostics if d.code in NOT_CONSTANT]
+        return [(what, span) for what, span in found if span not in left_out]
+    return []
+
+
+def _capacities(module: ModuleFile) -> Iterator[Span]:
+    """The places of all capacities of sets and maps in a module and in those that it uses."""
+    for piece in pieces(module.tree):
+        if isinstance(piece, syntax.CollectionType) and piece.kind in {"set", "map"} and piece.capacity is not None:
+            yield piece.capacity.span
+    for used in module.imports.values():
+        yield from _capacities(used)
+
+
+def _fresh(sort: Sort) -> str:
+    name = f"{sort.name.lower()}_more"
+    while name in sort.elements:
+        name += "_"
+    return name
+
+
+def _declarations(kernel: k.Kernel) -> Iterator[tuple[str, k.Node]]:
+    yield from ((f"the variable `{each.name}`", each) for each in kernel.variables)
+    yield "the initial state", kernel.init
+    yield from ((f"the action `{each.name}`", each) for each in kernel.actions)
+    yield from ((f"the property `{each.name}`", each) for each in kernel.properties if each.kind != "reachable")
+
+
+def _sizeless(part: Any) -> Any:
+    """The same without what a proof for any size leaves out: elements of symmetric sets, ``bound`` lines, capacities of sets and maps."""
+    if isinstance(part, Sort):
+        return Sort(part.name, (), part.symmetric) if part.symmetric else part
+    if isinstance(part, k.Guard) and part.kind == "bound":
+        return part.label
+    if isinstance(part, SetType | MapType):
+        part = replace(part, capacity=None)
+    if type(part) is tuple:
+        return tuple(map(_sizeless, part))
+    if not is_dataclass(part) or isinstance(part, type | Span):
+        return part
+    return replace(part, **{f.name: _sizeless(getattr(part, f.name)) for f in fields(part) if f.name != "span"})

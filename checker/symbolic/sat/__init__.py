@@ -1,0 +1,1 @@
+"""Gates to clauses, and the SAT solver in a process of its own."""

@@ -1,0 +1,37 @@
+"""What the export of a kernel gives."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from assay.checker.tla.temporal_monitors import Watched
+from assay.grammar.diagnostics.diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A TLA+ module: its name, the text of each file by file name, and what of the spec is not in it.
+
+    ``invariants``, ``steps`` and ``formulas`` map names of properties to names of definitions: of states, of steps, and of behaviours;
+    ``witnesses`` maps each reachable to the invariant that says that it is unreachable, and ``watched`` what TLA+ says by auxiliary
+    variables to a module of its own, whose name is that of this one and the property's. ``constants`` are the lines that give the
+    constants their values, and ``actions`` maps the names of actions to those of their definitions.
+    """
+
+    name: str
+    files: dict[str, str]
+    constants: tuple[str, ...]
+    variables: tuple[str, ...]
+    actions: dict[str, str]
+    invariants: dict[str, str]
+    steps: dict[str, str]
+    formulas: dict[str, str]
+    witnesses: dict[str, str]
+    watched: dict[str, Watched]
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def elements(self) -> list[str]:
+        """The constants that stand for themselves."""
+        return list(dict.fromkeys(name for line in self.constants for name in re.findall(r"\w+", line.split(" = ")[1])))

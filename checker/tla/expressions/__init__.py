@@ -1,0 +1,1 @@
+"""Expressions and types of the kernel as TLA+ formulas."""

@@ -1,0 +1,87 @@
+"""Names of the language as names of TLA+: kept where possible, made different where two would meet.
+
+TLA+ has one name space: a variable, an operator, a constant and every bound name that can see them are all different.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from assay.checker.tla.expressions.operators import OPERATORS
+
+WORDS = frozenset(
+    """
+    ACTION ASSUME ASSUMPTION AXIOM BOOLEAN BY CASE CHOOSE CONSTANT CONSTANTS COROLLARY DEF DEFINE DEFS DOMAIN ELSE ENABLED EXCEPT EXTENDS FALSE
+    HAVE HIDE IF IN INSTANCE LAMBDA LEMMA LET LOCAL MODULE NEW OBVIOUS OMITTED ONLY OTHER PICK PROOF PROPOSITION PROVE QED RECURSIVE
+    STATE STRING SUBSET SUFFICES TAKE TEMPORAL THEN THEOREM TRUE UNCHANGED UNION USE VARIABLE VARIABLES WITH WITNESS
+    """.split()  # noqa: SIM905 - a table of words reads best as words
+)
+"""The reserved words of TLA+."""
+
+STANDARD_OPERATORS = frozenset(
+    """
+    Nat Int Real Infinity Cardinality IsFiniteSet Seq Len Append Head Tail SubSeq SelectSeq Print PrintT Assert JavaTime TLCGet TLCSet
+    Permutations SortSeq RandomElement Any ToString TLCEval
+    """.split()  # noqa: SIM905
+)
+"""What the standard modules define that may be extended."""
+
+OWN = ("Init", "Next", "Spec", "TypeOK", "Stay", "Fairness", "vars", "none")
+WATCHING = (
+    "Begin",
+    "Watch",
+    "Moment",
+    "Fulfilled",
+    "Watched",
+    "watched",
+    "clock",
+    "Abstract",
+    "Image",
+    "Mapped",
+    "Refines",
+)
+"""Names that the exporter gives, the latter in modules beside that of the system."""
+
+
+class Names:
+    """The global names of a module. Each is asked for by what it names, and gets the same answer again."""
+
+    def __init__(self) -> None:
+        self._taken = {*WORDS, *STANDARD_OPERATORS, *OWN, *WATCHING, *(operator.name for operator in OPERATORS)}
+        self._given: dict[tuple[str, str], str] = {}
+
+    def give(self, kind: str, key: str, *wishes: str) -> None:
+        """Give something of this kind a name: the first of the wishes (or else its key) that is free, or the first one with a number."""
+        if (kind, key) not in self._given:
+            known = fresh([clean(each) for each in wishes or (key,)], self._taken)
+            self._given[kind, key] = known
+            self._taken.add(known)
+
+    def of(self, kind: str, key: str) -> str:
+        """The name that was given; raises KeyError."""
+        return self._given[kind, key]
+
+    def local(self, name: str, around: Iterable[str]) -> str:
+        """A name for something bound, different from all global names and from those around it."""
+        return fresh([clean(name.partition("'")[0])], self._taken | set(around))
+
+
+def clean(name: str) -> str:
+    """The name with everything replaced that TLA+ does not allow in one."""
+    text = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    if text[:3] in {"WF_", "SF_"} or not re.search("[A-Za-z]", text) or text[0].isdigit():
+        text = f"n{text}"
+    return text
+
+
+def fresh(candidates: list[str], taken: Iterable[str]) -> str:
+    """The first candidate that is not taken, or the first one with a number."""
+    used = set(taken)
+    for candidate in candidates:
+        if candidate not in used:
+            return candidate
+    number = 2
+    while f"{candidates[0]}_{number}" in used:
+        number += 1
+    return f"{candidates[0]}_{number}"

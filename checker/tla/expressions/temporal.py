@@ -1,0 +1,138 @@
+"""Temporal operators and what is said of actions: the part of it that TLA+ has and TLC checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from assay.checker.interpreter.expressions.traverse import children, descendants
+from assay.checker.interpreter.values.node_unions import InTime
+from assay.checker.tla.expressions.formula import IMPLIES, PREFIX, TIGHT, Formula, apply, negation, quantified, row
+from assay.checker.tla.expressions.scope import Scope
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity, Span
+
+NO_COUNTERPART = "E808"
+
+
+class NoCounterpartError(Exception):
+    """A construct that cannot be written in TLA+, or that TLC does not check; says which and where."""
+
+    def __init__(self, what: str, span: Span) -> None:
+        super().__init__(what)
+        self.what = what
+        self.span = span
+
+    def diagnostic(self, severity: Severity) -> Diagnostic:
+        """The message for people."""
+        return Diagnostic(NO_COUNTERPART, self.span, self.what, severity=severity)
+
+
+def in_time(node: InTime, scope: Scope) -> Formula:
+    """The temporal formula.
+
+    Where one holds two others TLC 2.15 is not asked: of ``[](~[]A \\/ <>B)`` it says that it is violated, and that its negation is, of a
+    system with a single behaviour.
+    """
+    match node:
+        case k.Temporal(_, "until"):
+            raise NoCounterpartError("TLA+ has no `until`", node.span)
+        case k.Temporal() if sum(isinstance(each, k.Temporal) for each in descendants(node)) > _depth(node) - 1:
+            raise NoCounterpartError("TLC does not always answer rightly where one formula holds two others", node.span)
+        case k.Temporal(_, op, operands):
+            return _temporal(op, operands, scope)
+        case k.ActionAtom(_, "enabled", action, arguments):
+            step = call(action, arguments, scope)
+            return Formula(f"ENABLED <<{step.text}>>_vars", PREFIX)
+        case k.ActionAtom():
+            raise _occurs_inside(node)
+        case _:
+            assert_never(node)
+
+
+def is_never(node: k.Expr) -> bool:
+    """Whether it says that an action never occurs: TLC takes that for a property, and not for a part of one."""
+    match node:
+        case k.Temporal(_, "always", (k.Not(_, k.ActionAtom(_, "occurs")),)):
+            return True
+        case _:
+            return False
+
+
+def _occurs_inside(node: k.Expr) -> NoCounterpartError:
+    what = "TLC checks `occurs` only in `always eventually occurs(…)` and `always not occurs(…)`, by themselves"
+    return NoCounterpartError(what, node.span)
+
+
+def _depth(node: k.Node) -> int:
+    """How many temporal operators stand inside each other, at most."""
+    inner = max((_depth(each) for each in children(node)), default=0)
+    return inner + isinstance(node, k.Temporal)
+
+
+def _temporal(op: str, operands: tuple[k.Expr, ...], scope: Scope) -> Formula:
+    known = _of_steps(operands[0], scope) if op == "always" else None
+    if known is not None:
+        return known
+    for each in (inner for operand in operands for inner in descendants(operand)):
+        if isinstance(each, k.ActionAtom) and each.op == "occurs":
+            raise _occurs_inside(each)
+    if op == "leads_to":
+        left, right = (scope.formula(operand).within(TIGHT) for operand in operands)
+        return Formula(f"{left} ~> {right}", IMPLIES)
+    return Formula(f"{'[]' if op == 'always' else '<>'}{scope.formula(operands[0]).within(TIGHT)}", PREFIX)
+
+
+def _of_steps(operand: k.Expr, scope: Scope) -> Formula | None:
+    """The two forms in which TLC checks that an action occurs."""
+    match operand:
+        case k.Temporal(_, "eventually", (k.ActionAtom(_, "occurs", action, arguments),)):
+            return Formula(f"[]<><<{call(action, arguments, scope).text}>>_vars", PREFIX)
+        case k.Not(_, k.ActionAtom(_, "occurs", action, arguments)):
+            return Formula(f"[][{negation(call(action, arguments, scope)).text}]_vars", PREFIX)
+        case _:
+            return None
+
+
+def call(action: str, arguments: Sequence[k.Expr | None] | None, scope: Scope) -> Formula:
+    """An instance of an action; of arguments that are not given, some."""
+    node = scope.parts.actions[action]
+    given = [None] * len(node.parameters) if arguments is None else list(arguments)
+    scope.parts.called.setdefault(action)
+    inner, values, ranges = scope, [], []
+    for parameter, argument in zip(node.parameters, given, strict=True):
+        if argument is not None:
+            values.append(scope.formula(argument))
+            continue
+        name, inner = inner.bind(parameter.binder, fits=True)
+        ranges.append((name, scope.formula(parameter.domain)))
+        values.append(Formula(name))
+    made = apply(scope.parts.names.of("action", action), values)
+    for name, domain in reversed(ranges):
+        made = quantified("\\E", name, domain, made)
+    return made
+
+
+def fairness(action: k.Action, scope: Scope) -> Formula:
+    """The fairness of an action: of some instance, or of each instance for the parameters it is ``per``."""
+    assert action.fairness is not None
+    operator = "SF_vars" if action.fairness.strong else "WF_vars"
+    arguments: list[k.Expr | None] = []
+    inner, ranges = scope, []
+    for parameter in action.parameters:
+        if parameter.binder.name not in action.fairness.per:
+            arguments.append(None)
+            continue
+        name, inner = inner.bind(parameter.binder, fits=True)
+        ranges.append((name, scope.formula(parameter.domain)))
+        arguments.append(parameter.binder)
+    made = Formula(f"{operator}({call(action.name, arguments, inner).text})")
+    for name, domain in reversed(ranges):
+        made = quantified("\\A", name, domain, made)
+    return made
+
+
+def unchanging(variables: Sequence[k.Variable], scope: Scope) -> Formula:
+    """That these variables keep their values."""
+    named = [scope.variable(variable.name).text for variable in variables]
+    return Formula(f"UNCHANGED {named[0]}", PREFIX) if len(named) == 1 else row("UNCHANGED <<", named, ">>", PREFIX)

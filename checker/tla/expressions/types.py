@@ -1,0 +1,221 @@
+"""Types as sets of TLA+ values, and the values of enums.
+
+``T?`` is T with the constant ``none`` added (a record with the field ``some`` where T is itself optional); an enum without payloads is a
+set of strings, any other a set of records with the field ``kind``; a map is a function, a bag a function to multiplicities as in
+the standard module Bags, a sequence a sequence.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from assay.checker.interpreter.values.domains import cardinality
+from assay.checker.interpreter.values.node_unions import kind
+from assay.checker.tla.expressions.formula import SET, TIGHT, Formula, apply, compare, infix, lines, listed
+from assay.checker.tla.expressions.names import WORDS, clean
+from assay.checker.tla.expressions.scope import Parts, type_key
+from assay.grammar.kernel import types as t
+
+
+def has_payload(of: t.EnumType) -> bool:
+    """Whether some variant has a payload: then all values are records."""
+    return any(variant.fields for variant in of.variants)
+
+
+def tag(of: t.EnumType) -> str:
+    """The field that names the variant."""
+    name = "kind"
+    while any(field.name == name for variant in of.variants for field in variant.fields):
+        name += "_"
+    return name
+
+
+def record_field(of: t.RecordType, index: int) -> str:
+    """The name of a record's field."""
+    return _field(of.fields[index].name)
+
+
+def payload_field(of: t.EnumType, variant: str, index: int) -> str:
+    """The name of a payload field; with the variant's name where another variant has one of that name and of another type.
+
+    TLC compares records of equal fields field by field, and refuses to compare values of different kinds.
+    """
+    wanted = next(each for each in of.variants if each.name == variant).fields[index]
+    same = (f.type for each in of.variants for f in each.fields if f.name == wanted.name)
+    return _field(wanted.name if all(type_ == wanted.type for type_ in same) else f"{variant}_{wanted.name}")
+
+
+def _field(name: str) -> str:
+    text = clean(name)
+    return f"{text}_" if text in WORDS else text
+
+
+def interval(low: int, high: int) -> Formula:
+    """``low .. high``."""
+    return Formula(f"{number(low)}..{number(high)}", SET)
+
+
+def number(value: int) -> str:
+    """An integer; a negative one in parentheses."""
+    return str(value) if value >= 0 else f"({value})"
+
+
+def type_set(of: t.Type, parts: Parts) -> Formula:
+    """The set of the values of a type, in a form that TLC can list."""
+    match kind(of):
+        case t.BoolType():
+            return Formula("BOOLEAN")
+        case t.IntType():
+            return Formula("Int")
+        case t.RangeType(low, high):
+            return interval(low, high)
+        case t.AtomType(sort):
+            return Formula(parts.names.of("sort", sort.name))
+        case t.EnumType() | t.RecordType() as named:
+            return _named(named, parts)
+        case t.OptionType(item):
+            return _optional(type_set(item, parts), item, parts)
+        case t.SetType(item, capacity):
+            return _subsets(type_set(item, parts), binding(item, capacity), parts)
+        case t.MapType(key, value, capacity, partial):
+            keys, values = type_set(key, parts), type_set(value, parts)
+            if not partial:
+                return Formula(f"[{keys.text} -> {values.text}]")
+            chosen = _subsets(keys, binding(key, capacity), parts)
+            return apply(parts.use("MapsOver"), [chosen, values])
+        case t.SeqType(item, capacity):
+            return apply(parts.use("SeqsUpTo"), [type_set(item, parts), Formula(str(capacity or 0))])
+        case t.BagType(item, capacity):
+            most = capacity or 0
+            chosen = Formula(f"{parts.use('UpTo')}({type_set(item, parts).text}, {most})")
+            every = apply(parts.use("MapsOver"), [chosen, interval(1, most)])
+            return apply(parts.use("BagsWithin"), [every, Formula(str(most))])
+        case other:
+            assert_never(other)
+
+
+def binding(item: t.Type, capacity: int | None) -> int | None:
+    """The capacity, if the type has more values than that."""
+    return capacity if capacity is not None and cardinality(item) > capacity else None
+
+
+def _subsets(items: Formula, capacity: int | None, parts: Parts) -> Formula:
+    if capacity is None:
+        return Formula(f"SUBSET {items.within(TIGHT)}", SET)
+    return Formula(f"{parts.use('UpTo')}({items.text}, {capacity})")
+
+
+def _optional(items: Formula, item: t.Type, parts: Parts) -> Formula:
+    inner = Formula(f"[some : {items.text}]") if isinstance(item, t.OptionType) else items
+    return infix(inner, "\\cup", Formula(f"{{{parts.none.text}}}"), SET)
+
+
+def wide_set(of: t.Type, parts: Parts) -> Formula | None:
+    """The set of the values of a type without regard to capacities, in which TLC finds a value without listing the set, if there is one."""
+    match kind(of):
+        case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
+            return type_set(of, parts)
+        case t.EnumType() | t.RecordType() as named:
+            fields = named.fields if isinstance(named, t.RecordType) else [f for v in named.variants for f in v.fields]
+            return _named(named, parts) if all(_is_plain(field.type) for field in fields) else None
+        case t.OptionType(item):
+            items = wide_set(item, parts)
+            return None if items is None else _optional(items, item, parts)
+        case t.SetType(item):
+            items = wide_set(item, parts)
+            return None if items is None else _subsets(items, None, parts)
+        case t.SeqType(item):
+            items = wide_set(item, parts)
+            return None if items is None else Formula(f"{parts.use('Seq')}({items.text})")
+        case t.MapType(key, value, _, False):
+            keys, values = wide_set(key, parts), wide_set(value, parts)
+            return None if keys is None or values is None else Formula(f"[{keys.text} -> {values.text}]")
+        case t.MapType() | t.BagType():
+            return None
+        case other:
+            assert_never(other)
+
+
+def _is_plain(of: t.Type) -> bool:
+    """Whether the set that can be listed is also one in which a value is found without listing it, and has no capacity."""
+    match kind(of):
+        case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
+            return True
+        case t.EnumType(_, variants):
+            return all(_is_plain(field.type) for variant in variants for field in variant.fields)
+        case t.RecordType(_, fields):
+            return all(_is_plain(field.type) for field in fields)
+        case t.OptionType(item):
+            return _is_plain(item)
+        case t.SetType(item, capacity):
+            return binding(item, capacity) is None and _is_plain(item)
+        case t.MapType(key, value, _, partial):
+            return not partial and _is_plain(key) and _is_plain(value)
+        case t.SeqType() | t.BagType():
+            return False
+        case other:
+            assert_never(other)
+
+
+def _named(of: t.EnumType | t.RecordType, parts: Parts) -> Formula:
+    name = parts.names.of("type", type_key(of))
+    if name not in parts.definitions:
+        made = _enum_set(of, parts) if isinstance(of, t.EnumType) else _record_set(of, parts)
+        parts.definitions[name] = definition(name, made)
+    return Formula(name)
+
+
+def definition(head: str, body: Formula) -> list[str]:
+    """The lines of ``head == body``."""
+    made = lines(body, 96)
+    if len(made) == 1 and len(head) + len(made[0]) < 96:
+        return [f"{head} == {made[0]}"]
+    return [f"{head} ==", *(f"    {line}" for line in made)]
+
+
+def _enum_set(of: t.EnumType, parts: Parts) -> Formula:
+    if not has_payload(of):
+        return Formula("{" + ", ".join(f'"{variant.name}"' for variant in of.variants) + "}")
+    plain = [variant_value(of, variant.name, [], parts) for variant in of.variants if not variant.fields]
+    sets = [Formula(f"{{{listed(plain)}}}")] if plain else []
+    for variant in of.variants:
+        if variant.fields:
+            fields = [f'{tag(of)} : {{"{variant.name}"}}']
+            for index, field in enumerate(variant.fields):
+                fields.append(f"{payload_field(of, variant.name, index)} : {type_set(field.type, parts).text}")
+            sets.append(Formula(f"[{', '.join(fields)}]"))
+    return Formula(" \\cup ".join(each.text for each in sets), SET)
+
+
+def _record_set(of: t.RecordType, parts: Parts) -> Formula:
+    fields = (f"{record_field(of, i)} : {type_set(field.type, parts).text}" for i, field in enumerate(of.fields))
+    return Formula(f"[{', '.join(fields)}]")
+
+
+def variant_value(of: t.EnumType, variant: str, payload: list[Formula], parts: Parts) -> Formula:
+    """A value of an enum: a string, or an application of the variant's operator."""
+    if not has_payload(of):
+        return Formula(f'"{variant}"')
+    name = parts.names.of("variant", f"{type_key(of)}.{variant}")
+    if name not in parts.definitions:
+        fields = [payload_field(of, variant, index) for index in range(len(payload))]
+        parameters = [parts.names.local(f"{field}", fields[:index]) for index, field in enumerate(fields)]
+        pairs = [f'{tag(of)} |-> "{variant}"', *(f"{f} |-> {p}" for f, p in zip(fields, parameters, strict=True))]
+        head = f"{name}({', '.join(parameters)})" if parameters else name
+        parts.definitions[name] = [f"{head} == [{', '.join(pairs)}]"]
+    return Formula(f"{name}({listed(payload)})" if payload else name)
+
+
+def part(value: Formula, field: str) -> Formula:
+    """``value.field``."""
+    return Formula(f"{value.within(TIGHT)}.{field}")
+
+
+def is_variant(value: Formula, of: t.EnumType, variant: str) -> Formula:
+    """Whether the value is of the variant."""
+    return compare(part(value, tag(of)) if has_payload(of) else value, "=", Formula(f'"{variant}"'))
+
+
+def unwrapped(value: Formula, item: t.Type) -> Formula:
+    """The value of an option that is present."""
+    return part(value, "some") if isinstance(item, t.OptionType) else value

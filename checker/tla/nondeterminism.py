@@ -1,0 +1,37 @@
+"""Conditions of which TLC would make several ways to take one step.
+
+TLC follows every disjunct, and every witness of an existential quantifier, where one stands among the conjuncts of an action: each that
+is true is a step of its own, and each is evaluated, whatever those before it were to protect it from. ``Holds`` makes one question of it.
+"""
+
+from __future__ import annotations
+
+from assay.checker.tla.expressions.formula import Formula, enclosed
+from assay.checker.tla.expressions.scope import Scope
+from assay.grammar import kernel as k
+
+
+def asked(condition: k.Expr, scope: Scope) -> Formula:
+    """The condition as a conjunct of an action or of the initial states."""
+    made = scope.formula(condition)
+    return as_one(made, scope) if _has_ways(condition) else made
+
+
+def as_one(condition: Formula, scope: Scope) -> Formula:
+    """A formula of which TLC asks whether it holds, and nothing else."""
+    return enclosed(f"{scope.parts.use('Holds')}(", condition, ")")
+
+
+def _has_ways(expr: k.Expr) -> bool:
+    """Whether TLC comes upon a choice when it takes the expression apart, which it does with these and no others."""
+    match expr:
+        case k.Logic(_, "or") | k.Quantified(_, "exists"):
+            return True
+        case k.Logic(_, "and", parts):
+            return any(map(_has_ways, parts))
+        case k.Quantified(_, _, _, _, body) | k.LetIn(_, _, _, body):
+            return _has_ways(body)
+        case k.IfThenElse(_, _, then, otherwise):
+            return _has_ways(then) or _has_ways(otherwise)
+        case _:
+            return False

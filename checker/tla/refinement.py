@@ -1,0 +1,70 @@
+"""A refinement as a TLA+ module: the abstract module, instantiated by the mapping, and what every step has to be there.
+
+It says what assay checks: each action is one of those that the mapping gives for it, and not just any step of the abstract module. A value for which
+the abstract side is too small is a violation for TLC, where assay calls the refinement undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.checker.tla.export_result import Exported
+from assay.checker.tla.expressions.formula import Formula, apply, conjunction, disjunction, implication, quantified
+from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.temporal import NoCounterpartError
+from assay.checker.tla.expressions.types import definition, type_set
+from assay.grammar import kernel as k
+
+STUTTERS = Formula("Abstract!vars' = Abstract!vars")
+
+
+def refining(node: k.Refinement, side: Exported, steps: Sequence[str], scope: Scope) -> list[str]:
+    """The definitions in a module that extends that of the system, whose ``steps`` are these actions; raises ``NoCounterpartError``."""
+    images = zip(side.variables, (scope.formula(value).text for value in node.values), strict=True)
+    bound = [line.replace(" = ", " <- ") for line in side.constants]
+    bound += [f"{name} <- {image}" for name, image in images]
+    instance = [f"Abstract == INSTANCE {side.name} WITH"]
+    instance += [f"    {each}{',' if at < len(bound) - 1 else ''}" for at, each in enumerate(bound)]
+    mapped = [_mapped(node.mapping(name), node.abstract, side, scope) for name in steps]
+    return [
+        *instance, "",
+        "Image == Abstract!TypeOK", "",
+        *definition("Mapped", conjunction(mapped)), "",
+        "Refines == Abstract!Init /\\ [][Mapped]_vars", "",
+    ]  # fmt: skip
+
+
+def _mapped(mapping: k.ActionMapping, abstract: k.Kernel, side: Exported, scope: Scope) -> Formula:
+    """That a step, if it is of this action, is what the mapping says."""
+    action = scope.parts.actions[mapping.action]
+    inner, arguments, ranges = scope, [], []
+    for at, parameter in enumerate(action.parameters):
+        binder = mapping.parameters[at] if mapping.parameters else parameter.binder
+        name, inner = inner.bind(binder, fits=True)
+        arguments.append(Formula(name))
+        ranges.append((name, scope.formula(parameter.domain)))
+    ways = [_called(call, abstract.action(call.action), side, inner) for call in mapping.calls]
+    ways += [Formula("Abstract!Next")] if mapping.anything else []
+    ways += [STUTTERS] if mapping.stutters or mapping.anything else []
+    happens = apply(scope.parts.names.of("action", mapping.action), arguments)
+    made = implication(happens, disjunction(ways))
+    for name, domain in reversed(ranges):
+        made = quantified("\\A", name, domain, made)
+    return made
+
+
+def _called(call: k.ActionCall, action: k.Action, side: Exported, scope: Scope) -> Formula:
+    inner, arguments, ranges = scope, [], []
+    for argument, parameter in zip(call.arguments, action.parameters, strict=True):
+        if argument is not None:
+            arguments.append(scope.formula(argument))
+            continue
+        if not isinstance(parameter.domain, k.TypeDomain):
+            raise NoCounterpartError(f"`_` stands for a part of a type in `{action.name}`", call.span)
+        name, inner = inner.bind(parameter.binder, fits=True)
+        arguments.append(Formula(name))
+        ranges.append((name, type_set(parameter.binder.type, scope.parts)))
+    made = apply(f"Abstract!{side.actions[action.name]}", arguments)
+    for name, domain in reversed(ranges):
+        made = quantified("\\E", name, domain, made)
+    return made

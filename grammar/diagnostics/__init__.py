@@ -1,0 +1,1 @@
+"""Diagnostics, their codes, and how they are rendered."""

@@ -1,0 +1,1 @@
+"""Declarations of a module: actions, initial states, properties, scenarios, refinements, trace clauses."""

@@ -1,0 +1,46 @@
+"""The left sides of assignments as written: which variables a block changes, and whether they are all ghosts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from assay.grammar import syntax
+from assay.grammar.elaborate.expressions.name_resolution import is_namespace
+from assay.grammar.elaborate.scopes.scope import Scope, StateEntity
+
+
+def root(target: syntax.Expr, scope: Scope) -> syntax.Expr:
+    """The variable of which the target is a part: a name, or a member of a module or instance."""
+    while isinstance(target, syntax.Index | syntax.Attr):
+        if isinstance(target, syntax.Attr) and is_namespace(target.base, scope):
+            return target
+        target = target.base
+    return target
+
+
+def is_ghost(target: syntax.Expr, scope: Scope) -> bool:
+    """Whether a target is a ghost variable of this module, or a part of one."""
+    base = root(target, scope)
+    entity = scope.own.get(base.name.text) if isinstance(base, syntax.Ref) else None
+    return isinstance(entity, StateEntity) and entity.ghost
+
+
+def only_ghosts(statements: Iterable[syntax.Statement], scope: Scope) -> bool:
+    """Whether nothing but ghost variables is assigned; then the condition around it may read ghosts too."""
+    return all(is_ghost(target, scope) for target in targets(statements))
+
+
+def targets(statements: Iterable[syntax.Statement]) -> Iterator[syntax.Expr]:
+    """The left sides of all assignments, those in blocks too."""
+    for statement in statements:
+        match statement:
+            case syntax.Assign(target=target):
+                yield target
+            case syntax.If(branches=branches, otherwise=otherwise):
+                for _, block in branches:
+                    yield from targets(block)
+                yield from targets(otherwise)
+            case syntax.For(body=body):
+                yield from targets(body)
+            case _:
+                pass

@@ -1,0 +1,151 @@
+"""Invariants, lemmas, transitions, reachables, temporal properties, ``terminal``, ``show`` and ``accept bounds``.
+
+Invariants, lemmas and transitions of every unit are properties of the system, under qualified names; those of an array hold for every
+index. Reachables, temporal properties, ``terminal``, ``show`` and accepted bounds are taken from the top module alone: they speak of the
+system that a module makes when it is the top one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from assay.grammar import kernel, syntax
+from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
+from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.elaborate.expressions.dispatch import elaborate_condition, elaborate_expression
+from assay.grammar.elaborate.modules.module_instance import Unit
+from assay.grammar.elaborate.modules.parameter_domains import whole_domain
+from assay.grammar.elaborate.scopes.context import Fresh
+from assay.grammar.elaborate.scopes.labels import place_label
+from assay.grammar.elaborate.scopes.rewrite import rewritten
+from assay.grammar.kernel.types import BOOL
+
+_KINDS: dict[syntax.PropertyKind, kernel.PropertyKind] = {
+    "invariant": "invariant",
+    "lemma": "lemma",
+    "transition": "transition",
+    "reachable": "reachable",
+    "property": "temporal",
+}
+_OF_EVERY_UNIT = ("invariant", "lemma", "transition")
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """Makes the kernel's properties of a unit's declarations."""
+
+    diagnostics: Diagnostics
+
+    def of_unit(self, unit: Unit) -> Iterator[kernel.Property]:
+        """The properties that a unit contributes; the others are elaborated too, so that their mistakes are found."""
+        self._check_names(unit)
+        for declaration in unit.declared(syntax.Property):
+            if declaration.kind == "terminal" or declaration.name is None:
+                continue
+            made = self._property(declaration, declaration.name, unit)
+            if unit.is_top or declaration.kind in _OF_EVERY_UNIT:
+                yield made
+
+    def terminal(self, unit: Unit) -> Iterator[kernel.Conjunct]:
+        """The states in which the system may stop: one condition for each ``terminal``, any of which suffices."""
+        for declaration in unit.declared(syntax.Property):
+            if declaration.kind == "terminal":
+                parts = [each.condition for each in self._conjuncts(declaration, unit)]
+                whole = parts[0] if len(parts) == 1 else kernel.Logic(BOOL, "and", tuple(parts), span=declaration.span)
+                label = declaration.name.text if declaration.name else place_label(declaration.span)
+                yield kernel.Conjunct(label, whole, span=declaration.span)
+
+    def _check_names(self, unit: Unit) -> None:
+        first: dict[str, syntax.Name] = {}
+        for name in _names(unit):
+            if name.text in first:
+                note = Note("first used here", first[name.text].span)
+                self.diagnostics.error(
+                    "E501", name.span, f"there is already a property or scenario `{name.text}`", note
+                )
+            first.setdefault(name.text, name)
+
+    def _property(self, declaration: syntax.Property, name: syntax.Name, unit: Unit) -> kernel.Property:
+        kind = _KINDS[declaration.kind]
+        conjuncts = tuple(self._conjuncts(declaration, unit))
+        return kernel.Property(unit.prefix + name.text, kind, conjuncts, declaration.doc, span=declaration.span)
+
+    def _conjuncts(self, declaration: syntax.Property, unit: Unit) -> Iterator[kernel.Conjunct]:
+        """The labelled lines; each sees what those before it made certain, as with ``and``."""
+        kind, fresh = declaration.kind, Fresh()
+        scope = unit.scope.allowing(old=kind == "transition", temporal=kind == "property")
+        if unit.index is not None:
+            fresh(unit.index.name)
+        taken: dict[str, Span] = {}
+        for conjunct in declaration.conjuncts:
+            found = elaborate_condition(conjunct.condition, scope, self.diagnostics, fresh)
+            scope = found.when_true
+            label = self._label(conjunct, taken)
+            yield kernel.Conjunct(label, _for_every_index(found.expr, unit, fresh), span=conjunct.span)
+
+    def _label(self, conjunct: syntax.Conjunct, taken: dict[str, Span]) -> str:
+        if conjunct.label is None:
+            label = place_label(conjunct.span)
+            label = label if label not in taken else f"{label}:{conjunct.span.column}"
+        else:
+            label = conjunct.label.text
+            if label in taken:
+                note = Note("first given here", taken[label])
+                self.diagnostics.error(
+                    "E403", conjunct.label.span, f"there is already a line labelled `{label}` in this property", note
+                )
+        taken[label] = conjunct.span
+        return label
+
+
+def _names(unit: Unit) -> Iterator[syntax.Name]:
+    for declaration in unit.module.tree.declarations:
+        match declaration:
+            case syntax.Property(name=name) if name is not None:
+                yield name
+            case syntax.Scenario(name=name):
+                yield name
+            case _:
+                pass
+
+
+def _for_every_index(condition: kernel.Expr, unit: Unit, fresh: Fresh) -> kernel.Expr:
+    """The condition for every index of an array. Each line binds an index of its own."""
+    if unit.index is None or not isinstance(unit.index.expr, kernel.Local):
+        return condition
+    shared, own = unit.index.expr, replace(unit.index.expr, name=fresh(unit.index.name))
+    body = rewritten(condition, lambda node: replace(own, span=node.span) if node == shared else node)
+    domain = whole_domain(unit.index.type, condition.span).domain
+    return kernel.Quantified(BOOL, "forall", own, domain, body, span=condition.span)
+
+
+def elaborate_shows(unit: Unit, diagnostics: Diagnostics) -> tuple[kernel.Expr, ...]:
+    """The expressions that are printed with each step of a trace."""
+    fresh = Fresh()
+    shown = (expr for declaration in unit.declared(syntax.Show) for expr in declaration.expressions)
+    return tuple(elaborate_expression(expr, unit.scope, diagnostics, fresh) for expr in shown)
+
+
+def accepted_bounds(
+    lists: Iterable[syntax.AcceptBounds], bounds: Iterable[str], variables: Iterable[str], diagnostics: Diagnostics
+) -> frozenset[str]:
+    """The labels of accepted bounds; the name of a variable, with or without `capacity of`, stands for its capacity."""
+    labels, capacities = set(bounds), set(variables)
+    found: set[str] = set()
+    for path in (path for accepted in lists for path in accepted.labels):
+        name = str(path)
+        if name in labels:
+            found.add(name)
+        elif name.removeprefix("capacity of ") in capacities:
+            found.add(f"capacity of {name.removeprefix('capacity of ')}")
+        else:
+            guess = did_you_mean(name, labels | capacities)
+            known = (
+                f"the bounds are {', '.join(sorted(labels | capacities))}"
+                if labels | capacities
+                else "there are no bounds"
+            )
+            advice = f"did you mean `{guess}`?" if guess else known
+            diagnostics.error("E502", path.span, f"there is no bound labelled `{name}`", advice)
+    return frozenset(found)

@@ -1,0 +1,154 @@
+"""Bodies of actions: guards, lets and picks in order, each seeing what those before it made certain; then updates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from assay.grammar import kernel, syntax
+from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
+from assay.grammar.elaborate.declarations.changed_variables import is_ghost, only_ghosts
+from assay.grammar.elaborate.expressions.dispatch import (
+    as_place,
+    elaborate,
+    elaborate_condition,
+    elaborate_domain,
+    elaborate_expression,
+)
+from assay.grammar.elaborate.expressions.locals import declare
+from assay.grammar.elaborate.scopes.context import Context, Fresh
+from assay.grammar.elaborate.scopes.labels import Labels
+from assay.grammar.elaborate.scopes.rewrite import with_fresh_binders
+from assay.grammar.elaborate.scopes.scope import Scope
+from assay.grammar.kernel.types import Type
+
+
+@dataclass(slots=True)
+class Body:
+    """A body in the making: ``head`` are guards, lets and picks, ``updates`` what follows them; ``scope`` is what the next line sees."""
+
+    scope: Scope
+    diagnostics: Diagnostics
+    fresh: Fresh
+    labels: Labels
+    head: list[kernel.Statement] = field(default_factory=list)
+    updates: list[kernel.Statement] = field(default_factory=list)
+
+    def nested(self, scope: Scope) -> Body:
+        """A block inside this body."""
+        return Body(scope, self.diagnostics, self.fresh, self.labels)
+
+    def bind(self, name: syntax.Name, type_: Type) -> kernel.Local:
+        """A new local, visible from here on."""
+        local, self.scope = declare(name, type_, Context(self.scope, self.diagnostics, self.fresh, elaborate))
+        return local
+
+
+def elaborate_body(statements: Iterable[syntax.Statement], body: Body) -> None:
+    """Add the lines of an action's body."""
+    first_update: syntax.Statement | None = None
+    for statement in statements:
+        match statement:
+            case syntax.Guard() | syntax.Pick():
+                _not_after(first_update, statement, body)
+                _guard(statement, body) if isinstance(statement, syntax.Guard) else _pick(statement, body)
+            case syntax.Let():
+                body.head.append(_let(statement, body)) if first_update is None else _update(statement, body)
+            case _:
+                first_update = first_update or statement
+                _update(statement, body)
+
+
+def _not_after(update: syntax.Statement | None, statement: syntax.Statement, body: Body) -> None:
+    if update is not None:
+        note = Note("the first update is here", update.span)
+        what = "`when`, `bound` and `pick` stand before the updates: everything reads the state before the step"
+        body.diagnostics.error("E405", statement.span, what, note)
+
+
+def _guard(guard: syntax.Guard, body: Body) -> None:
+    scope = body.scope.allowing(ghost=False, size=guard.kind == "bound")
+    found = elaborate_condition(guard.condition, scope, body.diagnostics, body.fresh)
+    label = body.labels.given(guard.label) if guard.label else body.labels.placed(guard.span)
+    body.head.append(kernel.Guard(guard.kind, label, found.expr, span=guard.span))
+    body.scope = replace(found.when_true, permissions=body.scope.permissions)
+
+
+def _pick(pick: syntax.Pick, body: Body) -> None:
+    scope = body.scope.allowing(ghost=False)
+    domain, item = _domain(pick.binder.domain, scope, body)
+    for name in pick.binder.names:
+        body.head.append(kernel.Pick(body.bind(name, item), domain, span=pick.span))
+        domain = with_fresh_binders(domain, body.fresh)
+
+
+def _domain(expr: syntax.Expr, scope: Scope, body: Body) -> tuple[kernel.Expr, Type]:
+    return elaborate_domain(expr, scope, body.diagnostics, body.fresh)
+
+
+def _let(let: syntax.Let, body: Body) -> kernel.Statement:
+    value = elaborate_expression(let.value, body.scope.allowing(ghost=False), body.diagnostics, body.fresh)
+    return kernel.Let(body.bind(let.name, value.type), value, span=let.span)
+
+
+def _update(statement: syntax.Statement, body: Body) -> None:
+    match statement:
+        case syntax.Assign():
+            _assign(statement, body)
+        case syntax.If():
+            _if(statement, body)
+        case syntax.For():
+            _for(statement, body)
+        case syntax.Let():
+            body.updates.append(_let(statement, body))
+        case syntax.Guard() | syntax.Pick():
+            what = "`when`, `bound` and `pick` stand at the top of an action's body, not inside `if` or `for`"
+            body.diagnostics.error("E405", statement.span, what)
+        case _:
+            raise AssertionError(f"{statement.span}: a statement that no action has")
+
+
+def _assign(assign: syntax.Assign, body: Body) -> None:
+    scope = body.scope.allowing(ghost=is_ghost(assign.target, body.scope))
+    place = as_place(assign.target, scope, body.diagnostics, body.fresh)
+    expected = None if place is None else place.type
+    value = elaborate_expression(assign.value, scope, body.diagnostics, body.fresh, expected)
+    if place is not None:
+        label = body.labels.placed(assign.span)
+        body.updates.append(
+            kernel.Assign(label, place.entity.variable, place.path, value, place.type, span=assign.span)
+        )
+
+
+def _if(statement: syntax.If, body: Body) -> None:
+    otherwise = statement.otherwise
+    for condition, block in reversed(statement.branches[1:]):
+        otherwise = (syntax.If(((condition, block),), otherwise, span=condition.span),)
+    condition, block = statement.branches[0]
+    scope = body.scope.allowing(ghost=only_ghosts((*block, *otherwise), body.scope))
+    found = elaborate_condition(condition, scope, body.diagnostics, body.fresh)
+    permissions = body.scope.permissions
+    then = _block(block, body, replace(found.when_true, permissions=permissions))
+    rest = _block(otherwise, body, replace(found.when_false, permissions=permissions))
+    body.updates.append(kernel.If(found.expr, then, rest, span=statement.span))
+
+
+def _for(statement: syntax.For, body: Body) -> None:
+    scope = body.scope.allowing(ghost=only_ghosts(statement.body, body.scope))
+    inner = body.nested(body.scope)
+    domain, item = _domain(statement.binder.domain, scope, body)
+    loops = []
+    for name in statement.binder.names:
+        loops.append((inner.bind(name, item), domain))
+        domain = with_fresh_binders(domain, body.fresh)
+    block = _block(statement.body, body, inner.scope)
+    for binder, over in reversed(loops):
+        block = (kernel.For(binder, over, block, span=statement.span),)
+    body.updates.extend(block)
+
+
+def _block(statements: Iterable[syntax.Statement], body: Body, scope: Scope) -> tuple[kernel.Statement, ...]:
+    inner = body.nested(scope)
+    for statement in statements:
+        _update(statement, inner)
+    return tuple(inner.updates)

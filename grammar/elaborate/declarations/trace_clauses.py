@@ -1,0 +1,374 @@
+"""Trace clauses: what the events of a log mean for the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from string import Formatter
+from typing import Literal, TypeVar
+
+from assay.grammar import kernel, syntax
+from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
+from assay.grammar.elaborate.declarations.bare_action_names import action_named
+from assay.grammar.elaborate.declarations.scenarios import Steps
+from assay.grammar.elaborate.expressions.dispatch import (
+    action_reference,
+    elaborate,
+    elaborate_condition,
+    elaborate_expression,
+)
+from assay.grammar.elaborate.expressions.locals import declare
+from assay.grammar.elaborate.modules.declare import report_repeated
+from assay.grammar.elaborate.modules.module_instance import Unit
+from assay.grammar.elaborate.modules.module_instances import Units
+from assay.grammar.elaborate.modules.type_declarations import elaborate_type
+from assay.grammar.elaborate.scopes.context import Context, Fresh, failed
+from assay.grammar.elaborate.scopes.labels import place_label
+from assay.grammar.elaborate.scopes.scope import ModuleEntity, Scope, SortEntity
+from assay.grammar.elaborate.types.constant_folding import constant
+from assay.grammar.kernel.types import INT, AtomType, Type
+
+LineT = TypeVar("LineT", bound=syntax.TraceLine)
+Placed = tuple[Unit, syntax.TraceLine]
+"""A line of a trace clause, with the module whose names it uses."""
+
+SLICE = "slice"
+"""The field that is the element of a slice."""
+
+REPEATED = {syntax.On, syntax.Ignore, syntax.Together, syntax.Report, syntax.Measure, syntax.Noted}
+SEVERITIES: tuple[Literal["risk", "known"], ...] = ("risk", "known")
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """Makes the kernel's trace plans of the top module's trace clauses."""
+
+    unit: Unit
+    units: Units
+    steps: Steps
+    diagnostics: Diagnostics
+
+    def elaborate(self) -> Iterator[kernel.TracePlan]:
+        """All plans."""
+        traces = list(self.unit.declared(syntax.Trace))
+        report_repeated((trace.name for trace in traces), "trace clause", self.diagnostics)
+        for trace in traces:
+            placed = self._lines(self.unit, trace, ())
+            yield ClausePlan(self.unit, tuple(placed), self.steps, self.diagnostics).plan(trace)
+
+    def _lines(self, unit: Unit, trace: syntax.Trace, above: tuple[syntax.Trace, ...]) -> list[Placed]:
+        """The lines of a clause after those of the clause that it extends, without those that it replaces."""
+        own: list[Placed] = [(unit, line) for line in trace.lines]
+        if trace.base is None:
+            return own
+        found = self._base(unit, trace.base)
+        if found is None or found[1] in (*above, trace):
+            known = "it does not exist" if found is None else "it extends itself"
+            self.diagnostics.error(
+                "E514", trace.base.span, f"the trace clause `{trace.base}` cannot be extended: {known}"
+            )
+            return own
+        inherited = self._lines(*found, (*above, trace))
+        return [*_without(inherited, trace.lines), *own]
+
+    def _base(self, unit: Unit, path: syntax.Path) -> tuple[Unit, syntax.Trace] | None:
+        """The clause of that name, and its module."""
+        home: Unit | None = unit
+        for part in path.parts[:-1]:
+            entity = unit.scope.find(part.text)
+            inside = entity[0].scope.own if len(entity) == 1 and isinstance(entity[0], ModuleEntity) else None
+            home = next((other for other in self.units.canonical() if other.own is inside), None)
+        found = [] if home is None else [t for t in home.declared(syntax.Trace) if t.name.text == path.parts[-1].text]
+        return (home, found[0]) if home is not None and found else None
+
+
+def _without(inherited: list[Placed], own: tuple[syntax.TraceLine, ...]) -> Iterator[Placed]:
+    """The inherited lines that the own ones do not replace: an event is spoken of anew, any other line is given once."""
+    spoken = {event.text for line in own if isinstance(line, syntax.On) for event in line.events}
+    spoken |= {event.text for line in own if isinstance(line, syntax.Ignore) for event in line.events}
+    measured = {line.name.text for line in own if isinstance(line, syntax.Measure)}
+    once = {type(line) for line in own} - REPEATED
+    for unit, line in inherited:
+        match line:
+            case syntax.On(events):
+                still = tuple(event for event in events if event.text not in spoken)
+                if still:
+                    yield unit, replace(line, events=still)
+            case syntax.Ignore(events, reason):
+                left = tuple(event for event in events if event.text not in spoken)
+                if left:
+                    yield unit, syntax.Ignore(left, reason, span=line.span)
+            case syntax.Measure(name):
+                if name.text not in measured:
+                    yield unit, line
+            case _:
+                if type(line) not in once:
+                    yield unit, line
+
+
+@dataclass(frozen=True, slots=True)
+class ClausePlan:
+    """One clause: its lines, each with its module."""
+
+    unit: Unit
+    lines: tuple[Placed, ...]
+    steps: Steps
+    diagnostics: Diagnostics
+    slicing: kernel.Slicing | None = None
+
+    def plan(self, trace: syntax.Trace) -> kernel.TracePlan:
+        """The kernel's plan."""
+        reported = tuple(self._reported())
+        steps = replace(self.steps, reported=frozenset(each.action for each in reported))
+        return replace(self, steps=steps, slicing=self._slicing())._plan(trace, reported)
+
+    def _plan(self, trace: syntax.Trace, reported: tuple[kernel.Reported, ...]) -> kernel.TracePlan:
+        rules = tuple(self._rules())
+        for rule in rules:
+            if rule.at is not None and self.slicing is None:
+                self.diagnostics.error(
+                    "E515", rule.at.span, "`at` numbers steps of a slice, and this clause has no `slice`"
+                )
+        hidden, limit = self._hidden()
+        return kernel.TracePlan(
+            trace.name.text,
+            self._catalogue(trace),
+            rules,
+            tuple(self._ignored()),
+            hidden,
+            limit,
+            self._ordering(),
+            self.slicing,
+            self._numbered(),
+            tuple(frozenset(e.text for e in line.events) for _, line in self._of(syntax.Together)),
+            reported,
+            self._ends(),
+            tuple(self._measures()),
+            tuple(self._noted()),
+            span=trace.span,
+        )
+
+    def _of(self, kind: type[LineT]) -> list[tuple[Unit, LineT]]:
+        return [(unit, line) for unit, line in self.lines if isinstance(line, kind)]
+
+    def _once(self, kind: type[LineT], name: str) -> tuple[Unit, LineT] | None:
+        """The line of a kind that stands once."""
+        found = self._of(kind)
+        for _, again in found[1:]:
+            first = Note("first given here", found[0][1].span)
+            self.diagnostics.error("E507", again.span, f"`{name}` is given twice", first)
+        return found[0] if found else None
+
+    def _catalogue(self, trace: syntax.Trace) -> str:
+        source = self._once(syntax.From, "from")
+        if source is None:
+            self.diagnostics.error(
+                "E506", trace.name.span, "this trace clause does not say where events come from", "add `from kafka`"
+            )
+            return ""
+        return str(source[1].catalogue)
+
+    def _slicing(self) -> kernel.Slicing | None:
+        found = self._once(syntax.Slice, "slice")
+        if found is None:
+            return None
+        unit, line = found
+        entities = unit.scope.find(line.set.text)
+        if len(entities) != 1 or not isinstance(entities[0], SortEntity):
+            self.diagnostics.error(
+                "E515", line.set.span, f"`{line.set.text}` is no set parameter: slices are its elements"
+            )
+            return None
+        fields = tuple(field.text for field in line.fields)
+        named = line.since.text if line.since else None
+        event, field = (None, named) if line.renewed else (named, None)
+        return kernel.Slicing(entities[0].sort, fields, event, field, span=line.span)
+
+    def _reported(self) -> Iterator[kernel.Reported]:
+        for unit, line in self._of(syntax.Report):
+            entity = action_named(line.action, unit.scope, self.diagnostics)
+            severity = self._severity(line.severity)
+            if entity is not None and severity is not None:
+                yield kernel.Reported(entity.name, severity, line.text, line.since, line.before, span=line.span)
+
+    def _severity(self, name: syntax.Name) -> Literal["risk", "known"] | None:
+        severity = next((each for each in SEVERITIES if each == name.text), None)
+        if severity is None:
+            known = " or ".join(f"`{each}`" for each in SEVERITIES)
+            self.diagnostics.error("E516", name.span, f"what is reported is a {known}")
+        return severity
+
+    def _ends(self) -> tuple[str, ...]:
+        found = self._once(syntax.Ends, "ends")
+        if found is None:
+            return ()
+        unit, line = found
+        for path in line.actions:
+            entity = action_named(path, unit.scope, self.diagnostics)
+            if entity is not None and len(entity.parameters) != 1:
+                self.diagnostics.error(
+                    "E516", path.span, f"`{path}` cannot end a process run: its one parameter would be the run"
+                )
+        return self._listed(unit, line.actions)
+
+    def _measures(self) -> Iterator[kernel.Measure]:
+        lines = self._of(syntax.Measure)
+        report_repeated((line.name for _, line in lines), "measure", self.diagnostics)
+        for unit, line in lines:
+            fresh = Fresh()
+            scope, fields = self._fields(unit.scope, line.fields, fresh)
+            condition = elaborate_condition(line.condition, scope, self.diagnostics, fresh).expr
+            if fields:
+                self._of_slices(line, fields)
+            yield kernel.Measure(line.name.text, line.text, fields, condition, span=line.span)
+
+    def _noted(self) -> Iterator[kernel.Noted]:
+        for unit, line in self._of(syntax.Noted):
+            fresh = Fresh()
+            scope, fields = self._fields(unit.scope, line.fields, fresh)
+            condition = elaborate_condition(line.condition, scope, self.diagnostics, fresh).expr
+            severity = self._severity(line.severity)
+            self._of_slices(line, fields)
+            self._check_text(line)
+            if severity is not None:
+                yield kernel.Noted(line.event.text, fields, severity, line.text, condition, span=line.span)
+
+    def _of_slices(self, line: syntax.Measure | syntax.Noted, fields: tuple[kernel.EventField, ...]) -> None:
+        """What has fields is said of a slice: its lines state them."""
+        if all(field.field != SLICE for field in fields) or not self._of(syntax.Slice):
+            self.diagnostics.error("E516", line.span, "fields are what lines of a slice state: one of them is `slice`")
+
+    def _check_text(self, line: syntax.Noted) -> None:
+        """A text names fields in braces."""
+        try:
+            named = {name for _, name, _, _ in Formatter().parse(line.text) if name is not None}
+        except ValueError:
+            named = {""}
+        unknown = sorted(named - {field.name.text for field in line.fields})
+        if unknown:
+            listed = ", ".join(f"`{{{name}}}`" for name in unknown)
+            self.diagnostics.error("E516", line.span, f"the text names what is no field of the note: {listed}")
+
+    def _rules(self) -> Iterator[kernel.TraceRule]:
+        taken: set[str] = set()
+        for unit, line in self._of(syntax.On):
+            label = place_label(line.span)
+            label = label if label not in taken else f"{label}:{line.span.column}"
+            taken.add(label)
+            rule = self._rule(unit, line, label)
+            yield from (replace(rule, event=event.text) for event in line.events)
+
+    def _rule(self, unit: Unit, line: syntax.On, label: str) -> kernel.TraceRule:
+        fresh = Fresh()
+        scope, fields = self._fields(unit.scope, line.fields, fresh)
+        at = None
+        if line.at is not None:
+            at = elaborate_expression(line.at, scope.allowing(state=False), self.diagnostics, fresh, INT)
+        condition: kernel.Expr | None = None
+        if line.condition is not None:
+            found = elaborate_condition(line.condition, scope.allowing(state=False), self.diagnostics, fresh)
+            condition, scope = found.expr, found.when_true.allowing(state=True)
+        resumes = line.events[0].text == kernel.GAP
+        steps = tuple(tuple(self._calls(each, scope, fresh, resumes=resumes)) for each in line.steps)
+        then = (
+            None
+            if line.then is None
+            else elaborate_condition(line.then, scope.allowing(old=True), self.diagnostics, fresh).expr
+        )
+        observe = (
+            None if line.observe is None else elaborate_condition(line.observe, scope, self.diagnostics, fresh).expr
+        )
+        return kernel.TraceRule(label, line.events[0].text, fields, condition, steps, then, observe, at, span=line.span)
+
+    def _fields(
+        self, scope: Scope, given: tuple[syntax.Field, ...], fresh: Fresh
+    ) -> tuple[Scope, tuple[kernel.EventField, ...]]:
+        fields = []
+        for field in given:
+            type_ = elaborate_type(field.type, scope, self.diagnostics)
+            context = Context(scope, self.diagnostics, fresh, elaborate)
+            local, scope = declare(
+                field.name, type_, context, "a field is called as in the log: give the other another name"
+            )
+            fields.append(kernel.EventField(self._source(field.name, type_), local, span=field.span))
+        return scope, tuple(fields)
+
+    def _source(self, name: syntax.Name, type_: Type) -> str:
+        """The field of an event that a name stands for: where one field alone names the slice, it is the slice."""
+        if self.slicing is None or name.text not in self.slicing.fields or type_ != AtomType(self.slicing.sort):
+            return name.text
+        if len(self.slicing.fields) > 1:
+            self.diagnostics.error(
+                "E515",
+                name.span,
+                f"`{name.text}` does not name a slice alone",
+                f"the slice that an event belongs to is its field `{SLICE}`",
+            )
+        return SLICE
+
+    def _calls(
+        self, alternatives: tuple[syntax.Expr, ...], scope: Scope, fresh: Fresh, *, resumes: bool
+    ) -> Iterator[kernel.ActionCall]:
+        for action in alternatives:
+            found = action_reference(action, scope.allowing(state=False), self.diagnostics, fresh)
+            if found is not None:
+                if not resumes:
+                    self.steps.check_observed(found.entity, action.span)
+                yield self.steps.call(found, action.span)
+
+    def _ignored(self) -> Iterator[kernel.IgnoredEvent]:
+        """The ignored events; one that a rule without condition takes can never be ignored."""
+        rules = {event.text: line for _, line in self._of(syntax.On) if line.condition is None for event in line.events}
+        first: dict[str, syntax.Name] = {}
+        for _, line in self._of(syntax.Ignore):
+            for event in line.events:
+                if event.text in rules:
+                    note = Note("this line takes every such event", rules[event.text].span)
+                    self.diagnostics.error("E508", event.span, f"`{event.text}` is ignored and used", note)
+                if event.text in first:
+                    note = Note("first ignored here", first[event.text].span)
+                    self.diagnostics.error("E508", event.span, f"`{event.text}` is ignored twice", note)
+                first.setdefault(event.text, event)
+                yield kernel.IgnoredEvent(event.text, line.reason, span=event.span)
+
+    def _hidden(self) -> tuple[tuple[str, ...], int]:
+        """The hidden actions, and how many of them may happen between two observed ones."""
+        found = self._once(syntax.Hidden, "hidden")
+        if found is None:
+            return (), 0
+        unit, line = found
+        return self._listed(unit, line.actions), self._limit(unit, line.limit)
+
+    def _numbered(self) -> tuple[str, ...]:
+        found = self._once(syntax.Numbered, "numbered")
+        return () if found is None else self._listed(found[0], found[1].actions)
+
+    def _listed(self, unit: Unit, actions: tuple[syntax.Path, ...]) -> tuple[str, ...]:
+        """The names of listed actions, each listed once."""
+        names: list[str] = []
+        for path in actions:
+            entity = action_named(path, unit.scope, self.diagnostics)
+            if entity is None:
+                continue
+            self.steps.check_observed(entity, path.span)
+            if entity.name in names:
+                self.diagnostics.error("E507", path.span, f"`{path}` is listed twice")
+            names.append(entity.name)
+        return tuple(names)
+
+    def _limit(self, unit: Unit, expr: syntax.Expr) -> int:
+        found = elaborate_expression(expr, unit.scope.allowing(state=False), self.diagnostics, Fresh(), INT)
+        value = constant(found)
+        if isinstance(value, int) and value >= 0:
+            return value
+        if not failed(found):
+            what = "the limit of hidden steps is a constant that is not negative"
+            self.diagnostics.error("E509", expr.span, what)
+        return 0
+
+    def _ordering(self) -> kernel.Ordering:
+        found = self._once(syntax.Order, "order:")
+        if found is None:
+            return kernel.Ordering()
+        order = found[1]
+        return kernel.Ordering(order.unit, order.commit_before_line, order.skew or 0, span=order.span)

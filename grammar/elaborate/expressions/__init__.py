@@ -1,0 +1,1 @@
+"""Expressions of the syntax tree to typed expressions of the kernel."""

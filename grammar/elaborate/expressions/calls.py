@@ -1,0 +1,197 @@
+"""Calls: of functions, whose bodies are expanded, and of records and variants, which are constructed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.grammar import kernel, syntax
+from assay.grammar.diagnostics.diagnostic import Note
+from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.elaborate.expressions.locals import check_new
+from assay.grammar.elaborate.expressions.name_resolution import choose_variant, describe, span_of
+from assay.grammar.elaborate.expressions.type_expressions import type_in
+from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.scope import Entity, FunctionEntity, Scope, TypeEntity, ValueEntity, VariantEntity
+from assay.grammar.elaborate.scopes.type_relations import erased
+from assay.grammar.elaborate.types.coercion import convert, fits
+from assay.grammar.kernel.types import FieldType, RecordType, Type
+
+
+def is_callable(entity: Entity) -> bool:
+    """Whether a name denotes something that is written with arguments and has a value."""
+    return isinstance(entity, FunctionEntity | VariantEntity) or (
+        isinstance(entity, TypeEntity) and entity.record is not None
+    )
+
+
+def call_entity(entity: Entity, expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
+    """Elaborate a call of what a name denotes."""
+    match entity:
+        case FunctionEntity():
+            return _call_function(entity, expr, cx, hint)
+        case VariantEntity():
+            return _make_variant(entity, expr, cx, hint)
+        case TypeEntity(RecordType() as record):
+            return _make_record(record, expr, cx)
+        case _:
+            message = f"{describe(entity)} cannot be called"
+            return cx.error("E103", expr.function.span, message, Note("it is declared here", span_of(entity)))
+
+
+def _make_record(record: RecordType, expr: syntax.Call, cx: Context) -> kernel.Expr:
+    items = payload(record.name, record.fields, expr, cx)
+    return erroneous(expr.span) if items is None else kernel.MakeRecord(record, items, span=expr.span)
+
+
+def _make_variant(entity: VariantEntity, expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
+    choice = choose_variant(entity, expr, cx, hint)
+    if choice is None:
+        return erroneous(expr.span)
+    enum, variant = choice
+    items = payload(variant.name, variant.fields, expr, cx)
+    return erroneous(expr.span) if items is None else kernel.MakeVariant(enum, variant.name, items, span=expr.span)
+
+
+def payload(name: str, fields: tuple[FieldType, ...], expr: syntax.Call, cx: Context) -> tuple[kernel.Expr, ...] | None:
+    """The values of the fields in order, each within its field's range; None after an error."""
+    given = arranged(name, [field.name for field in fields], expr, cx)
+    if given is None:
+        return None
+    inner = cx.timeless()
+    items = tuple(
+        convert(inner.attempt(value, field.type), field.type, cx.diagnostics, put=True)
+        for value, field in zip(given, fields, strict=True)
+    )
+    return None if failed(*items) else items
+
+
+def arranged(name: str, parameters: Sequence[str], expr: syntax.Call, cx: Context) -> list[syntax.Expr] | None:
+    """The arguments in the order of the parameters, positional ones first; reports what is missing or too much (E205)."""
+    found: dict[str, syntax.Expr] = {}
+    fine = True
+    for position, argument in enumerate(expr.arguments):
+        parameter = _parameter(name, parameters, argument, position, cx)
+        if parameter is None:
+            fine = False
+        elif parameter in found:
+            cx.error("E205", argument.span, f"`{parameter}` is given twice")
+            fine = False
+        else:
+            found[parameter] = argument.value
+    missing = [parameter for parameter in parameters if parameter not in found]
+    if missing and fine:
+        wanted = f"{name}({', '.join(parameters)})"
+        cx.error("E205", expr.span, f"{wanted} lacks {', '.join(f'`{parameter}`' for parameter in missing)}")
+    return [found[parameter] for parameter in parameters] if fine and not missing else None
+
+
+def _parameter(name: str, parameters: Sequence[str], argument: syntax.Arg, position: int, cx: Context) -> str | None:
+    if argument.name is None:
+        if position < len(parameters):
+            return parameters[position]
+        takes = f"{len(parameters)} argument{'' if len(parameters) == 1 else 's'}"
+        cx.error("E205", argument.value.span, f"{name} takes {takes}")
+        return None
+    if argument.name.text in parameters:
+        return argument.name.text
+    guess = did_you_mean(argument.name.text, parameters)
+    advice = [f"did you mean `{guess}`?"] if guess else []
+    cx.error("E205", argument.name.span, f"{name} has no `{argument.name.text}`", *advice)
+    return None
+
+
+MOST_EXPANSIONS = 4_000
+"""Calls in one declaration, those inside of functions included. Functions that call each other twice double the text each time."""
+
+
+def _call_function(entity: FunctionEntity, expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
+    function = entity.declaration
+    if any(called is function for called in cx.scope.calls):
+        return _recursive(function, expr, cx)
+    arguments = arranged(function.name.text, [parameter.name.text for parameter in function.parameters], expr, cx)
+    if arguments is None:
+        return erroneous(expr.span)
+    cx.fresh.expansions += 1
+    if cx.fresh.expansions > MOST_EXPANSIONS:
+        return _expanded_too_often(function, expr, cx)
+    values = _arguments(entity, arguments, cx)
+    if failed(*values):
+        return erroneous(expr.span)
+    return _expanded(entity, values, expr, cx, hint)
+
+
+def _recursive(function: syntax.Def, expr: syntax.Call, cx: Context) -> kernel.Expr:
+    names = [called.name.text for called in cx.scope.calls]
+    start = next(index for index, called in enumerate(cx.scope.calls) if called is function)
+    cycle = " -> ".join([*names[start:], function.name.text])
+    return cx.error(
+        "E107", expr.span, f"functions may not be recursive: {cycle}", Note("it is declared here", function.span)
+    )
+
+
+def _expanded_too_often(function: syntax.Def, expr: syntax.Call, cx: Context) -> kernel.Expr:
+    """Reported once: every call that is still open comes to this place as well."""
+    if cx.fresh.expansions > MOST_EXPANSIONS + 1:
+        return erroneous(expr.span)
+    message = f"`{function.name.text}` and the functions that it calls stand for too much text to be written out"
+    return cx.error("E115", expr.span, message, "bind a value that is used several times with `let`")
+
+
+def _arguments(entity: FunctionEntity, arguments: list[syntax.Expr], cx: Context) -> list[kernel.Expr]:
+    inner = cx.timeless()
+    home = cx.within(entity.home)
+    types = [type_in(parameter.type, home) for parameter in entity.declaration.parameters]
+    hints = [erased(type_) for type_ in types]
+    return [
+        convert(inner.attempt(value, wanted), wanted, cx.diagnostics)
+        for value, wanted in zip(arguments, hints, strict=True)
+    ]
+
+
+def function_scope(entity: FunctionEntity, cx: Context) -> Scope:
+    """The scope of a function's body without its parameters: its module's, with what the place of the call allows."""
+    allowed = replace(cx.scope.permissions, name_symmetric=entity.home.permissions.name_symmetric)
+    return replace(entity.home, permissions=allowed, calls=(*cx.scope.calls, entity.declaration))
+
+
+def _expanded(
+    entity: FunctionEntity, values: list[kernel.Expr], expr: syntax.Call, cx: Context, hint: Type | None
+) -> kernel.Expr:
+    """One ``LetIn`` for each argument around the body."""
+    home = replace(cx.within(function_scope(entity, cx)), site=cx.site or expr.span)
+    scope, bound = home.scope, []
+    for parameter, value in zip(entity.declaration.parameters, values, strict=True):
+        check_new(parameter.name, home.within(scope))
+        declared = type_in(parameter.type, home)
+        local = kernel.Local(
+            declared if fits(value.type, declared) else value.type, cx.fresh(parameter.name.text), span=parameter.span
+        )
+        scope = scope.bind(parameter.name.text, ValueEntity(local, parameter.span))
+        bound.append((local, value))
+    body = _body(entity, home.within(scope), hint)
+    if failed(body):
+        return erroneous(expr.span)
+    for local, value in reversed(bound):
+        body = kernel.LetIn(body.type, local, value, body, span=expr.span)
+    return body
+
+
+def _body(entity: FunctionEntity, cx: Context, hint: Type | None) -> kernel.Expr:
+    function = entity.declaration
+    if function.result is None:
+        return cx.infer(function.body, hint)
+    result = type_in(function.result, cx)
+    return convert(cx.attempt(function.body, result), result, cx.diagnostics)
+
+
+def check_function(entity: FunctionEntity, cx: Context) -> None:
+    """Report the mistakes in a function that is perhaps called nowhere; what its callers may not do is not known here."""
+    allowed = replace(cx.scope.permissions, state=True, ghost=True, size=True, old=True, temporal=True)
+    caller = cx.within(replace(entity.home, permissions=allowed))
+    home = caller.within(function_scope(entity, caller))
+    for parameter in entity.declaration.parameters:
+        check_new(parameter.name, home)
+        local = kernel.Local(type_in(parameter.type, home), cx.fresh(parameter.name.text), span=parameter.span)
+        home = home.within(home.scope.bind(parameter.name.text, ValueEntity(local, parameter.span)))
+    _body(entity, home, None)

@@ -1,0 +1,47 @@
+"""New local names: binders, and the rule that no local name hides another name."""
+
+from __future__ import annotations
+
+from assay.grammar import kernel, syntax
+from assay.grammar.diagnostics.diagnostic import Note
+from assay.grammar.elaborate.expressions.name_resolution import span_of
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.scope import AtomEntity, Entity, Scope, ValueEntity
+from assay.grammar.kernel.types import Type
+
+ADVICE = "choose another name"
+
+
+def hidden_by(name: str, scope: Scope) -> Entity | None:
+    """What a local of that name would hide: a local, or a name that the module itself declares.
+
+    Elements of set parameters do not count, because a configuration may choose any names for them; neither do the names of used modules.
+    """
+    entity = scope.locals.get(name, scope.own.get(name))
+    return None if isinstance(entity, AtomEntity) else entity
+
+
+def check_new(name: syntax.Name, cx: Context, advice: str = ADVICE) -> None:
+    """Report a local name that would hide another one."""
+    entity = hidden_by(name.text, cx.scope)
+    if entity is not None:
+        cx.error(
+            "E104",
+            name.span,
+            f"`{name.text}` is already in use here",
+            Note("it is declared here", span_of(entity)),
+            advice,
+        )
+
+
+def declare(name: syntax.Name, type_: Type, cx: Context, advice: str = ADVICE) -> tuple[kernel.Local, Scope]:
+    """A new local with a unique name, and the scope in which it is visible."""
+    check_new(name, cx, advice)
+    local = kernel.Local(type_, cx.fresh(name.text), span=name.span)
+    return local, cx.scope.bind(name.text, ValueEntity(local, name.span))
+
+
+def define(name: syntax.Name, expr: kernel.Expr, cx: Context) -> Scope:
+    """The scope in which a name stands for an expression, as a pattern variable does."""
+    check_new(name, cx)
+    return cx.scope.bind(name.text, ValueEntity(expr, name.span))

@@ -1,0 +1,116 @@
+"""Conditions: boolean structure with what each part makes certain for what follows it.
+
+A condition that holds may make a match or a presence certain. ``when_true`` is the scope in which its pattern variables are visible and
+its tested optional values have their plain type; it reaches the right side of ``and`` and ``implies`` and the branches of ``if``. A condition
+that does not hold makes certain what reaches the right side of ``or`` and the ``else`` part: ``x == none or x.f``. Nothing is certain
+where an ``or`` holds, and a pattern variable never leaves a ``not``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.grammar import kernel, syntax
+from assay.grammar.elaborate.expressions.patterns import match_pattern
+from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.narrowing import known_present, narrowings_only, widened
+from assay.grammar.elaborate.scopes.scope import Scope
+from assay.grammar.elaborate.types.coercion import convert
+from assay.grammar.kernel.types import BOOL, OptionType
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A boolean expression with the scopes of what follows it, where it holds and where it does not."""
+
+    expr: kernel.Expr
+    when_true: Scope
+    when_false: Scope
+
+
+def condition(expr: syntax.Expr, cx: Context) -> Condition:
+    """Elaborate a boolean expression."""
+    match expr:
+        case syntax.Junction("and", parts):
+            return _conjunction(expr, parts, cx)
+        case syntax.Junction("or", parts):
+            return _disjunction(expr, parts, cx)
+        case syntax.Binary("implies", left, right):
+            first = condition(left, cx)
+            second = condition(right, cx.within(first.when_true))
+            return Condition(logic("implies", expr, first.expr, second.expr), cx.scope, cx.scope)
+        case syntax.Unary("not", operand):
+            inner = condition(operand, cx)
+            true, false = (narrowings_only(scope, cx.scope) for scope in (inner.when_false, inner.when_true))
+            return Condition(_negated(inner.expr, expr), true, false)
+        case syntax.Is():
+            return _match(expr, cx)
+        case _:
+            value = convert(cx.infer(expr, BOOL), BOOL, cx.diagnostics)
+            return _comparison_with_none(value, cx.scope)
+
+
+def _conjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context) -> Condition:
+    """Each part sees what those before it make certain."""
+    found, scope = [], cx.scope
+    for part in parts:
+        each = condition(part, cx.within(scope))
+        found.append(each.expr)
+        scope = each.when_true
+    return Condition(logic("and", expr, *found), scope, cx.scope)
+
+
+def _disjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context) -> Condition:
+    """Each part is evaluated only where those before it are false, and sees what that makes certain."""
+    found, scope = [], cx.scope
+    for part in parts:
+        each = condition(part, cx.within(scope))
+        found.append(each.expr)
+        scope = each.when_false
+    return Condition(logic("or", expr, *found), cx.scope, scope)
+
+
+def logic(op: Literal["and", "or", "implies"], place: syntax.Expr, *parts: kernel.Expr) -> kernel.Expr:
+    """The connective; nested ``and``s and ``or``s of one kind become one list of parts."""
+    if failed(*parts):
+        return erroneous(place.span)
+    if op != "implies":
+        parts = tuple(inner for part in parts for inner in _flat(op, part))
+    return kernel.Logic(BOOL, op, parts, span=place.span)
+
+
+def _flat(op: str, part: kernel.Expr) -> tuple[kernel.Expr, ...]:
+    return part.parts if isinstance(part, kernel.Logic) and part.op == op else (part,)
+
+
+def _negated(inner: kernel.Expr, place: syntax.Expr) -> kernel.Expr:
+    return inner if failed(inner) else kernel.Not(BOOL, inner, span=place.span)
+
+
+def _match(expr: syntax.Is, cx: Context) -> Condition:
+    match = match_pattern(expr, cx.timeless())
+    true, false = (restored(scope, cx.scope) for scope in (match.when_true, match.when_false))
+    if expr.negated:
+        return Condition(_negated(match.expr, expr), false, narrowings_only(true, cx.scope))
+    return Condition(match.expr, true, false)
+
+
+def restored(scope: Scope, outer: Scope) -> Scope:
+    """The scope with the permissions of the place around it."""
+    return scope.allowing(temporal=outer.permissions.temporal)
+
+
+def _comparison_with_none(value: kernel.Expr, scope: Scope) -> Condition:
+    """After ``x != none``, and where ``x == none`` is false, x is present."""
+    if not isinstance(value, kernel.Equal) or failed(value.left, value.right):
+        return Condition(value, scope, scope)
+    optional = value.left if _is_none(value.right) else value.right if _is_none(value.left) else None
+    if optional is None:
+        return Condition(value, scope, scope)
+    known = known_present(widened(optional), scope)
+    return Condition(value, known, scope) if value.negated else Condition(value, scope, known)
+
+
+def _is_none(expr: kernel.Expr) -> bool:
+    return isinstance(expr, kernel.Const) and isinstance(expr.type, OptionType) and expr.value is None

@@ -1,0 +1,82 @@
+"""Expressions about other moments: ``old(e)``, temporal operators, and actions as atoms of formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from assay.grammar import kernel, syntax
+from assay.grammar.elaborate.expressions.action_references import refer
+from assay.grammar.elaborate.expressions.logic import condition
+from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.narrowing import at_another_moment, state_dependent
+from assay.grammar.elaborate.scopes.rewrite import uses, with_fresh_binders
+from assay.grammar.elaborate.scopes.scope import ValueEntity
+from assay.grammar.kernel.types import BOOL, Type
+
+
+def elsewhen(cx: Context, elaborate: Callable[[Context], kernel.Expr]) -> kernel.Expr:
+    """Elaborate something that is read in another state.
+
+    Pattern variables keep the value that they have now, so those that are used get a ``LetIn`` around the result; what is known to be
+    present now need not be present then.
+    """
+    scope = at_another_moment(cx.scope)
+    fixed: list[tuple[kernel.Local, kernel.Expr]] = []
+    for name, entity in state_dependent(cx.scope).items():
+        local = kernel.Local(entity.expr.type, cx.fresh(name), span=entity.span)
+        fixed.append((local, entity.expr))
+        scope = scope.bind(name, ValueEntity(local, entity.span))
+    result = elaborate(cx.within(scope))
+    for local, value in reversed(fixed):
+        if uses(result, local.name):
+            result = kernel.LetIn(result.type, local, with_fresh_binders(value, cx.fresh), result, span=result.span)
+    return result
+
+
+def old(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
+    """``old(e)``."""
+    if not cx.scope.permissions.old:
+        message = "`old` is known only in `transition` properties and in the `then` clauses of traces"
+        return cx.forbidden("E111", expr.span, message)
+    if len(expr.arguments) != 1 or expr.arguments[0].name is not None:
+        return cx.error("E205", expr.span, f"old(e) takes one expression, {len(expr.arguments)} given")
+
+    def before(inner: Context) -> kernel.Expr:
+        operand = inner.infer(expr.arguments[0].value, hint)
+        return operand if failed(operand) else kernel.Old(operand.type, operand, span=expr.span)
+
+    return elsewhen(cx.within(cx.scope.allowing(old=False)).timeless(), before)
+
+
+def temporal(
+    op: Literal["always", "eventually", "until", "leads_to"],
+    expr: syntax.Expr,
+    operands: tuple[syntax.Expr, ...],
+    cx: Context,
+) -> kernel.Expr:
+    """A temporal operator."""
+    if not cx.scope.permissions.temporal:
+        message = (
+            f"`{op}` may stand only in a `property`, under logical operators, quantifiers and other temporal operators"
+        )
+        return cx.forbidden("E114", expr.span, message)
+
+    def later(inner: Context) -> kernel.Expr:
+        parts = tuple(condition(operand, inner).expr for operand in operands)
+        return erroneous(expr.span) if failed(*parts) else kernel.Temporal(BOOL, op, parts, span=expr.span)
+
+    return elsewhen(cx, later)
+
+
+def action_atom(op: Literal["enabled", "occurs"], expr: syntax.Call, cx: Context) -> kernel.Expr:
+    """``enabled(a(…))`` or ``occurs(a(…))``."""
+    if not cx.scope.permissions.temporal:
+        message = f"`{op}` may stand only in a `property`, under logical and temporal operators and quantifiers"
+        return cx.forbidden("E114", expr.span, message)
+    if len(expr.arguments) != 1 or expr.arguments[0].name is not None:
+        return cx.error("E205", expr.span, f"{op}(a) takes one action, {len(expr.arguments)} given")
+    action = refer(expr.arguments[0].value, cx.timeless())
+    if action is None:
+        return erroneous(expr.span)
+    return kernel.ActionAtom(BOOL, op, action.entity.name, action.arguments, span=expr.span)

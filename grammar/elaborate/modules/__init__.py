@@ -1,0 +1,1 @@
+"""Module files, instances of modules, and the binding of their parameters."""

@@ -1,0 +1,1 @@
+"""What names denote where an expression is read."""

@@ -1,0 +1,107 @@
+"""What the elaboration of one expression carries along, and the supply of unique local names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from assay.grammar import kernel, syntax
+from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
+from assay.grammar.elaborate.scopes.scope import Scope
+from assay.grammar.elaborate.scopes.type_relations import ERROR, ErrorType, UnknownType, mentions
+from assay.grammar.kernel.types import OptionType, Type
+
+
+class Fresh:
+    """Makes local names that are unique within one action, property, scenario or rule: ``b``, then ``b'2``, ``b'3``.
+
+    ``expansions`` counts the calls of functions that were written out there.
+    """
+
+    def __init__(self) -> None:
+        self._used: dict[str, int] = {}
+        self.expansions = 0
+
+    def __call__(self, name: str) -> str:
+        """A name that was not given before, made from ``name``."""
+        count = self._used.get(name, 0) + 1
+        self._used[name] = count
+        return name if count == 1 else f"{name}'{count}"
+
+
+Dispatch = Callable[[syntax.Expr, "Context", Type | None], kernel.Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where an expression is elaborated.
+
+    ``dispatch`` elaborates any expression. ``sizes`` collects the places in which a size parameter was read. ``site`` is the place of the
+    outermost function call that is being expanded: what a function may do depends on where it is called.
+    """
+
+    scope: Scope
+    diagnostics: Diagnostics
+    fresh: Fresh
+    dispatch: Dispatch
+    sizes: list[Span] = field(default_factory=list)
+    site: Span | None = None
+
+    def within(self, scope: Scope) -> Context:
+        """The same with another scope."""
+        return replace(self, scope=scope)
+
+    def timeless(self) -> Context:
+        """The same where no temporal operator may stand: anywhere but in the boolean structure of a property."""
+        return self.within(self.scope.allowing(temporal=False)) if self.scope.permissions.temporal else self
+
+    def error(self, code: str, span: Span, message: str, *notes: Note | str) -> kernel.Expr:
+        """Report an error; the answer stands for the expression in which it was found."""
+        self.diagnostics.error(code, span, message, *notes)
+        return erroneous(span)
+
+    def forbidden(self, code: str, span: Span, message: str, *notes: Note | str) -> kernel.Expr:
+        """Report what is not allowed at this place; inside a function, the place is that of its call."""
+        if self.site is None:
+            return self.error(code, span, message, *notes)
+        return self.error(
+            code, self.site, f"{message} (inside the function called here)", Note("it is used here", span), *notes
+        )
+
+    def infer(self, expr: syntax.Expr, hint: Type | None = None) -> kernel.Expr:
+        """Elaborate an expression whose type must be known in itself or by the hint; the hint is not enforced."""
+        return self.settled(self.attempt(expr, hint))
+
+    def settled(self, expr: kernel.Expr) -> kernel.Expr:
+        """The expression, if its type is known entirely; reports E204 otherwise."""
+        if not mentions(expr.type, UnknownType) or mentions(expr.type, ErrorType):
+            return expr
+        what = "`none`" if isinstance(expr.type, OptionType) else "what is empty"
+        return self.error(
+            "E204",
+            expr.span,
+            f"the type of {what} cannot be known here",
+            "write it where a value of one type is wanted",
+        )
+
+    def attempt(self, expr: syntax.Expr, hint: Type | None = None) -> kernel.Expr:
+        """Elaborate an expression of which a ``none`` or ``{}`` may still be open.
+
+        What is nested so deeply that Python's stack ends, perhaps through a chain of functions, is reported as E017.
+        """
+        try:
+            return self.dispatch(expr, self, hint)
+        except RecursionError:
+            return self.error(
+                "E017", expr.span, "this is nested too deeply", "give names to parts of it with `def` or `let`"
+            )
+
+
+def erroneous(span: Span) -> kernel.Expr:
+    """What stands for an expression in which an error was reported."""
+    return kernel.Const(ERROR, None, span=span)
+
+
+def failed(*expressions: kernel.Expr) -> bool:
+    """Whether an error was reported in any of the expressions."""
+    return any(mentions(expression.type, ErrorType) for expression in expressions)

@@ -1,0 +1,1 @@
+"""Types: sizes, values known before anything runs, and fitting one type into another."""

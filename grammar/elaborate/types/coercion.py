@@ -1,0 +1,187 @@
+"""Fitting a typed expression into the type that a place wants: ``T`` becomes ``T?``, open ``none`` and ``{}`` get their type, and
+integers are checked against a range where they are put into a value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from assay.grammar import kernel
+from assay.grammar.diagnostics.diagnostic import Diagnostics
+from assay.grammar.elaborate.scopes.context import erroneous, failed
+from assay.grammar.elaborate.scopes.type_relations import ErrorType, UnknownType, mentions, same, type_text
+from assay.grammar.kernel.types import BagType, IntType, MapType, OptionType, RangeType, SeqType, SetType, Type
+
+
+def convert(expr: kernel.Expr, to: Type, diagnostics: Diagnostics, *, put: bool = False) -> kernel.Expr:
+    """The expression as a value of ``to``; reports E201 if it cannot be one.
+
+    With ``put`` the value is passed on or becomes part of another value, so ranges are enforced by ``Checked``; without it the caller
+    stores the value (and ``conform``s it) or merely computes with it, and the result's integers may be wider than those of ``to``.
+    """
+    if failed(expr) or mentions(to, ErrorType):
+        return expr
+    converted = _converted(expr, to, put)
+    if converted is None:
+        _report(expr, to, diagnostics)
+        return erroneous(expr.span)
+    return converted
+
+
+def convertible(expr: kernel.Expr, to: Type) -> bool:
+    """Whether ``convert`` would succeed."""
+    return failed(expr) or mentions(to, ErrorType) or _converted(expr, to, False) is not None
+
+
+def favouring(expr: kernel.Expr, to: Type | None) -> kernel.Expr:
+    """The expression as a value of a type that a hint suggests, where it can be one; as it is otherwise."""
+    return (None if to is None or failed(expr) or mentions(to, ErrorType) else _converted(expr, to, False)) or expr
+
+
+def _converted(expr: kernel.Expr, to: Type, put: bool) -> kernel.Expr | None:
+    if mentions(expr.type, UnknownType):
+        return _settled(expr, to)
+    if same(expr.type, to):
+        return _in_range(expr, to) if put else _literal_in_range(expr, to)
+    if isinstance(expr, kernel.Tabulate | kernel.IfThenElse) and _total_for_partial(expr.type, to):
+        return _as_partial(expr, to)
+    if not isinstance(to, OptionType):
+        return None
+    if isinstance(expr, kernel.Unwrap) and same(expr.operand.type, to):
+        return _converted(expr.operand, to, put)
+    item = _converted(expr, to.item, True)
+    return None if item is None else kernel.MakeSome(to, item, span=expr.span)
+
+
+def _settled(expr: kernel.Expr, to: Type) -> kernel.Expr | None:
+    """Give an open ``none`` or empty display the type that is wanted."""
+    match expr, to:
+        case (kernel.Const(OptionType(), None), OptionType()):
+            return replace(expr, type=to)
+        case (kernel.IfThenElse(_, condition, then, otherwise), _):
+            left, right = _converted(then, to, False), _converted(otherwise, to, False)
+            return (
+                None if left is None or right is None else kernel.IfThenElse(to, condition, left, right, span=expr.span)
+            )
+        case (kernel.LetIn(_, binder, value, body), _):
+            inner = _converted(body, to, False)
+            return None if inner is None else kernel.LetIn(to, binder, value, inner, span=expr.span)
+        case (kernel.MakeSet(_, ()) | kernel.MakeSeq(_, ()) | kernel.MakeBag(_, ()), _):
+            return _settled_empty(expr, to)
+        case _:
+            return None
+
+
+def _settled_empty(expr: kernel.Expr, to: Type) -> kernel.Expr | None:
+    match expr, to:
+        case (kernel.MakeSet(), SetType()) | (kernel.MakeSeq(), SeqType()) | (kernel.MakeBag(), BagType()):
+            return replace(expr, type=to)
+        case (kernel.MakeSet(), BagType()):
+            return kernel.MakeBag(to, (), span=expr.span)
+        case (kernel.MakeSet(), MapType(partial=True)):
+            return kernel.MakeMap(to, (), span=expr.span)
+        case (_, OptionType(item)):
+            inner = _settled_empty(expr, item)
+            return None if inner is None else kernel.MakeSome(to, inner, span=expr.span)
+        case _:
+            return None
+
+
+def _total_for_partial(have: Type, want: Type) -> bool:
+    """A tabulated map is total or partial as the place wants it."""
+    return (
+        isinstance(have, MapType)
+        and isinstance(want, MapType)
+        and want.partial
+        and not have.partial
+        and same(replace(have, partial=True), want)
+    )
+
+
+def _as_partial(expr: kernel.Expr, to: Type) -> kernel.Expr | None:
+    match expr:
+        case kernel.Tabulate(MapType() as type_):
+            return replace(expr, type=replace(type_, partial=True))
+        case kernel.IfThenElse(MapType() as type_, condition, then, otherwise):
+            left, right = _converted(then, to, False), _converted(otherwise, to, False)
+            if left is None or right is None:
+                return None
+            return kernel.IfThenElse(replace(type_, partial=True), condition, left, right, span=expr.span)
+        case _:
+            return None
+
+
+def _in_range(expr: kernel.Expr, to: Type) -> kernel.Expr:
+    if fits(expr.type, to):
+        return expr
+    literal = _literal_in_range(expr, to)
+    return literal if fits(literal.type, to) else kernel.Checked(to, expr, span=expr.span)
+
+
+def _literal_in_range(expr: kernel.Expr, to: Type) -> kernel.Expr:
+    """A number that lies in the range is of that range, without a check."""
+    if (
+        isinstance(expr, kernel.Const)
+        and isinstance(to, RangeType)
+        and isinstance(expr.value, int)
+        and to.low <= expr.value <= to.high
+    ):
+        return replace(expr, type=to)
+    return expr
+
+
+def fits(have: Type, want: Type) -> bool:
+    """Whether every value of ``have`` lies within the ranges of ``want``; the two are the same type otherwise."""
+    match have, want:
+        case (_, IntType()):
+            return True
+        case (RangeType(low, high), RangeType(least, most)):
+            return least <= low and high <= most
+        case (
+            (OptionType(a), OptionType(b))
+            | (SetType(a), SetType(b))
+            | (SeqType(a), SeqType(b))
+            | (BagType(a), BagType(b))
+        ):
+            return fits(a, b)
+        case (MapType(key, value), MapType(want_key, want_value)):
+            return fits(key, want_key) and fits(value, want_value)
+        case _:
+            return have == want
+
+
+def _report(expr: kernel.Expr, to: Type, diagnostics: Diagnostics) -> None:
+    """Report the mismatch, at the items of a display where they are what does not fit."""
+    items = _items(expr, to)
+    wrong = [(item, wanted) for item, wanted in items if not convertible(item, wanted)]
+    if wrong:
+        for item, wanted in wrong:
+            _report(item, wanted, diagnostics)
+        return
+    message = f"expected {type_text(to)}, found {type_text(expr.type)}"
+    diagnostics.error("E201", expr.span, message, *_advice(expr.type, to))
+
+
+def _items(expr: kernel.Expr, to: Type) -> list[tuple[kernel.Expr, Type]]:
+    match expr, to:
+        case (
+            (kernel.MakeSet(_, items), SetType(item))
+            | (kernel.MakeSeq(_, items), SeqType(item))
+            | (kernel.MakeBag(_, items), BagType(item))
+        ):
+            return [(part, item) for part in items]
+        case (kernel.MakeMap(_, entries), MapType(key, value)):
+            return [pair for k, v in entries for pair in ((k, key), (v, value))]
+        case _:
+            return []
+
+
+def _advice(have: Type, want: Type) -> list[str]:
+    if isinstance(have, OptionType) and same(have.item, want):
+        return [
+            "the value may be none here: test it with `!= none`, or match it with `is some(v)`, in a condition before"
+        ]
+    if isinstance(have, OptionType) and isinstance(have.item, UnknownType):
+        return [f"only an optional type such as {type_text(want)}? has none"]
+    if isinstance(want, MapType) and not want.partial and mentions(have, UnknownType):
+        return ["a map without capacity has a value for every key: `[k -> e]`"]
+    return []

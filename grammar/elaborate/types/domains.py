@@ -1,0 +1,102 @@
+"""Domains of quantifiers, comprehensions, picks and loops: sets that are small enough to enumerate, whatever a log's size parameters are."""
+
+from __future__ import annotations
+
+from assay.grammar import kernel, syntax
+from assay.grammar.diagnostics.diagnostic import Diagnostics
+from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.type_relations import ERROR, is_sized, type_text
+from assay.grammar.elaborate.types.cardinality import LIMIT, cardinality
+from assay.grammar.elaborate.types.constant_folding import constant
+from assay.grammar.kernel.types import INT, BagType, MapType, OptionType, RangeType, SeqType, SetType, Type
+
+
+def set_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
+    """A set to go through, with the type of its elements."""
+    domain = cx.timeless().infer(expr)
+    match domain.type:
+        case SetType(item):
+            return (domain, item) if check_enumerable(domain, cx.diagnostics) else (erroneous(expr.span), item)
+        case _ if failed(domain):
+            return domain, ERROR
+        case _:
+            cx.error("E212", expr.span, f"a set is wanted here, found {type_text(domain.type)}", *_advice(domain.type))
+            return erroneous(expr.span), ERROR
+
+
+def sequence_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
+    """A sequence to go through, with the type of its elements."""
+    domain = cx.timeless().infer(expr)
+    match domain.type:
+        case SeqType(item):
+            return domain, item
+        case _ if failed(domain):
+            return domain, ERROR
+        case _:
+            advice = (
+                ["a set has no order: write the comprehension in braces, which makes one of equal values"]
+                if isinstance(domain.type, SetType)
+                else []
+            )
+            cx.error("E212", expr.span, f"a sequence is wanted here, found {type_text(domain.type)}", *advice)
+            return erroneous(expr.span), ERROR
+
+
+def _advice(type_: Type) -> list[str]:
+    match type_:
+        case SeqType() | BagType():
+            return ["`elements(…)` is the set of its elements"]
+        case MapType():
+            return ["`keys(…)` is the set of its keys"]
+        case OptionType(SetType()):
+            return [
+                "the value may be none here: test it with `!= none`, or match it with `is some(v)`, in a condition before"
+            ]
+        case _:
+            return []
+
+
+def check_enumerable(domain: kernel.Expr, diagnostics: Diagnostics) -> bool:
+    """Whether a set may be gone through; reports one that a log may make large (E211) or that is too large as it stands (E210)."""
+    match domain:
+        case kernel.TypeDomain(_, of):
+            return check_enumerable_type(of, domain, diagnostics)
+        case kernel.Interval(SetType(RangeType() as range_)):
+            return check_enumerable_type(range_, domain, diagnostics)
+        case kernel.Subsets(_, kernel.TypeDomain(_, of)):
+            return check_enumerable_type(SetType(of), domain, diagnostics)
+        case kernel.Filter(_, _, inner, _):
+            return check_enumerable(inner, diagnostics)
+        case kernel.Combine(_, _, left, right):
+            return check_enumerable(left, diagnostics) and check_enumerable(right, diagnostics)
+        case _:
+            return True
+
+
+def check_enumerable_type(of: Type, place: kernel.Node, diagnostics: Diagnostics) -> bool:
+    """Whether all values of a type may be gone through; reports it at ``place`` if not."""
+    if is_sized(of):
+        message = "this goes through a range whose size a log decides"
+        diagnostics.error(
+            "E211",
+            place.span,
+            message,
+            "go through what is in the state instead, or bound the range by an ordinary parameter",
+        )
+        return False
+    return _small_enough(cardinality(of), place, diagnostics)
+
+
+def _small_enough(count: int, place: kernel.Node, diagnostics: Diagnostics) -> bool:
+    if count <= LIMIT:
+        return True
+    diagnostics.error("E210", place.span, f"this set has more than {LIMIT:,} elements, too many to go through")
+    return False
+
+
+def interval_type(low: kernel.Expr, high: kernel.Expr, *, sized: bool) -> SetType:
+    """The type of ``low .. high``: as narrow as is known now; ``sized`` tells whether a size parameter was read."""
+    least, most = constant(low), constant(high)
+    if isinstance(least, int) and isinstance(most, int) and least <= most:
+        return SetType(RangeType(least, most, sized))
+    return SetType(INT)

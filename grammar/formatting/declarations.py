@@ -1,0 +1,180 @@
+"""Declarations as items: what each looks like on its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assay.grammar.formatting.expressions import POSTFIX, RANGE, expression, field, fields, names, type_text
+from assay.grammar.formatting.items import WIDTH, Item, documentation, line, listed, opening, with_expression
+from assay.grammar.formatting.line_breaks import INDENT
+from assay.grammar.formatting.scenarios_and_traces import accept, model, refines, scenario, trace
+from assay.grammar.formatting.statements import body
+from assay.grammar.syntax import (
+    AcceptBounds,
+    Action,
+    ActionParameter,
+    Assume,
+    Conjunct,
+    Declaration,
+    Def,
+    Enum,
+    Expr,
+    Fairness,
+    Init,
+    Instance,
+    JointAction,
+    Model,
+    Next,
+    Node,
+    Param,
+    Property,
+    Record,
+    Refines,
+    Scenario,
+    Show,
+    State,
+    StateVariable,
+    Trace,
+    TypeAlias,
+    Use,
+    Variant,
+)
+
+
+def declaration(node: Declaration) -> list[Item]:
+    """The items of a declaration."""
+    match node:
+        case Use(path, alias):
+            return [line(0, f"use {path}" + ("" if alias is None else f" as {alias.text}"), node)]
+        case Instance():
+            return [_instance(node)]
+        case Param():
+            return _param(node)
+        case Assume(condition):
+            return [with_expression(0, "assume ", condition, "", node)]
+        case TypeAlias(name, type_):
+            return [line(0, f"type {name.text} = {type_text(type_)}", node)]
+        case Enum(name, variants):
+            return _inline_or_block(f"enum {name.text}:", [(_variant(v), v) for v in variants], node)
+        case Record(name, members):
+            return _inline_or_block(f"record {name.text}:", [(field(f), f) for f in members], node)
+        case Def(name, parameters, result, value):
+            returns = "" if result is None else f": {type_text(result)}"
+            return [with_expression(0, f"def {name.text}({fields(parameters)}){returns} = ", value, "", node)]
+        case State(variables):
+            return [opening(0, "state:", node), *map(_variable, variables)]
+        case Init(statements):
+            return [opening(0, "init:", node), *body(statements, 1)]
+        case Action():
+            return _action(node)
+        case JointAction(name, parameters, fairness, parts):
+            start = f"action {name.text}{_signature(parameters, fairness)} ="
+            return [_joint(start, [expression(p, POSTFIX, False) for p in parts], node)]
+        case Next(actions):
+            return [listed(0, "next: ", map(str, actions), node)]
+        case Property():
+            return _property(node)
+        case AcceptBounds():
+            return [accept(node, 0)]
+        case Show(expressions):
+            return [listed(0, "show: ", map(expression, expressions), node)]
+        case Scenario():
+            return scenario(node)
+        case Model():
+            return model(node)
+        case Refines():
+            return refines(node)
+        case Trace():
+            return trace(node)
+        case _:
+            raise AssertionError(node)
+
+
+def _inline_or_block(head: str, parts: list[tuple[str, Node]], node: Declaration) -> list[Item]:
+    """On one line where it stands on one line and fits, otherwise a part a line."""
+    flat = f"{head} {', '.join(text for text, _ in parts)}"
+    if len(flat) <= WIDTH and node.span.line == node.span.end_line:
+        return [line(0, flat, node)]
+    return [opening(0, head, node), *(line(1, text, part) for text, part in parts)]
+
+
+def _variant(node: Variant) -> str:
+    return f"{node.name.text}({fields(node.fields)})" if node.fields else node.name.text
+
+
+def _instance(node: Instance) -> Item:
+    index = "" if node.index is None else f"[{field(node.index)}]"
+    bound = ", ".join(f"{b.name} = {expression(b.value)}" for b in node.bindings)
+    arguments = f"({bound})" if node.bindings else ""
+    return line(0, f"instance {node.name.text}{index} = {node.path}{arguments}", node)
+
+
+def _param(node: Param) -> list[Item]:
+    kind = "set" if node.type is None else type_text(node.type)
+    head = f"{'size ' if node.size else ''}param {node.name.text}: {kind}"
+    ending = " symmetric" if node.symmetric else ""
+    places = (node,) if node.doc is None else (node.name, node.type, node.default)
+    if node.default is None:
+        first = line(0, head + ending, *places)
+    else:
+        first = with_expression(0, f"{head} = ", node.default, ending, *places)
+    return [first, *documentation(1, node.doc)]
+
+
+def _variable(node: StateVariable) -> Item:
+    head = f"{'ghost ' if node.ghost else ''}{node.name.text}: {type_text(node.type)}"
+    if node.start is None or node.value is None:
+        return line(1, head, node)
+    return with_expression(1, f"{head} {node.start} ", node.value, "", node)
+
+
+# ------------------------------------------------------------------------------------------ actions, properties
+
+
+def _action(node: Action) -> list[Item]:
+    text = f"action {node.name.text}{_signature(node.parameters, node.fairness)}:"
+    return [opening(0, text, node, *node.parameters, node.fairness), *documentation(1, node.doc), *body(node.body, 1)]
+
+
+def _joint(start: str, parts: list[str], node: JointAction) -> Item:
+    """The parts beside the ``=``, below it, or each on a line: the first of these that fits."""
+    together = " & ".join(parts)
+    if len(start) + 1 + len(together) <= WIDTH:
+        return line(0, f"{start} {together}", node)
+    if len(INDENT) + len(together) <= WIDTH:
+        return Item(0, (start, INDENT + together), node.span)
+    return Item(0, (start, INDENT + parts[0], *(f"{INDENT}& {part}" for part in parts[1:])), node.span)
+
+
+def _signature(parameters: Iterable[ActionParameter], fairness: Fairness | None) -> str:
+    listing = ", ".join(map(_parameter, parameters))
+    return (f"({listing})" if listing else "") + ("" if fairness is None else _fairness(fairness))
+
+
+def _parameter(node: ActionParameter) -> str:
+    if isinstance(node.domain, Expr):
+        return f"{node.name.text} in {expression(node.domain, RANGE, False)}"
+    return f"{node.name.text}: {type_text(node.domain)}"
+
+
+def _fairness(node: Fairness) -> str:
+    per = f" per {names(node.per)}" if node.per else ""
+    return f"{' strong' if node.strong else ''} fair{per}"
+
+
+def _property(node: Property) -> list[Item]:
+    """A property; a single conjunct without label stands on the line of the name where it fits."""
+    head = f"{node.kind} {node.name.text}:" if node.name is not None else f"{node.kind}:"
+    match node:
+        case Property(doc=None, conjuncts=(Conjunct(None, condition),)):
+            flat = f"{head} {expression(condition)}"
+            if len(flat) <= WIDTH:
+                return [line(0, flat, node)]
+        case _:
+            pass
+    return [opening(0, head, node), *documentation(1, node.doc), *map(_conjunct, node.conjuncts)]
+
+
+def _conjunct(node: Conjunct) -> Item:
+    label = "" if node.label is None else f"{node.label.text}: "
+    return with_expression(1, label, node.condition, "", node)

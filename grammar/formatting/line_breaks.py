@@ -1,0 +1,135 @@
+"""Expressions over several lines, broken where the language lets a line go on: before connectives, after the colon of a
+quantifier, before ``then`` and ``else``, and inside brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assay.grammar.formatting.expressions import (
+    CONNECTIVES,
+    OPEN,
+    POSTFIX,
+    argument,
+    binding_head,
+    display,
+    expression,
+    junction_part,
+    needs_parentheses,
+    operand_strength,
+    operand_strengths,
+    update,
+)
+from assay.grammar.syntax import (
+    BagDisplay,
+    Binary,
+    Call,
+    Expr,
+    IfThenElse,
+    Junction,
+    LetIn,
+    MapDisplay,
+    Quantified,
+    SeqDisplay,
+    SetDisplay,
+    Unary,
+    With,
+)
+
+INDENT = "    "
+
+
+def broken(expr: Expr, room: int, wanted: int = OPEN, may_end_open: bool = True) -> list[str]:
+    """The lines of an expression: one if it fits into ``room`` characters, otherwise as many as breaking makes."""
+    flat = expression(expr, wanted, may_end_open)
+    if len(flat) <= room:
+        return [flat]
+    if needs_parentheses(expr, wanted, may_end_open):
+        inner = _bare(expr, room - 2, True)
+        return _joined("(", [inner[0], *(" " + line for line in inner[1:])], ")")
+    return _bare(expr, room, may_end_open)
+
+
+def _bare(expr: Expr, room: int, may_end_open: bool) -> list[str]:
+    match expr:
+        case Binary(op):
+            return _binary(expr, room, may_end_open) if op in CONNECTIVES else _hanging(expr, room)
+        case Junction():
+            return _junction(expr, room, may_end_open)
+        case Unary(op, operand) if op != "-":
+            return _joined(f"{op} ", broken(operand, room - len(op) - 1, operand_strength(operand), may_end_open))
+        case Quantified() | LetIn():
+            return [binding_head(expr), *_indented(broken(expr.body, room - len(INDENT)))]
+        case IfThenElse():
+            return _choice(expr, room)
+        case Call(function, arguments):
+            return _bracketed(expression(function, POSTFIX, False) + "(", [argument(a) for a in arguments], ")", room)
+        case With(base, updates):
+            return _bracketed(expression(base, POSTFIX, False) + " with {", [update(u) for u in updates], "}", room)
+        case SetDisplay() | SeqDisplay() | BagDisplay() | MapDisplay():
+            return _bracketed(*display(expr), room)
+        case _:
+            return [expression(expr, OPEN, may_end_open)]
+
+
+def _choice(expr: IfThenElse, room: int) -> list[str]:
+    """A line for each condition with what is chosen then, or two where that is too long."""
+    lines: list[str] = []
+    rest: Expr = expr
+    while isinstance(rest, IfThenElse):
+        word = "else if " if lines else "if "
+        together = f"{word}{expression(rest.condition)} then {expression(rest.then)}"
+        if len(together) <= room:
+            lines.append(together)
+        else:
+            lines += _joined(word, broken(rest.condition, room - len(word)))
+            lines += _joined("then ", broken(rest.then, room - len("then ")))
+        rest = rest.otherwise
+    return lines + _joined("else ", broken(rest, room - len("else ")))
+
+
+def _binary(expr: Binary, room: int, may_end_open: bool) -> list[str]:
+    ask_left, ask_right = operand_strengths(expr.op)
+    open_end = expr.op == "implies" or may_end_open
+    left = broken(expr.left, room, ask_left, False)
+    return left + _joined(f"{expr.op} ", broken(expr.right, room - len(expr.op) - 1, ask_right, open_end))
+
+
+def _junction(expr: Junction, room: int, may_end_open: bool) -> list[str]:
+    """As many parts on the first line as fit, each other one led by the operator on lines of its own."""
+    ask_first, ask = operand_strengths(expr.op)
+    lines, last = broken(expr.parts[0], room, ask_first, False), len(expr.parts) - 1
+    for at, part in enumerate(expr.parts[1:], 1):
+        beside = f"{lines[0]} {expr.op} {junction_part(expr, at, may_end_open)}"
+        if len(lines) == 1 and len(beside) <= room:
+            lines = [beside]
+        else:
+            open_end = may_end_open and at == last
+            lines += _joined(f"{expr.op} ", broken(part, room - len(expr.op) - 1, ask, open_end))
+    return lines
+
+
+def _hanging(expr: Binary, room: int) -> list[str]:
+    """A comparison or sum that is too long: the operator stays on its line, the operands break inside their brackets."""
+    ask_left, ask_right = operand_strengths(expr.op)
+    left = broken(expr.left, room, ask_left, False)
+    right = broken(expr.right, room - len(left[-1]) - len(expr.op) - 2, ask_right, False)
+    return [*left[:-1], f"{left[-1]} {expr.op} {right[0]}", *right[1:]]
+
+
+def _bracketed(opener: str, parts: list[str], closer: str, room: int) -> list[str]:
+    """The parts on a line of their own, or each on one where they do not fit together."""
+    if not parts:
+        return [opener + closer]
+    together = ", ".join(parts)
+    if len(INDENT) + len(together) <= room:
+        return [opener, INDENT + together, closer]
+    return [opener, *_indented(f"{part}," for part in parts[:-1]), *_indented(parts[-1:]), closer]
+
+
+def _joined(before: str, lines: list[str], after: str = "") -> list[str]:
+    lines = [before + lines[0], *lines[1:]]
+    return [*lines[:-1], lines[-1] + after]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [INDENT + line for line in lines]

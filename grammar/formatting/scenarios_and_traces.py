@@ -1,0 +1,240 @@
+"""Scenarios, models, refinements and traces as items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from assay.grammar.formatting.expressions import POSTFIX, SUM, expression, fields
+from assay.grammar.formatting.items import (
+    WIDTH,
+    Item,
+    documentation,
+    line,
+    listed,
+    opening,
+    string_lines,
+    with_expression,
+)
+from assay.grammar.formatting.line_breaks import INDENT, broken
+from assay.grammar.syntax import (
+    AcceptBounds,
+    ActionMapping,
+    Binding,
+    Do,
+    Ends,
+    Expect,
+    Expr,
+    Field,
+    From,
+    Hidden,
+    Ignore,
+    Measure,
+    Model,
+    Name,
+    Noted,
+    Numbered,
+    On,
+    Order,
+    Refines,
+    Refuse,
+    Report,
+    Scenario,
+    Slice,
+    Step,
+    Together,
+    Trace,
+    TraceLine,
+    Unnamed,
+)
+
+
+def action(node: Expr) -> str:
+    """An action with its arguments."""
+    return expression(node, POSTFIX, False)
+
+
+def binding(node: Binding, depth: int) -> Item:
+    """``P = value``."""
+    return with_expression(depth, f"{node.name} = ", node.value, "", node)
+
+
+def accept(node: AcceptBounds, depth: int) -> Item:
+    """``accept bounds: a, b``."""
+    return listed(depth, "accept bounds: ", map(str, node.labels), node)
+
+
+# ----------------------------------------------------------------------------------------------------- scenarios
+
+
+def scenario(node: Scenario) -> list[Item]:
+    """A scenario; steps that shared a line still do."""
+    flat = f"scenario {node.name.text}: {'; '.join(map(step, node.steps))}"
+    if node.doc is None and len(flat) <= WIDTH and node.span.line == node.span.end_line > 0:
+        return [line(0, flat, node)]
+    return [
+        opening(0, f"scenario {node.name.text}:", node),
+        *documentation(1, node.doc),
+        *(_steps(group) for group in _by_line(node.steps)),
+    ]
+
+
+def _by_line(steps: Iterable[Step]) -> Iterator[tuple[Step, ...]]:
+    """The steps that stand on one line of the source together; without places, each by itself."""
+    for number, group in groupby(steps, key=lambda each: each.span.line):
+        together = tuple(group)
+        if number > 0 and len("; ".join(map(step, together))) + 4 <= WIDTH:
+            yield together
+        else:
+            yield from ((each,) for each in together)
+
+
+def _steps(group: tuple[Step, ...]) -> Item:
+    match group:
+        case (Expect(condition) as only,):
+            return with_expression(1, "expect ", condition, "", only)
+        case _:
+            return line(1, "; ".join(map(step, group)), *group)
+
+
+def step(node: Step) -> str:
+    """A step of a scenario."""
+    match node:
+        case Do(act):
+            return action(act)
+        case Refuse(act, label):
+            return f"refuse {action(act)}" + ("" if label is None else f" by {label}")
+        case Expect(condition):
+            return f"expect {expression(condition)}"
+        case _:
+            raise AssertionError(node)
+
+
+# -------------------------------------------------------------------------------------------- models, refinements
+
+
+def model(node: Model) -> list[Item]:
+    """A model: on one line where it fits and accepts no bounds, otherwise a setting a line."""
+    flat = f"model {node.name.text}: " + "; ".join(f"{b.name} = {expression(b.value)}" for b in node.bindings)
+    if node.bindings and not node.accepted and len(flat) <= WIDTH and node.span.line == node.span.end_line:
+        return [line(0, flat, node)]
+    both: tuple[Binding | AcceptBounds, ...] = (*node.bindings, *node.accepted)
+    settings = sorted(both, key=lambda s: s.span.line)
+    inner = [binding(s, 1) if isinstance(s, Binding) else accept(s, 1) for s in settings]
+    return [opening(0, f"model {node.name.text}:", node), *inner]
+
+
+def refines(node: Refines) -> list[Item]:
+    """A refinement, a mapping a line, in the order of the source."""
+    both: tuple[Binding | ActionMapping, ...] = (*node.variables, *node.actions)
+    mappings = sorted(both, key=lambda m: m.span.line)
+    inner = [binding(m, 1) if isinstance(m, Binding) else _mapping(m) for m in mappings]
+    return [opening(0, f"refines {node.path} with:", node), *inner]
+
+
+def _mapping(node: ActionMapping) -> Item:
+    counterparts = " or ".join(each.word if isinstance(each, Unnamed) else action(each) for each in node.counterparts)
+    return line(1, f"action {action(node.action)} = {counterparts}", node)
+
+
+# -------------------------------------------------------------------------------------------------------- traces
+
+
+def trace(node: Trace) -> list[Item]:
+    """A trace block."""
+    base = "" if node.base is None else f" extends {node.base}"
+    return [
+        opening(0, f"trace {node.name.text}{base}:", node),
+        *(item for each in node.lines for item in trace_line(each)),
+    ]
+
+
+def trace_line(node: TraceLine) -> list[Item]:
+    """A line of a trace block."""
+    match node:
+        case From(catalogue):
+            return [line(1, f"from {catalogue}", node)]
+        case On():
+            return _on(node)
+        case Ignore(events, reason):
+            return [_with_reason("ignore ", events, reason, node)]
+        case Numbered(actions):
+            return [listed(1, "numbered ", map(str, actions), node)]
+        case Together(events, reason):
+            return [_with_reason("thread ", events, reason, node)]
+        case Slice(of, slicing, since, renewed):
+            begins = "" if since is None else f" since {'new ' if renewed else ''}{since.text}"
+            return [line(1, f"slice {of.text} by {', '.join(field.text for field in slicing)}{begins}", node)]
+        case Report(reported, severity, since, before, text):
+            versions = ((word, each) for word, each in (("since", since), ("before", before)) if each is not None)
+            within = "".join(f"{word} {string_lines(each)[0]} " for word, each in versions)
+            first, *rest = string_lines(text)
+            return [Item(1, (f"report {reported} as {severity.text} {within}{first}", *rest), node.span)]
+        case Ends(actions):
+            return [listed(1, "ends ", map(str, actions), node)]
+        case Measure(name, own, text, condition):
+            return [_titled(f"measure {name.text}", own, " ", text, condition, node)]
+        case Noted(event, own, severity, text, condition):
+            return [_titled(f"note {event.text}", own, f" as {severity.text} ", text, condition, node)]
+        case Hidden(actions, limit):
+            ending = f"; at most {expression(limit, SUM, False)} between two pinned events"
+            listing = listed(1, "hidden ", map(str, actions), node)
+            return [Item(1, (*listing.lines[:-1], listing.lines[-1] + ending), node.span)]
+        case Order(unit, commit, skew):
+            clauses: list[str] = [unit]
+            clauses += [] if commit is None else [f"commit before line within {commit} ms"]
+            clauses += [] if skew is None else [f"skew {skew} ms"]
+            return [line(1, f"order: {'; '.join(clauses)}", node)]
+        case _:
+            raise AssertionError(node)
+
+
+def _with_reason(head: str, events: tuple[Name, ...], reason: str, node: TraceLine) -> Item:
+    """Events, and the reason why they are listed."""
+    listing = listed(1, head, (event.text for event in events), node)
+    first, *rest = string_lines(reason)
+    return Item(1, (*listing.lines[:-1], f"{listing.lines[-1]} {first}", *rest), node.span)
+
+
+def _titled(head: str, own: tuple[Field, ...], between: str, text: str, condition: Expr, node: TraceLine) -> Item:
+    """A head with fields and a text, and the condition on the same line where that fits, otherwise in a block."""
+    *more, last = _with_fields(head, own)
+    first, *rest = string_lines(text)
+    lines = (*more, f"{last}{between}{first}", *rest)
+    flat = f"{lines[-1]}: {expression(condition)}"
+    if len(flat) + 4 <= WIDTH:
+        return Item(1, (*lines[:-1], flat), node.span)
+    block = tuple(INDENT + each for each in broken(condition, WIDTH - 2 * len(INDENT)))
+    return Item(1, (*lines[:-1], f"{lines[-1]}:", *block), node.span)
+
+
+def _on(node: On) -> list[Item]:
+    chosen = "" if node.condition is None else f" if {expression(node.condition)}"
+    chosen = chosen if node.at is None else f" at {expression(node.at, SUM, False)}{chosen}"
+    *first, last = listed(1, "on ", (event.text for event in node.events), node).lines
+    *more, last = _with_fields(last, node.fields)
+    first, last = [*first, *more], f"{last}{chosen}:"
+    reaction = _reaction(node)
+    flat = f"{last} {reaction[0]}"
+    if len(reaction) == 1 and len(flat) + 4 <= WIDTH:
+        return [Item(1, (*first, flat), node.span)]
+    return [Item(1, (*first, last, *("    " + rest for rest in reaction)), node.span)]
+
+
+def _with_fields(head: str, event_fields: tuple[Field, ...]) -> list[str]:
+    """The fields in parentheses, broken after a comma where they are too long."""
+    if not event_fields:
+        return [head]
+    *first, last = listed(1, f"{head}(", (fields([field]) for field in event_fields)).lines
+    return [*first, f"{last})"]
+
+
+def _reaction(node: On) -> list[str]:
+    """What an event says, on one line where that fits into a block."""
+    if node.observe is not None:
+        return list(with_expression(2, "observe ", node.observe, "").lines)
+    steps = "; ".join(" or ".join(map(action, alternatives)) for alternatives in node.steps)
+    if node.then is None:
+        return [steps]
+    flat = f"{steps} then {expression(node.then)}"
+    return [flat] if len(flat) + 8 <= WIDTH else [steps, *with_expression(2, "then ", node.then, "").lines]

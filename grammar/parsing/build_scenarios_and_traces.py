@@ -1,0 +1,170 @@
+"""Builds the nodes of scenarios, refinements and traces."""
+
+# ruff: noqa: D102, ARG002 - a method is described by the grammar rule of its name, and all have one signature
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.parsing.build_declarations import DeclarationBuilder, documentation
+from assay.grammar.parsing.builder import flat, nodes, texts
+from assay.grammar.syntax import (
+    ActionMapping,
+    Binding,
+    Do,
+    Ends,
+    Expect,
+    Expr,
+    From,
+    Hidden,
+    Ignore,
+    Measure,
+    Name,
+    Noted,
+    Numbered,
+    On,
+    Order,
+    Refines,
+    Refuse,
+    Report,
+    Scenario,
+    Slice,
+    Step,
+    Together,
+    Trace,
+    Unnamed,
+)
+
+
+class SpecBuilder(DeclarationBuilder):
+    """One method a rule of the whole grammar."""
+
+    def chunk(self, span: Span, children: list[Any]) -> Any:
+        return children[0]
+
+    def lone_expression(self, span: Span, children: list[Any]) -> Any:
+        return children[0]
+
+    # ------------------------------------------------------------------------------------------ scenarios
+
+    def scenario(self, span: Span, children: list[Any]) -> Scenario:
+        return Scenario(children[0], documentation(children), flat(children), span=span)
+
+    def steps(self, span: Span, children: list[Any]) -> tuple[Step, ...]:
+        return tuple(children)
+
+    def do(self, span: Span, children: list[Any]) -> Step:
+        self.check_action(children[0])
+        return Do(children[0], span=span)
+
+    def refuse(self, span: Span, children: list[Any]) -> Step:
+        self.check_action(children[0])
+        return Refuse(children[0], children[1], span=span)
+
+    def expect(self, span: Span, children: list[Any]) -> Step:
+        return Expect(children[0], span=span)
+
+    # ---------------------------------------------------------------------------------------- refinements
+
+    def refines(self, span: Span, children: list[Any]) -> Refines:
+        path, *mappings = children
+        variables = tuple(m for m in mappings if isinstance(m, Binding))
+        actions = tuple(m for m in mappings if isinstance(m, ActionMapping))
+        return Refines(path, variables, actions, span=span)
+
+    def action_mapping(self, span: Span, children: list[Any]) -> ActionMapping:
+        action, *counterparts = nodes(children)
+        for each in (action, *counterparts):
+            if not isinstance(each, Unnamed):
+                self.check_action(each)
+        return ActionMapping(action, tuple(counterparts), span=span)
+
+    def unnamed(self, span: Span, children: list[Any]) -> Unnamed:
+        return Unnamed("any" if str(children[0]) == "any" else "stutter", span=span)
+
+    # --------------------------------------------------------------------------------------------- traces
+
+    def trace(self, span: Span, children: list[Any]) -> Trace:
+        name, base, *lines = children
+        return Trace(name, base, tuple(lines), span=span)
+
+    def from_(self, span: Span, children: list[Any]) -> From:
+        return From(children[0], span=span)
+
+    def names(self, span: Span, children: list[Any]) -> tuple[Name, ...]:
+        return tuple(children)
+
+    def on(self, span: Span, children: list[Any]) -> On:
+        events, fields, at, condition, (steps, then, observed) = children
+        return On(events, fields or (), at, condition, steps, then, observed, span=span)
+
+    def happens(self, span: Span, children: list[Any]) -> tuple[Any, ...]:
+        *steps, then = children
+        return tuple(steps), then, None
+
+    def observe(self, span: Span, children: list[Any]) -> tuple[Any, ...]:
+        return (), None, children[0]
+
+    def alternatives(self, span: Span, children: list[Any]) -> tuple[Expr, ...]:
+        actions: tuple[Expr, ...] = nodes(children)
+        for action in actions:
+            self.check_action(action)
+        return actions
+
+    def ignore(self, span: Span, children: list[Any]) -> Ignore:
+        events = tuple(child for child in children if isinstance(child, Name))
+        return Ignore(events, documentation(children) or "", span=span)
+
+    def hidden(self, span: Span, children: list[Any]) -> Hidden:
+        *actions, limit = children
+        return Hidden(tuple(actions), limit, span=span)
+
+    def slice(self, span: Span, children: list[Any]) -> Slice:
+        of, *fields, renewed, since = children
+        return Slice(of, tuple(fields), since, renewed is not None, span=span)
+
+    def numbered(self, span: Span, children: list[Any]) -> Numbered:
+        return Numbered(tuple(children), span=span)
+
+    def together(self, span: Span, children: list[Any]) -> Together:
+        events = tuple(child for child in children if isinstance(child, Name))
+        return Together(events, documentation(children) or "", span=span)
+
+    def report(self, span: Span, children: list[Any]) -> Report:
+        action, severity, since, before, text = children
+        first, last = (None if each is None else documentation([each]) for each in (since, before))
+        return Report(action, severity, first, last, documentation([text]) or "", span=span)
+
+    def ends(self, span: Span, children: list[Any]) -> Ends:
+        return Ends(tuple(children), span=span)
+
+    def measure(self, span: Span, children: list[Any]) -> Measure:
+        name, fields, _, condition = children
+        return Measure(name, fields or (), documentation(children) or "", condition, span=span)
+
+    def note(self, span: Span, children: list[Any]) -> Noted:
+        event, fields, severity, _, condition = children
+        return Noted(event, fields or (), severity, documentation(children) or "", condition, span=span)
+
+    def order(self, span: Span, children: list[Any]) -> Order:
+        clauses: dict[str, Any] = {}
+        for name, value in children:
+            if name in clauses:
+                self.diagnostics.error("E023", span, f"`{name}` is given twice in `order:`")
+            clauses[name] = value
+        if "file or thread" not in clauses:
+            self.diagnostics.error(
+                "E023", span, "`order:` says whether the lines of a `file` or only those of a `thread` are in order"
+            )
+        unit = clauses.get("file or thread", "file")
+        return Order(unit, clauses.get("commit before line"), clauses.get("skew"), span=span)
+
+    def unit(self, span: Span, children: list[Any]) -> tuple[str, str]:
+        return "file or thread", str(children[0])
+
+    def commit_before_line(self, span: Span, children: list[Any]) -> tuple[str, int]:
+        return "commit before line", int(texts(children)[0])
+
+    def skew(self, span: Span, children: list[Any]) -> tuple[str, int]:
+        return "skew", int(texts(children)[0])

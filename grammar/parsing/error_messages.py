@@ -1,0 +1,349 @@
+"""Says in the user's words what is wrong where the parser stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from lark import Token
+
+from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.parsing.logical_lines import TRAILING
+from assay.grammar.parsing.other_languages import instead_of, is_operator_elsewhere
+
+
+class Place(NamedTuple):
+    """A stretch of a declaration; lines count from its first line."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The token at which the parser stopped, the tokens before it, and the terminals that could have stood there."""
+
+    token: Token
+    before: tuple[Token, ...]
+    accepted: frozenset[str]
+
+    @property
+    def line(self) -> tuple[Token, ...]:
+        """The tokens of the same logical line before the offending one."""
+        for index in range(len(self.before), 0, -1):
+            if self.before[index - 1].type in LAYOUT:
+                return self.before[index:]
+        return self.before
+
+    @property
+    def line_number(self) -> int:
+        """The number of the physical line in which the faulty logical line begins."""
+        return int((*self.line, self.token)[0].line)  # type: ignore[arg-type]
+
+    @property
+    def place(self) -> Place:
+        """The place of the offending token."""
+        return _place(self.token)
+
+    @property
+    def after_last(self) -> Place:
+        """The empty place after the last good token."""
+        last = self.before[-1] if self.before else self.token
+        return Place(last.end_line, last.end_column, last.end_line, last.end_column)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A diagnostic in the making."""
+
+    code: str
+    place: Place
+    message: str
+    notes: tuple[str, ...] = field(default=())
+
+
+_ENDS = ("_NL", "$END", "_DEDENT")
+_LINES = "a line here is a guard (`when …`), a choice (`pick …`, `let …`), an update (`x := …`), an `if` or a `for`"
+_JOINT = "actions that happen in one step are joined in a declaration: `action both = one & two`"
+LAYOUT = frozenset(("_NL", "_INDENT", "_DEDENT"))
+COMPARISONS = frozenset(("EQ", "NE", "LT", "LE", "GT", "GE"))
+_CONNECTIVES_WORDS = "and or implies until leads_to in is then else elif"
+_CONNECTIVES = frozenset(_CONNECTIVES_WORDS.split())
+_BEGINNINGS = "when bound let pick if elif else for refuse expect from on ignore hidden order ghost action"
+_STATEMENT_WORDS = tuple(_BEGINNINGS.split())
+
+_NAMES = {
+    "NAME": "a name",
+    "INT": "a number",
+    "STRING": "a string in double quotes",
+    "_NL": "the end of the line",
+    "_INDENT": "an indented block",
+    "_DEDENT": "the end of the block",
+    "$END": "the end of the declaration",
+    "EQ": "`==`",
+    "NE": "`!=`",
+    "LT": "`<`",
+    "LE": "`<=`",
+    "GT": "`>`",
+    "GE": "`>=`",
+    "_ASSIGN": "`:=`",
+    "_EQUALS": "`=`",
+    "_COLON": "`:`",
+    "_ARROW": "`->`",
+    "DOTS": "`..`",
+    "_DOT": "`.`",
+    "_COMMA": "`,`",
+    "_SEMICOLON": "`;`",
+    "_QUESTION": "`?`",
+    "_LPAR": "`(`",
+    "_RPAR": "`)`",
+    "_LSQB": "`[`",
+    "_RSQB": "`]`",
+    "_LBRACE": "`{`",
+    "_RBRACE": "`}`",
+    "_UNDERSCORE": "`_`",
+    "AMPERSAND": "`&`",
+}
+_OPERAND_WORDS = (
+    "NAME INT TRUE FALSE NONE _UNDERSCORE _LPAR _LSQB _LBRACE BAG NOT MINUS FORALL EXISTS _LET _IF ALWAYS EVENTUALLY"
+)
+_OPERAND = frozenset(_OPERAND_WORDS.split())
+_OPERATOR_WORDS = (
+    "AND OR IMPLIES UNTIL LEADS_TO IN _IS NOT PLUS MINUS STAR FLOORDIV PERCENT AMPERSAND DOTS _DOT _LSQB _LPAR "
+    "_WITH _QUESTION"
+)
+_OPERATOR = COMPARISONS | frozenset(_OPERATOR_WORDS.split())
+_TYPE = frozenset(("SET", "MAP", "SEQ", "BAG"))
+
+
+def explain(fault: Fault) -> Finding:
+    """The finding for a fault: the first special case that applies, or what was found and what was expected."""
+    for case in _CASES:
+        finding = case(fault)
+        if finding is not None:
+            return finding
+    return _general(fault)
+
+
+# ------------------------------------------------------------------------------------------------ special cases
+
+
+def _layout(fault: Fault) -> Finding | None:
+    place = fault.place
+    if not fault.accepted:
+        return Finding("E009", place, "this line is indented to a depth at which no block is")
+    if fault.token.type == "_INDENT":
+        return Finding("E009", place, "this line is indented more than the line before it, which opens no block")
+    if "_INDENT" in fault.accepted and len(fault.accepted) == 1:
+        return Finding("E010", fault.after_last, "an indented block is expected after this line")
+    return None
+
+
+def _sign(fault: Fault) -> Finding | None:
+    """One of ``=``, ``:=``, ``==`` where another is meant."""
+    unfinished = _unfinished(fault)
+    if unfinished is not None:
+        return unfinished
+    found, wanted = fault.token.type, fault.accepted
+    if found in ("EQ", "_EQUALS") and "_ASSIGN" in wanted:
+        return Finding("E003", fault.place, f"`{fault.token}` where `:=` is meant: an action assigns with `:=`")
+    if found in ("EQ", "_ASSIGN") and "_EQUALS" in wanted:
+        return Finding("E005", fault.place, f"`{fault.token}` where `=` is meant")
+    if found in ("_ASSIGN", "_EQUALS") and "EQ" in wanted:
+        return Finding("E004", fault.place, f"`{fault.token}` where `==` is meant: two values are compared with `==`")
+    return None
+
+
+def _unfinished(fault: Fault) -> Finding | None:
+    """``:=`` in a line that the line before it drew in, because that one ends in an operator."""
+    above = [token for token in fault.line if token.line != fault.token.line]
+    if fault.token.type != "_ASSIGN" or not above or str(above[-1]) not in TRAILING:
+        return None
+    last = above[-1]
+    return Finding("E001", _place(last), f"the line ends in `{last}`, but the next line does not complete it")
+
+
+def _arrow(fault: Fault) -> Finding | None:
+    if fault.token.type == "_ARROW" and "IMPLIES" in fault.accepted:
+        note = "`->` stands in maps: `[b -> e]` and `{k -> v}`"
+        return Finding("E006", fault.place, "`->` between two conditions; write `implies`", (note,))
+    return None
+
+
+def _chained(fault: Fault) -> Finding | None:
+    if fault.token.type not in COMPARISONS or not fault.accepted & {"AND", "_RPAR", "_NL"} or "INT" in fault.accepted:
+        return None
+    for token in reversed(fault.line):
+        if token.type in ("AND", "OR", "NOT", "IMPLIES", "_COMMA", "_LPAR", "_LBRACE", "_LSQB"):
+            return None
+        if token.type in COMPARISONS:
+            note = f"write the two comparisons apart: `a {token} b and b {fault.token} c`"
+            return Finding("E014", fault.place, "comparisons do not chain", (note,))
+    return None
+
+
+def _reserved(fault: Fault) -> Finding | None:
+    word = str(fault.token)
+    is_word = word.isidentifier() and fault.token.type not in ("NAME", "_UNDERSCORE")
+    if not is_word or "NAME" not in fault.accepted:
+        return None
+    if word in _CONNECTIVES or (fault.accepted & {"INT", "_NL"} and word in ("not", "for", "with")):
+        return None
+    if "INT" in fault.accepted:
+        return _no_operand(word, fault)
+    return Finding("E013", fault.place, f"`{word}` is a keyword and cannot be a name")
+
+
+def _no_operand(word: str, fault: Fault) -> Finding | None:
+    """A word with which an expression or a type may begin, where it may not stand bare."""
+    if word in ("set", "map", "seq"):
+        note = f"give the type a name, as in `type T = {word}[…]`; that name is the set of its values"
+        return Finding("E001", fault.place, f"`{word}` begins a type, where an expression is expected", (note,))
+    if word in ("if", "forall", "exists", "let", "not", "always", "eventually"):
+        note = f"put parentheses around it: `({word} …)`"
+        return Finding("E001", fault.place, f"an expression that begins with `{word}` cannot stand bare here", (note,))
+    return Finding("E013", fault.place, f"`{word}` is a keyword and cannot be a name")
+
+
+def _misspelt(fault: Fault) -> Finding | None:
+    """A line that begins with two names, of which the first resembles a keyword of a line."""
+    line = fault.line
+    if len(line) != 1 or line[0].type != "NAME" or fault.token.type in ("_ASSIGN", "_EQUALS", "EQ", "_COLON"):
+        return None
+    meant = did_you_mean(str(line[0]), _STATEMENT_WORDS)
+    if meant is None:
+        return None
+    return Finding("E001", _place(line[0]), f"`{line[0]}` does not begin a line here", (f"did you mean `{meant}`?",))
+
+
+def _statement(fault: Fault) -> Finding | None:
+    """A line of an action that begins with a name and assigns nothing."""
+    line = fault.line
+    if "_ASSIGN" not in fault.accepted or not line or line[0].type != "NAME":
+        return None
+    first = _place(line[0])
+    if len(line) == 1 and fault.token.type in ("NAME", "INT", "_COLON"):
+        return Finding("E001", first, f"`{line[0]}` does not begin a line here", (_LINES,))
+    if fault.token.type in _ENDS and str(line[-1]) == ")":
+        return Finding("E001", first, "this is a call, and no line of an action", (_LINES, _JOINT))
+    return None
+
+
+def _else(fault: Fault) -> Finding | None:
+    if str(fault.token) != "else":
+        return None
+    note = "a further condition is `elif c:`, and `else:` ends in a colon"
+    return Finding("E001", fault.place, "this `else` belongs to no `if`", (note,))
+
+
+def _operator(fault: Fault) -> Finding | None:
+    """A word between two values that is an operator elsewhere, or ``a if c else b``."""
+    if not fault.accepted & {"PLUS", "AND"}:
+        return None
+    word = str(fault.token)
+    if fault.token.type == "NAME" and is_operator_elsewhere(word):
+        return Finding("E006", fault.place, instead_of(word))
+    if word == "if":
+        return replace(_general(fault), notes=("a conditional value is written `if c then a else b`",))
+    return None
+
+
+def _second_let(fault: Fault) -> Finding | None:
+    if str(fault.token) != "," or "_COLON" not in fault.accepted or "let" not in map(str, fault.line):
+        return None
+    return replace(_general(fault), notes=("each name has its own: `let a = e: let b = f: …`",))
+
+
+def _slice(fault: Fault) -> Finding | None:
+    if "_BY" not in fault.accepted or not fault.line or str(fault.line[0]) != "slice":
+        return None
+    return replace(_general(fault), notes=("a set comes first, whose elements the slices are: `slice Order by order`",))
+
+
+def _colon(fault: Fault) -> Finding | None:
+    if "_COLON" not in fault.accepted:
+        return None
+    if fault.token.type in ("_NL", "_INDENT", "$END") or len(fault.accepted) == 1:
+        return Finding("E007", fault.after_last, "a `:` is missing here")
+    return None
+
+
+_CASES: tuple[Callable[[Fault], Finding | None], ...] = (
+    _layout,
+    _sign,
+    _arrow,
+    _chained,
+    _else,
+    _reserved,
+    _misspelt,
+    _statement,
+    _operator,
+    _second_let,
+    _slice,
+    _colon,
+)
+
+
+# -------------------------------------------------------------------------------------------------- general case
+
+
+def _general(fault: Fault) -> Finding:
+    ends = fault.token.type in _ENDS
+    place = fault.after_last if ends else fault.place
+    expected = describe(fault.accepted)
+    return Finding("E001", place, f"{_found(fault.token)}, but {expected} is expected")
+
+
+def _found(token: Token) -> str:
+    match token.type:
+        case "_NL":
+            return "the line ends here"
+        case "_DEDENT":
+            return "the block ends here"
+        case "$END":
+            return "the declaration ends here"
+        case "STRING":
+            return "found a string"
+        case "NAME":
+            return f"found the name `{token}`"
+        case "INT":
+            return f"found the number `{token}`"
+        case _:
+            return f"found `{token}`"
+
+
+def describe(accepted: frozenset[str]) -> str:
+    """What is expected, in the user's words, from the most general to single words."""
+    rest = set(accepted)
+    words: list[str] = []
+    for group, typical, phrase in (
+        (_OPERAND | _TYPE, {"NAME", "SET"}, "a type"),
+        (_OPERAND, {"NAME", "INT"}, "an expression"),
+        (_OPERATOR, {"AND", "PLUS"}, "an operator"),
+        (_OPERATOR, {"PLUS", "STAR"}, "an operator"),
+    ):
+        if typical <= rest:
+            rest -= group
+            words.append(phrase)
+    if "_NL" in rest:
+        rest -= {"_NL", "$END"}
+        words.append("the end of the line")
+    words += sorted(_terminal(name) for name in rest)
+    return _either(words)
+
+
+def _terminal(name: str) -> str:
+    return _NAMES.get(name) or f"`{name.lstrip('_').lower()}`"
+
+
+def _either(words: list[str]) -> str:
+    if len(words) > 6:
+        words = [*words[:5], "something similar"]
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+
+
+def _place(token: Token) -> Place:
+    return Place(token.line, token.column, token.end_line, token.end_column)  # type: ignore[arg-type]

@@ -1,0 +1,239 @@
+"""Text to syntax tree: ``parse`` a module, ``parse_expression`` a lone expression.
+
+The text is cut into declarations (``parse_scan``), each is parsed by itself with Lark, and the mistakes of all of them are
+reported together. Reading a file is ``read_spec`` in ``grammar/parsing/read_file.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedInput
+
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Severity, Span
+from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.parsing.build_scenarios_and_traces import SpecBuilder
+from assay.grammar.parsing.builder import Origin, string_value
+from assay.grammar.parsing.error_recovery import report_faults
+from assay.grammar.parsing.logical_lines import Layout, LayoutFault
+from assay.grammar.parsing.split_declarations import DECLARATION_WORDS, Chunk, scan
+from assay.grammar.syntax import Declaration, Expr, Module, Path
+from assay.grammar.user_cache import user_cache
+
+#: How deep an expression may be nested: later passes recurse, and Python's stack is finite.
+MAX_DEPTH = 200
+
+_OTHER_LANGUAGES = {
+    "VARIABLES": "state",
+    "VARIABLE": "state",
+    "var": "state",
+    "vars": "state",
+    "variables": "state",
+    "CONSTANT": "param",
+    "CONSTANTS": "param",
+    "const": "param",
+    "constant": "param",
+    "import": "use",
+    "EXTENDS": "use",
+    "include": "use",
+    "fn": "def",
+    "func": "def",
+    "function": "def",
+    "fun": "def",
+    "class": "record",
+    "struct": "record",
+    "assert": "invariant",
+    "safety": "invariant",
+    "liveness": "property",
+    "temporal": "property",
+    "ASSUME": "assume",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What became of a text.
+
+    ``module`` holds the declarations that are free of mistakes. ``broken`` holds every word of the others, so that a later
+    pass need not complain that something is unknown which is declared there.
+    """
+
+    module: Module
+    diagnostics: tuple[Diagnostic, ...]
+    broken: frozenset[str] = frozenset()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the whole text was understood."""
+        return not _errors(self.diagnostics)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedExpression:
+    """What became of a lone expression; ``expression`` is None where it has a mistake."""
+
+    expression: Expr | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def parse(text: str, file: str) -> Parsed:
+    """Parse the text of a spec; ``file`` is the name that places carry. Never raises, whatever the text."""
+    text = normalized(text)
+    diagnostics = Diagnostics()
+    found = scan(text, file, diagnostics)
+    parts: list[tuple[Chunk, Any]] = []
+    broken: set[str] = set()
+    for chunk in found.chunks:
+        part = _read_chunk(chunk, text, file, diagnostics)
+        if part is None:
+            broken |= chunk.words
+        else:
+            parts.append((chunk, part))
+    module = _assemble(parts, found.chunks, _whole(text, file), diagnostics)
+    return Parsed(
+        Module(module.doc, module.name, module.declarations, tuple(found.comments), span=module.span),
+        tuple(diagnostics.sorted()),
+        frozenset(broken),
+    )
+
+
+def parse_expression(text: str, file: str) -> ParsedExpression:
+    """Parse a text that is one expression."""
+    text = normalized(text)
+    diagnostics = Diagnostics()
+    found = scan(text, file, diagnostics)
+    if not found.chunks:
+        diagnostics.error("E001", Span(file, 1, 1, 1, 1), "an expression is expected here")
+    expression: Expr | None = None
+    if not _errors(diagnostics.items):
+        expression = _read(text.strip("\n "), "lone_expression", Origin(file, 0), diagnostics)
+    return ParsedExpression(expression, tuple(diagnostics.sorted()))
+
+
+def normalized(text: str) -> str:
+    """The text with plain line ends and without a byte order mark; lines and columns count in this form."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+# ------------------------------------------------------------------------------------------------- declarations
+
+
+def _read_chunk(chunk: Chunk, text: str, file: str, diagnostics: Diagnostics) -> Any:
+    """A Declaration, the Path of a ``module`` line, the Token of a documentation string, or None after a report."""
+    if not chunk.sound or not _head_is_right(chunk, diagnostics):
+        return None
+    return _read(chunk.source(text), "chunk", Origin(file, chunk.head.span.line - 1), diagnostics)
+
+
+def _head_is_right(chunk: Chunk, diagnostics: Diagnostics) -> bool:
+    head = chunk.head
+    if head.span.column > 1:
+        diagnostics.error("E024", head.span, "a declaration starts in the first column")
+        return False
+    following = chunk.lexemes[1].text if len(chunk.lexemes) > 1 else ""
+    if head.kind == "string" or (head.text in DECLARATION_WORDS and (head.text != "size" or following == "param")):
+        return True
+    meant = _OTHER_LANGUAGES.get(head.text) or did_you_mean(head.text, DECLARATION_WORDS)
+    advice = () if meant is None else (f"did you mean `{meant}`?",)
+    diagnostics.error("E002", head.span, f"`{_shortened(head.text)}` does not begin a declaration", *advice)
+    return False
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _assemble(parts: list[tuple[Chunk, Any]], chunks: list[Chunk], span: Span, diagnostics: Diagnostics) -> Module:
+    doc: str | None = None
+    name: Path | None = None
+    declarations: list[Declaration] = []
+    for chunk, part in parts:
+        place = chunk.head.span
+        match part:
+            case Token():
+                if chunk is not chunks[0]:
+                    diagnostics.error("E023", place, "the documentation of a module stands at the top of the file")
+                doc = string_value(str(part))
+            case Path():
+                if any(other.head.kind != "string" for other in chunks[: chunks.index(chunk)]):
+                    diagnostics.error("E023", place, "`module` stands once, before all other declarations")
+                name = part
+            case _:
+                declarations.append(part)
+    return Module(doc, name, tuple(declarations), span=span)
+
+
+def _whole(text: str, file: str) -> Span:
+    lines = text.split("\n")
+    return Span(file, 1, 1, len(lines), len(lines[-1]) + 1)
+
+
+# ------------------------------------------------------------------------------------------------------ parsing
+
+
+@cache
+def _parser() -> Lark:
+    """The parser; its tables are kept from one run to the next, where there is a place for them."""
+    grammar = resources.files("assay.grammar").joinpath("assay.lark").read_text(encoding="utf-8")
+    folder = user_cache()
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return Lark(
+        grammar,
+        parser="lalr",
+        start=["chunk", "lone_expression"],
+        postlex=Layout(),
+        propagate_positions=True,
+        maybe_placeholders=True,
+        cache=str(folder / "parser.bin"),
+    )
+
+
+def _read(source: str, start: str, origin: Origin, diagnostics: Diagnostics) -> Any:
+    before = len(_errors(diagnostics.items))
+    try:
+        tree = _parser().parse(source, start=start)
+    except (UnexpectedInput, LayoutFault):
+        report_faults(_parser(), source, start, origin, diagnostics)
+        return None
+    if not _is_shallow(tree, origin, diagnostics):
+        return None
+    node = SpecBuilder(origin, diagnostics).transform(tree)
+    return node if len(_errors(diagnostics.items)) == before else None
+
+
+def _is_shallow(tree: Tree[Token], origin: Origin, diagnostics: Diagnostics) -> bool:
+    stack = [(tree, 1)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            diagnostics.error(
+                "E017",
+                origin.span(node.meta),
+                "this expression is nested too deeply; name its parts with `def` or `let`",
+            )
+            return False
+        stack.extend(_inside(node, depth))
+    return True
+
+
+def _inside(node: Tree[Token], depth: int) -> Iterator[tuple[Tree[Token], int]]:
+    """The trees inside a tree with their depths: a list of conditions joined by one operator is as deep as its deepest."""
+    for child in node.children:
+        if isinstance(child, Tree):
+            continues = child is node.children[0] and _joins(node) in ("and", "or") and _joins(node) == _joins(child)
+            yield child, depth if continues else depth + 1
+
+
+def _joins(node: Tree[Token]) -> str | None:
+    return str(node.children[1]) if node.data == "binary" else None
+
+
+def _errors(diagnostics: tuple[Diagnostic, ...] | list[Diagnostic]) -> list[Diagnostic]:
+    return [d for d in diagnostics if d.severity is Severity.ERROR]

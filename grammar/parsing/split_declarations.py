@@ -1,0 +1,227 @@
+"""Cuts a text into its declarations before anything is parsed, and reports what is wrong with single characters and brackets.
+
+A declaration begins where a line begins in the first column and is not a continuation. A keyword of a declaration in the first
+column always begins one, even inside an unclosed bracket, so that a mistake costs no more than the declaration it is in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
+from assay.grammar.parsing.logical_lines import CLOSERS, LEADING, OPENERS, LogicalLine
+from assay.grammar.parsing.other_languages import FOREIGN, PRIMED, instead_of
+from assay.grammar.syntax import Comment
+
+MAX_BRACKETS = 64
+MAX_DIGITS = 1000
+
+_KEYWORDS = (
+    "module use instance param size assume type enum record def state init action next invariant transition "
+    "reachable lemma property terminal accept show scenario model refines trace"
+)
+DECLARATION_WORDS = frozenset(_KEYWORDS.split())
+
+_LEXEME = re.compile(
+    rf"""(?P<newline>\n)
+      | (?P<blank>[ \t]+)
+      | (?P<comment>\#[^\n]*)
+      | (?P<string>\"\"\"(?:[^\\]|\\.)*?\"\"\"|"(?!"")(?:[^"\\\n]|\\[^\n])*")
+      | (?P<unterminated>\"\"\"|"[^\n]*)
+      | (?P<number>[0-9]\w*)
+      | (?P<foreign>{FOREIGN})
+      | (?P<word>[^\W\d]\w*)
+      | (?P<sign>:=|==|!=|<=|>=|->|\.\.|//|[-+*%&<>=:.,;?])
+      | (?P<open>[(\[{{])
+      | (?P<close>[)\]}}])
+      | (?P<other>'[^'\n]*'|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lexeme:
+    """A stretch of text of one kind, with its place and offsets."""
+
+    kind: str
+    text: str
+    span: Span
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Chunk:
+    """The lexemes of one declaration; ``sound`` is False when one of them was already reported."""
+
+    lexemes: list[Lexeme]
+    sound: bool = True
+
+    @property
+    def head(self) -> Lexeme:
+        """The lexeme that begins the declaration."""
+        return self.lexemes[0]
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Every identifier and keyword in the declaration."""
+        return frozenset(lexeme.text for lexeme in self.lexemes if lexeme.kind == "word")
+
+    def source(self, text: str) -> str:
+        """The text of the declaration, without the comments after its end."""
+        return text[self.head.start : self.lexemes[-1].end]
+
+
+@dataclass(slots=True)
+class Scan:
+    """The declarations and comments of a text."""
+
+    chunks: list[Chunk] = field(default_factory=list)
+    comments: list[Comment] = field(default_factory=list)
+
+
+def lexemes(text: str, file: str) -> Iterator[Lexeme]:
+    """Cut a text into lexemes; none is lost, whatever the text."""
+    line, line_start = 1, 0
+    for match in _LEXEME.finditer(text):
+        start, end = match.span()
+        column = start - line_start + 1
+        newlines = match.group().count("\n")
+        first_line = line
+        if newlines:
+            line += newlines
+            line_start = text.rindex("\n", start, end) + 1
+        span = Span(file, first_line, column, line, end - line_start + 1)
+        yield Lexeme(str(match.lastgroup), match.group(), span, start, end)
+
+
+def scan(text: str, file: str, diagnostics: Diagnostics) -> Scan:
+    """Find the declarations and the comments of a text."""
+    scanner = _Scanner(diagnostics)
+    for lexeme in lexemes(text, file):
+        scanner.feed(lexeme)
+    scanner.finish_chunk()
+    return scanner.result
+
+
+class _Scanner:
+    """Reads the lexemes in order; its state is the open declaration, its brackets and its logical line."""
+
+    def __init__(self, diagnostics: Diagnostics) -> None:
+        self.diagnostics = diagnostics
+        self.result = Scan()
+        self.line = LogicalLine()
+        self.brackets: list[Lexeme] = []
+        self.indent: Lexeme | None = None
+        self.line_begins = True
+        self.in_broken_string = False
+
+    def feed(self, lexeme: Lexeme) -> None:
+        """Take one lexeme into account."""
+        match lexeme.kind:
+            case "newline":
+                self.line_begins, self.indent = True, None
+            case "blank":
+                self.indent = lexeme if self.line_begins else None
+            case "comment":
+                own_line = self.line_begins
+                place = lexeme.span
+                self.result.comments.append(Comment(lexeme.text.rstrip(), place.line, own_line, place.column))
+            case _:
+                self._significant(lexeme)
+                self.line_begins, self.indent = False, None
+
+    def _significant(self, lexeme: Lexeme) -> None:
+        if self.line_begins:
+            self._begin_line(lexeme)
+        if not self.result.chunks:
+            self.result.chunks.append(Chunk([]))
+        self.result.chunks[-1].lexemes.append(lexeme)
+        self.line.feed(lexeme.text)
+        self._check(lexeme)
+
+    def _begin_line(self, lexeme: Lexeme) -> None:
+        if self.indent is not None and "\t" in self.indent.text:
+            self._fault("E008", self.indent.span, "a tab in the indentation; indent with blanks only")
+        if lexeme.span.column == 1 and self._begins_declaration(lexeme):
+            self.finish_chunk()
+            self.result.chunks.append(Chunk([]))
+        elif not self.line.goes_on and lexeme.text not in LEADING:
+            self.line = LogicalLine()
+
+    def _begins_declaration(self, lexeme: Lexeme) -> bool:
+        if lexeme.text in DECLARATION_WORDS:
+            return True
+        goes_on = self.line.goes_on or lexeme.text in LEADING or lexeme.kind == "close"
+        return not goes_on and not self.in_broken_string
+
+    def finish_chunk(self) -> None:
+        """End the open declaration: its brackets must be closed."""
+        for opener in self.brackets[:1]:
+            self._fault("E011", opener.span, f"`{opener.text}` is never closed", f"expected `{OPENERS[opener.text]}`")
+        self.brackets, self.line, self.in_broken_string = [], LogicalLine(), False
+
+    def _fault(self, code: str, span: Span, message: str, *notes: Note | str) -> None:
+        self.diagnostics.error(code, span, message, *notes)
+        if self.result.chunks:
+            self.result.chunks[-1].sound = False
+
+    def _check(self, lexeme: Lexeme) -> None:
+        match lexeme.kind:
+            case "unterminated":
+                self.in_broken_string = lexeme.text == '"""'
+                quote = '"""' if self.in_broken_string else '"'
+                self._fault("E015", lexeme.span, f"this string is never closed with `{quote}`")
+            case "number":
+                self._number(lexeme)
+            case "word" if not lexeme.text.isascii():
+                self._fault(
+                    "E016", lexeme.span, f"`{lexeme.text}` is not a name: names are made of a-z, A-Z, 0-9 and `_`"
+                )
+            case "foreign":
+                self._fault("E006", lexeme.span, instead_of(lexeme.text))
+            case "open":
+                self._open(lexeme)
+            case "close":
+                self._close(lexeme)
+            case "other":
+                self._other(lexeme)
+            case _:
+                pass
+
+    def _number(self, lexeme: Lexeme) -> None:
+        if not (lexeme.text.isascii() and lexeme.text.isdigit()):
+            self._fault("E001", lexeme.span, f"`{lexeme.text}` is neither a number nor a name")
+        elif len(lexeme.text) > MAX_DIGITS:
+            self._fault(
+                "E018", lexeme.span, f"a number of {len(lexeme.text):,} digits; at most {MAX_DIGITS:,} are allowed"
+            )
+
+    def _open(self, lexeme: Lexeme) -> None:
+        self.brackets.append(lexeme)
+        if len(self.brackets) == MAX_BRACKETS + 1:
+            self._fault("E017", lexeme.span, f"brackets are nested more than {MAX_BRACKETS} deep")
+
+    def _close(self, lexeme: Lexeme) -> None:
+        if self.brackets and self.brackets[-1].text == CLOSERS[lexeme.text]:
+            self.brackets.pop()
+        elif not self.brackets:
+            self._fault("E012", lexeme.span, f"`{lexeme.text}` closes nothing")
+        else:
+            opener = self.brackets.pop()
+            note = Note(f"this `{opener.text}` is open", opener.span)
+            self._fault("E012", lexeme.span, f"`{lexeme.text}` where `{OPENERS[opener.text]}` is expected", note)
+
+    def _other(self, lexeme: Lexeme) -> None:
+        before = self.result.chunks[-1].lexemes[-2:-1]
+        if lexeme.text[0] == "'" and before and before[0].kind == "word" and before[0].end == lexeme.start:
+            self._fault("E016", lexeme.span, "`'` has no meaning after a name", *PRIMED)
+        elif lexeme.text[0] in "'‘’“”`":
+            self._fault(
+                "E016", lexeme.span, f"`{lexeme.text[0]}` is not a quote here", 'strings stand in double quotes: `"…"`'
+            )
+        else:
+            shown = f"`{lexeme.text}`" if lexeme.text.isprintable() else f"U+{ord(lexeme.text):04X}"
+            self._fault("E016", lexeme.span, f"the character {shown} has no meaning here")

@@ -1,0 +1,1 @@
+"""Levels exchanged between tasks."""

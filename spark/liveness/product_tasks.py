@@ -1,0 +1,280 @@
+"""What tasks do to decide a temporal property, whoever carries what they send to each other: they draw their part of the graph, and trim it in rounds.
+
+A task holds nothing between two jobs: its part of the graph, and of the product with an automaton, are files of the work directory, each written
+once. A file counts if the driver was told of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
+
+import numpy as np
+
+from assay.checker.explicit.expansion.outgoing_batches import stretches
+from assay.checker.explicit.liveness.distributed_trimming import Region, Rules, Steps, Told, Trimming
+from assay.checker.explicit.liveness.scc_kernels import NOWHERE, look_up, remember
+from assay.checker.explicit.liveness.state_graph import BLOCK, SLACK, Looking
+from assay.checker.explicit.store.hash_kernels import OWNER_SHIFT
+from assay.checker.jit.array_ops import distinct
+from assay.checker.layout.row import Rows
+from assay.checker.liveness.nnf import Condition
+from assay.checker.liveness.plan import Plan
+from assay.checker.liveness.state_graph import Kind, Numbers
+from assay.checker.report import EnginesDisagreeError
+from assay.grammar import kernel as k
+from assay.grammar.kernel.types import BOOL
+from assay.spark.session.ship_bitcode import load
+from assay.spark.storage.filesystem import Storage, new_name
+from assay.spark.storage.manifest import rows, unpack
+
+STEP = np.dtype([("print", "<u8"), ("source", "<u4"), ("label", "<u4")])
+"""A step on its way to the task that holds the state to which it leads."""
+Packet = tuple[int, bytes]
+"""For which task, and what."""
+Send = Callable[[int], Iterable[Packet]]
+Receive = Callable[[int, Iterable[bytes]], str]
+Rounds = Callable[[Send, Receive], list[str]]
+"""Runs a job of as many tasks as there are parts: what each sends to the others, and what it says of what it receives, in the order of the tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """What every task knows of the graph: where it is, of which search, in how many parts, and the code that looks at states."""
+
+    workdir: str
+    manifest: str
+    program: str
+    parts: int
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What a task tells of its part of the graph: how many states it has, and initial ones; its kinds and labels by number; its files."""
+
+    states: int
+    initial: int
+    kinds: tuple[Kind, ...]
+    labels: tuple[frozenset[int], ...]
+    file_of_kinds: str
+    file_of_steps: str = ""
+
+
+def bare(plan: Plan) -> Plan:
+    """The plan without the expressions of its letters, which nobody needs who has code for them."""
+    true = Condition(k.Const(BOOL, True))
+    return replace(
+        plan, claims=(), letters=tuple(true if isinstance(each, Condition) else each for each in plan.letters)
+    )
+
+
+# ----------------------------------------------------------------------------------------------------- drawing
+
+
+def own_rows(graph: Graph, part: int) -> Iterator[tuple[int, Rows]]:
+    """The rows of the states of a task, in an order that never changes, and the level of each bunch."""
+    storage = Storage(graph.workdir)
+    manifest = unpack(storage.read(graph.manifest))
+    compiled = load(graph.workdir, manifest.kernel)
+    own = stretches(graph.parts)[part]
+    for level, files in enumerate(manifest.levels):
+        for some in chain.from_iterable(
+            rows(storage, each, level, compiled, own) for each in files if each.within(*own)
+        ):
+            for at in range(0, len(some), BLOCK):
+                yield level, np.ascontiguousarray(some[at : at + BLOCK])
+
+
+def drawn(graph: Graph, part: int) -> Iterator[Packet]:
+    """The steps from the states of a task, for the tasks that hold the states to which they lead; at the end what it tells itself."""
+    looking = Looking(graph.plan, load(graph.workdir, graph.program))
+    firsts = np.array([first for first, _ in stretches(graph.parts)[1:]], np.uint64)
+    kinds: list[Numbers] = []
+    states = initial = 0
+    for level, some in own_rows(graph, part):
+        prints: list[Rows] = []
+
+        def number(found: Rows, prints: list[Rows] = prints) -> Numbers:
+            distinct, which = np.unique(found, return_inverse=True)
+            prints.append(distinct)
+            return which.reshape(-1)
+
+        seen = looking.at(some, number)
+        steps = np.empty(len(seen.targets), STEP)
+        steps["print"], steps["label"] = prints[0][seen.targets], seen.labels
+        steps["source"] = np.repeat(np.arange(states, states + len(some)), seen.degrees)
+        of = np.searchsorted(firsts, steps["print"] >> OWNER_SHIFT, "right")
+        for owner in distinct(of).tolist():
+            yield owner, np.int64(part).tobytes() + steps[of == owner].tobytes()
+        kinds.append(seen.kinds)
+        states += len(some)
+        initial += len(some) if level == 0 else 0
+    name = write(graph, "kinds", [np.concatenate([np.zeros(0, np.uint32), *kinds])])
+    told = Drawn(states, initial, looking.kinds.kinds, looking.labels.events, name)
+    yield part, np.int64(-1).tobytes() + _to_json(told).encode()
+
+
+def joined(graph: Graph, part: int, packets: Iterable[bytes]) -> str:
+    """Keep the steps that lead to the states of a task, by these states; what the task tells, as text."""
+    told, bunches, parts = None, [np.zeros(0, STEP)], [np.zeros(0, np.uint32)]
+    for packet in packets:
+        sender = int(np.frombuffer(packet, np.int64, 1)[0])
+        if sender < 0:
+            told = from_json(packet[8:].decode())
+        else:
+            bunches.append(np.frombuffer(packet, STEP, offset=8))
+            parts.append(np.full(len(bunches[-1]), sender, np.uint32))
+    assert told is not None, "a stage without what its own task tells"
+    steps, senders = np.concatenate(bunches), np.concatenate(parts)
+    numbers = _numbers(graph, part, told.states, np.ascontiguousarray(steps["print"]))
+    known = numbers != NOWHERE
+    order = np.argsort(numbers[known], kind="stable")
+    degrees = np.bincount(numbers[known], minlength=told.states)
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)]).astype(np.int64)
+    columns = (senders, steps["source"], steps["label"])
+    own = (np.ascontiguousarray(column[known][order]) for column in columns)
+    name = write(graph, "steps", [starts, *own])
+    return _to_json(replace(told, file_of_steps=name))
+
+
+def _numbers(graph: Graph, part: int, states: int, wanted: Rows) -> Numbers:
+    """The numbers of states of a task that have these fingerprints, or ``NOWHERE``."""
+    cap = int(SLACK * states) + 8
+    prints, numbers, first = np.zeros(cap, np.uint64), np.zeros(cap, np.uint32), 0
+    machine = load(graph.workdir, graph.program).machine
+    for _, some in own_rows(graph, part):
+        if remember(prints, numbers, machine.prints(some), first):
+            raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be told apart")
+        first += len(some)
+    found = np.empty(len(wanted), np.uint32)
+    look_up(prints, numbers, wanted, found)
+    return found
+
+
+def write(graph: Graph, what: str, arrays: list[Numbers]) -> str:
+    """Write arrays into a new file; its name."""
+    name = f"{what}-{new_name()}"
+    Storage(graph.workdir).write(name, b"".join(each.tobytes() for each in arrays))
+    return name
+
+
+def _to_json(told: Drawn) -> str:
+    kinds = [[sorted(each) for each in (kind.true, kind.undefined, kind.enabled, kind.cut)] for kind in told.kinds]
+    labels = [sorted(label) for label in told.labels]
+    return json.dumps([told.states, told.initial, kinds, labels, told.file_of_kinds, told.file_of_steps])
+
+
+def from_json(text: str) -> Drawn:
+    """What a task told."""
+    states, initial, kinds, labels, *files = json.loads(text)
+    known = tuple(Kind(*(frozenset(each) for each in kind)) for kind in kinds)
+    return Drawn(states, initial, known, tuple(map(frozenset, labels)), *files)
+
+
+# ---------------------------------------------------------------------------------------------------- trimming
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a task in the graph; ``kinds`` and ``labels`` are what everybody calls those that it numbered."""
+
+    drawn: Drawn
+    kinds: Numbers
+    labels: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The product with one automaton: its rules, the parts of the graph, and the files in which an earlier job left each.
+
+    ``stopping``: runs are meant that stay in one state.
+    """
+
+    graph: Graph
+    rules: Rules
+    parts: tuple[Part, ...]
+    files: tuple[str, ...] = ()
+    stopping: bool = False
+
+    def trimming(self, part: int) -> Trimming:
+        """What a task trims with."""
+        return Trimming(self.rules, *self.drawn(part), stopping=self.stopping)
+
+    def drawn(self, part: int) -> tuple[Numbers, Steps]:
+        """The kinds of the states of a task, and the steps that lead to them."""
+        own, storage = self.parts[part], Storage(self.graph.workdir)
+        kinds = own.kinds[np.frombuffer(storage.read(own.drawn.file_of_kinds), np.uint32)]
+        content = storage.read(own.drawn.file_of_steps)
+        starts = np.frombuffer(content, np.int64, own.drawn.states + 1)
+        parts, sources, labels = np.frombuffer(content, np.uint32, offset=starts.nbytes).reshape(3, -1)
+        offsets = np.cumsum([0, *(len(each.labels) for each in self.parts)])
+        every = np.concatenate([each.labels for each in self.parts])
+        return kinds, Steps(starts, parts, sources, every[offsets[parts] + labels])
+
+    def shape(self, part: int) -> tuple[int, int]:
+        """How many states a task has, and the automaton."""
+        return self.parts[part].drawn.states, self.rules.states
+
+    def region(self, part: int) -> Region:
+        """How an earlier job left a part."""
+        shape = self.shape(part)
+        content = np.frombuffer(Storage(self.graph.workdir).read(self.files[part]), np.uint8)
+        flags = 3 * shape[0] * shape[1]
+        marks = content[flags:].view(np.uint64).reshape(*shape, self.rules.words).copy()
+        alive, going, fresh = content[:flags].reshape(3, *shape).astype(bool)
+        return Region(alive, going, fresh, marks)
+
+    def keep(self, region: Region) -> str:
+        """Keep a part as it is now; what the task says, as text."""
+        name = write(self.graph, "product", [region.alive, region.going, region.fresh, region.marks])
+        return json.dumps(asdict(Answer(name, int(region.alive.sum()), int(region.fresh.sum()))))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a task says after a round: its file, how many nodes are left, and how many have something to tell."""
+
+    file: str
+    left: int
+    fresh: int
+
+
+def answer(text: str) -> Answer:
+    """What a task said."""
+    return Answer(**json.loads(text))
+
+
+def nothing(part: int) -> list[Packet]:
+    """What a task sends that has nothing to tell."""
+    return [(part, b"")]
+
+
+def begun(product: Product, part: int, _: Iterable[bytes]) -> str:
+    """Begin with all nodes, or with those that the last rounds left."""
+    work = product.trimming(part)
+    return product.keep(work.begin(work.left(product.region(part)) if product.files else work.everything()))
+
+
+def told(product: Product, part: int) -> Iterator[Packet]:
+    """What a task tells the others in a round, and itself at last, so that every task hears something."""
+    for each in product.trimming(part).tell(product.region(part)):
+        head = np.array([each.way, len(each.states)], np.int64)
+        yield each.part, head.tobytes() + each.states.tobytes() + each.marks.tobytes()
+    yield part, b""
+
+
+def heard(product: Product, part: int, packets: Iterable[bytes]) -> str:
+    """Take in what a task was told in a round; what it says then, as text."""
+    work, region = product.trimming(part), product.region(part)
+    region.fresh[:] = False
+    for packet in packets:
+        if packet:
+            way, n = np.frombuffer(packet, np.int64, 2).tolist()
+            states = np.frombuffer(packet, np.uint32, n, offset=16)
+            marks = np.frombuffer(packet[16 + 4 * n :], np.uint64).reshape(n, -1)
+            work.hear(region, Told(part, way, states, marks))
+    work.settle(region)
+    return product.keep(region)

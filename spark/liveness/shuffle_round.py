@@ -1,0 +1,76 @@
+"""Jobs of one shuffle: what each task sends to the others, and what it makes of what it receives."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from assay.spark.liveness.product_tasks import Receive, Rounds, Send
+from assay.spark.search.cluster_bfs import ATTEMPTS
+from assay.spark.tasks.job import JobFailedError, waited
+from assay.spark.tasks.task import told
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+Batches = Iterator[Any]
+CELLS = "part int, packet binary"
+ANSWERS = "part int, answer string"
+
+
+def rounds(spark: SparkSession, parts: int, heed: Callable[[], None]) -> Rounds:
+    """Runs jobs of so many tasks. ``heed`` is called while one is waited for; what it raises is raised, or ``JobFailedError``."""
+
+    def run(send: Send, receive: Receive) -> list[str]:
+        def collect() -> list[Row]:
+            cells = spark.range(0, parts, 1, parts).mapInArrow(lambda batches: sent(send, batches), CELLS)
+            answers = cells.repartitionById(parts, "part").mapInArrow(lambda each: received(receive, each), ANSWERS)
+            return answers.collect()
+
+        for attempt in range(ATTEMPTS):
+            try:
+                found = waited(spark, collect, heed, "assay: a temporal property")
+            except JobFailedError as problem:
+                if problem.code is not None or attempt == ATTEMPTS - 1:
+                    raise
+            else:
+                return [row.answer for row in sorted(found, key=lambda row: int(row.part))]
+        raise AssertionError
+
+    return run
+
+
+def sent(send: Send, batches: Batches) -> Batches:
+    """What the tasks of some numbers send."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    for batch in batches:
+        for part in batch.column(0).to_pylist():
+            with told():
+                for to, packet in send(part):
+                    arrays = [pa.array([to], pa.int32()), pa.array([packet], pa.binary())]
+                    yield pa.RecordBatch.from_arrays(arrays, ["part", "packet"])
+
+
+def received(receive: Receive, batches: Batches) -> Batches:
+    """What the task says to which all these packets were sent; every task sends itself one at least."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    first = next(batches, None)
+    if first is None:
+        return
+    part = first.column(0)[0].as_py()
+
+    def packets() -> Iterator[bytes]:
+        batch: Any = first
+        while batch is not None:
+            yield from batch.column(1).to_pylist()
+            batch = next(batches, None)
+
+    with told():
+        rest = packets()
+        answer = receive(part, rest)
+        deque(rest, 0)  # Spark takes a worker again only if it has read everything
+    arrays = [pa.array([part], pa.int32()), pa.array([answer], pa.string())]
+    yield pa.RecordBatch.from_arrays(arrays, ["part", "answer"])

@@ -1,0 +1,52 @@
+"""Logs that are in a table already: whole files, or lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
+from assay.spark.logs.inputs import Inputs, LogFile, assigned
+from assay.spark.logs.read_tasks import CONTENTS
+from assay.traces.input.sources import Listed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+NO_LOGS = "E845"
+FILES = {"path": "string", "content": "binary"}
+LINES = {"file": "string", "line": "bigint", "text": "string"}
+
+
+def contents_of(logs: DataFrame) -> DataFrame:
+    """The table as one of whole files, ``path`` and ``content``; raises SpecError (E845) if it has neither files nor lines."""
+    if set(FILES) <= set(logs.columns):
+        return logs.selectExpr(*(f"CAST({name} AS {kind}) AS {name}" for name, kind in FILES.items()))
+    if set(LINES) <= set(logs.columns):
+        lines = logs.selectExpr(*(f"CAST({name} AS {kind}) AS {name}" for name, kind in LINES.items()))
+        ordered = lines.repartition("file").sortWithinPartitions("file", "line")
+        return ordered.mapInArrow(_joined, CONTENTS)
+    columns = ", ".join(logs.columns) or "none"
+    message = f"the columns are {columns}; they must be {', '.join(FILES)}, or {', '.join(LINES)}"
+    raise SpecError([Diagnostic(NO_LOGS, NOWHERE, message)])
+
+
+def inputs_of(contents: DataFrame, clusters: str | None) -> Inputs:
+    """The files in a table of whole files, by name; ``clusters`` as of ``list_inputs``."""
+    rows = contents.selectExpr("path", "octet_length(content) AS size").orderBy("path").collect()
+    files = [
+        LogFile(number, "", Listed(row.path, row.path, named=False, size=row.size), row.path)
+        for number, row in enumerate(rows)
+    ]
+    return Inputs(tuple(assigned(files, clusters)), ())
+
+
+def _joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    rows = ((row["file"], row["text"] or "") for batch in batches for row in batch.to_pylist())
+    for file, lines in groupby(rows, key=lambda row: row[0]):
+        content = "".join(f"{text}\n" for _, text in lines).encode()
+        yield pa.RecordBatch.from_pydict({"path": [file], "content": [content]})

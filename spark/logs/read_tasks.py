@@ -1,0 +1,254 @@
+"""Files read by tasks: a large plain text in parts, every other file as a whole, by one task.
+
+Files of this machine, or of a file system that is mounted on all, tasks read themselves, as bytes; what lies in another store Spark reads for them,
+with its own credentials, and divides texts where it will.
+
+The tables that come of it have a row for each file or part: its cluster, its number among all files, the byte at which the part begins (``WHOLE`` for
+a file read as a whole), and what was read, as bytes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from heapq import heappop, heappush
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from assay.spark.logs.inputs import URI, LogFile, file_key, key_of_metadata
+from assay.spark.session.worker_cache import settle
+from assay.spark.tasks.preflight import slots
+from assay.traces.event import Notice
+from assay.traces.input.pattern_matcher import RecordReader
+from assay.traces.input.sources import Listed, unpack
+from assay.traces.input.split_files import read_piece
+from assay.traces.log_reader import ReadOptions, TextReading, no_collection, read_text, record_reader
+from assay.traces.patterns.catalogue import Catalogue, load_catalogue
+from assay.traces.pickling import from_bytes, to_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+PART_BYTES = 32 << 20
+"""From this size on a plain text is read in parts of about this size."""
+
+TASKS_PER_CORE = 4
+
+WHOLE = -1
+NO_FILE = -1
+"""The number in a row that only says that there is such a cluster."""
+CONTENTS = "path string, content binary"
+READ = "cluster string, file int, part long, found binary"
+PACKED_NAMES = (".gz", ".xz", ".bz2", ".zst", ".tgz", ".txz", ".tzst", ".zip", ".tar", ".lz4", ".7z", ".rar")
+"""Endings of names that Spark would unpack by itself, or that cannot be divided."""
+
+Batches = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
+
+
+def settings(part_bytes: int) -> dict[str, str]:
+    """The settings under which files are read and rows go to Python: text by many lines, and at most 64 MB at once."""
+    return {
+        "spark.sql.files.maxPartitionBytes": str(part_bytes),
+        "spark.sql.files.openCostInBytes": str(min(part_bytes, 4 << 20)),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "16384",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
+        "spark.sql.files.ignoreCorruptFiles": "false",
+        "spark.sql.files.ignoreMissingFiles": "false",
+    }
+
+
+class FileRead(NamedTuple):
+    """A file that was read as a whole: the texts in it, and what was noticed after the last."""
+
+    texts: tuple[TextReading, ...]
+    notices: tuple[Notice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What tasks that read have to know: how to read, and the files by the path that Spark says."""
+
+    options: ReadOptions
+    files: dict[str, LogFile]
+
+
+@lru_cache(maxsize=2)
+def catalogue_of(options: ReadOptions) -> Catalogue:
+    """The line shapes, loaded once in each process."""
+    return load_catalogue(options.shape_files)
+
+
+@lru_cache(maxsize=2)
+def reader_of(options: ReadOptions) -> RecordReader:
+    """A reader, made once in each process."""
+    reader = record_reader(catalogue_of(options), options)
+    settle("reader")
+    return reader
+
+
+def _divisible(file: LogFile, part_bytes: int) -> bool:
+    """Whether a file is read in parts, if it is a plain text."""
+    return file.listed.size > part_bytes and not file.listed.name.lower().endswith(PACKED_NAMES)
+
+
+def read_files(
+    spark: SparkSession, files: Sequence[LogFile], options: ReadOptions, part_bytes: int | None = None
+) -> DataFrame:
+    """The files, each read by one task; or by several where it is larger than ``part_bytes``, and a text."""
+    far = [file for file in files if URI.match(file.listed.location)]
+    parts = [file for file in far if part_bytes is not None and _divisible(file, part_bytes)]
+    whole = [file for file in far if file not in parts]
+    read = _read_here(spark, [file for file in files if file not in far], options, part_bytes)
+    if whole:
+        contents = spark.read.format("binaryFile").load([file.pattern for file in whole]).select("path", "content")
+        read = read.union(read_contents(contents, whole, options))
+    return read.union(_read_parts(spark, parts, options)) if parts else read
+
+
+def read_contents(contents: DataFrame, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
+    """The files of which a table has the contents, each read by one task."""
+    reading = Reading(options, {file_key(file.path): file for file in files})
+    return contents.mapInArrow(partial(_whole, to_bytes(reading)), READ)
+
+
+def _read_here(
+    spark: SparkSession, files: Sequence[LogFile], options: ReadOptions, part_bytes: int | None
+) -> DataFrame:
+    """Files that tasks open themselves."""
+    parts = [each for file in files for each in ranges(file, part_bytes)]
+    shares = dealt(parts, TASKS_PER_CORE * slots(spark), PART_BYTES)
+    count = len(shares)
+    return spark.range(0, count, 1, count or 1).mapInArrow(partial(_own, to_bytes((options, shares))), READ)
+
+
+class Range(NamedTuple):
+    """The lines of a file that begin between two bytes; the whole file where ``part`` says so."""
+
+    file: LogFile
+    part: int
+    size: int
+
+
+def ranges(file: LogFile, part_bytes: int | None) -> list[Range]:
+    """The parts of a file, or the whole."""
+    size = file.listed.size
+    if part_bytes is None or not _divisible(file, part_bytes):
+        return [Range(file, WHOLE, size)]
+    return [Range(file, at, min(part_bytes, size - at)) for at in range(0, size, part_bytes)]
+
+
+class Sized(Protocol):
+    """What is dealt by its size."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        ...
+
+
+S = TypeVar("S", bound=Sized)
+
+
+def dealt(pieces: Sequence[S], tasks: int, most: int) -> list[list[S]]:
+    """The pieces dealt to tasks, the largest first to whom has least; to so many more that none has much more than ``most`` bytes."""
+    count = max(tasks, -(-sum(each.size for each in pieces) // most))
+    loads: list[tuple[int, int, list[S]]] = [(0, number, []) for number in range(min(count, len(pieces)))]
+    for piece in sorted(pieces, key=lambda each: -each.size):
+        load, number, own = heappop(loads)
+        own.append(piece)
+        heappush(loads, (load + piece.size, number, own))
+    return [own for *_, own in sorted(loads, key=lambda each: each[1])]
+
+
+def _read_parts(spark: SparkSession, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
+    """The files, each read in parts by several tasks, as Spark divides them."""
+    lines = spark.read.text([file.pattern for file in files], lineSep="\n").selectExpr(
+        "_metadata.file_path AS path", "_metadata.file_block_start AS part", "CAST(value AS BINARY) AS line"
+    )
+    reading = Reading(options, {file_key(file.path): file for file in files})
+    return lines.mapInArrow(partial(_parts, to_bytes(reading)), READ)
+
+
+def _own(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What a task finds in its share of files."""
+    options, shares = from_bytes(job)
+    for number in (number for batch in batches for number in batch["id"].to_pylist()):
+        for file, part, size in shares[number]:
+            with no_collection(), Path(file.listed.location).open("rb") as stream:
+                if part == WHOLE:
+                    found = to_bytes(_read_stream(file.listed, stream, options))
+                else:
+                    text = lines_between(stream, part, part + size)
+                    piece = read_piece(reader_of(options), text, file.listed.origin(), options.scan, part)
+                    found = to_bytes(piece)
+            yield batch_of(file, part, found)
+
+
+def lines_between(stream: BinaryIO, begin: int, end: int) -> bytes:
+    """The lines that begin between two bytes."""
+    stream.seek(max(0, begin - 1))
+    if begin:
+        stream.readline()  # it began before
+    text = stream.read(end - stream.tell()) if stream.tell() < end else b""
+    return text if text.endswith(b"\n") or not text else text + stream.readline()
+
+
+def _whole(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    job: Reading = from_bytes(reading)
+    for batch in batches:
+        for path, content in zip(batch["path"], batch["content"], strict=True):
+            file = job.files[file_key(path.as_py())]
+            with no_collection():
+                found = to_bytes(read_file(file.listed, content.as_py(), job.options))
+            yield batch_of(file, WHOLE, found)
+
+
+def read_file(listed: Listed, content: bytes, options: ReadOptions) -> FileRead:
+    """All texts in a file of which the content is given."""
+    return _read_stream(listed, io.BytesIO(content), options)
+
+
+def _read_stream(listed: Listed, stream: BinaryIO, options: ReadOptions) -> FileRead:
+    notices: list[Notice] = []
+    reader = reader_of(options)
+    sources = unpack(listed, stream, options.expansion, notices)
+    texts = tuple(read_text(reader, source, notices) for source in sources)
+    return FileRead(texts, tuple(notices))
+
+
+def _parts(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    job: Reading = from_bytes(reading)
+    for (path, begin), group in groupby(_runs(batches), key=lambda run: run[:2]):
+        file = job.files[key_of_metadata(path)]
+        with no_collection():
+            text = b"".join(lines for _, _, lines in group)
+            piece = to_bytes(read_piece(reader_of(job.options), text, file.listed.origin(), job.options.scan, begin))
+        yield batch_of(file, begin, piece)
+
+
+def _runs(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, bytes]]:
+    """The lines of each part in a batch as one text. Lines of one part follow one another."""
+    for batch in batches:
+        paths, parts = batch["path"].dictionary_encode(), batch["part"].to_numpy()
+        codes = paths.indices.to_numpy()
+        ends = np.flatnonzero((np.diff(codes) != 0) | (np.diff(parts) != 0)) + 1
+        for begin, end in pairwise([0, *ends.tolist(), batch.num_rows]):
+            if begin < end:
+                lines = batch["line"].slice(begin, end - begin).to_pylist()
+                yield paths[begin].as_py(), int(parts[begin]), b"\n".join(lines) + b"\n"
+
+
+def batch_of(file: LogFile, part: int, found: bytes) -> pa.RecordBatch:
+    """One row of what was read."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    columns = [[file.cluster], [file.number], [part], [found]]
+    types = [pa.string(), pa.int32(), pa.int64(), pa.binary()]
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, ["cluster", "file", "part", "found"])

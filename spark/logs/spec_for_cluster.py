@@ -1,0 +1,45 @@
+"""Which spec the logs of a cluster are validated against: the one that was named, or the bundled one that the lines call for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
+from assay.grammar.load import Loaded, bundled_specs, load_spec
+from assay.traces.spec_selection import Choice, choose, specs
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A spec that a user named; or, without one, every spec that lines may call for, or why it cannot be used.
+
+    Tasks get the specs themselves: where they run there may be no files of this package.
+    """
+
+    loaded: Loaded | None = None
+    bundled: Mapping[str, Loaded | tuple[Diagnostic, ...]] = field(default_factory=dict)
+
+    def choice(self, kinds: Mapping[str, int]) -> Choice:
+        """The choice for logs with so many events of each kind."""
+        return choose(kinds, None if self.loaded is None else self.loaded.kernel)
+
+    def spec(self, choice: Choice) -> Loaded:
+        """The spec of a choice; raises SpecError if it cannot be used."""
+        found = self.loaded or self.bundled[choice.spec]
+        if isinstance(found, tuple):
+            raise SpecError(found)
+        return found
+
+
+def wanted_by_lines(model: str | None = None, settings: Mapping[str, str] | None = None) -> Wanted:
+    """What is wanted where nobody names a spec: the bundled ones, with their parameters bound so."""
+    return Wanted(bundled={name: _bundled(name, model, settings or {}) for name in specs()})
+
+
+def _bundled(name: str, model: str | None, settings: Mapping[str, str]) -> Loaded | tuple[Diagnostic, ...]:
+    (folder,) = bundled_specs()
+    try:
+        return load_spec(folder / f"{name}.assay", model=model, overrides=settings)
+    except SpecError as error:
+        return tuple(error.diagnostics)

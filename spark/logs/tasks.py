@@ -1,0 +1,352 @@
+"""The tasks of validation: one for each cluster, for what its slices share, and then any number for the slices.
+
+The first tasks hand on the answer about what is shared, in rows that hold parts of it (``SHARED``), and the events of all slices in bundles, in columns. A cluster of which some files were read in parts and have to be read as a whole gives a row that names them (``AGAIN``) and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
+from assay.spark.logs.inputs import NOT_READ, SHOWN, LogFile
+from assay.spark.logs.read_tasks import WHOLE, FileRead, catalogue_of, read_file, reader_of
+from assay.spark.logs.spec_for_cluster import Wanted
+from assay.spark.session.worker_cache import settle
+from assay.traces.diagnosis.node_settings import Overview, overview
+from assay.traces.diagnosis.redact import Redaction, redacted
+from assay.traces.event import Event, Notice
+from assay.traces.impact.outages import Basis, Meter
+from assay.traces.input.pattern_matcher import may_be_pasted
+from assay.traces.input.sources import Listed
+from assay.traces.input.split_files import Piece, join_pieces
+from assay.traces.log_reader import LogReading, ReadOptions, TextReading, log_reading, no_collection, without_copies
+from assay.traces.options import DEFAULT_OPTIONS, Options
+from assay.traces.pickling import from_bytes, to_bytes
+from assay.traces.scoped_validate import Beside, Scope, ask_shared, basis_of, with_clocks
+from assay.traces.slices.packed_execution import PackedExecution, Shelf
+from assay.traces.slices.slice_validator import Joiner, SliceAnswer
+from assay.traces.spec_selection import Choice
+from assay.traces.table.event_selection import Selection, apart
+from assay.traces.table.statement_ids import Memory
+from assay.traces.validate import SharedAnswer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ASKED = "cluster string, kind string, name string, number int, content binary"
+ANSWERED = "cluster string, name string, content binary, execution binary"
+"""An answer about a slice, and its execution by itself, packed, where executions are kept."""
+SHARED, SLICE, EVENTS, AGAIN, REFUSED = "shared", "slice", "events", "again", "refused"
+EVENTS_IN_ROW = 2_000
+LEAST, MOST = 1 << 12, 1 << 17
+"""How many events a bundle of slices has; more than the most only where a single slice does. A bundle is a row, of which Java has several copies at a time:
+with a million events in one, a gigabyte of memory was too little."""
+BYTES_IN_ROW = 1 << 23
+"""How many bytes of the answer about what slices share a row has: the execution of a log of gigabytes has a hundred million."""
+MOST_IN_TASK = 1 << 20
+"""How many events the bundles of a task have together, where tasks can be more."""
+_NO_ROWS: tuple[int, Iterator[dict[str, Any]]] = (1 << 31, iter(()))
+EVERYTHING = Scope()
+STANDARD = ReadOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of each cluster's logs; ``all_events`` asks for rows with all events too."""
+
+    spec: Wanted
+    clause: str | None = None
+    options: Options = DEFAULT_OPTIONS
+    scope: Scope = EVERYTHING
+    read: ReadOptions = STANDARD
+    redact: bool = False
+    all_events: bool = False
+    delay: int | None = None
+    """How much later than an event others must be for it to count, in milliseconds; None if all count."""
+    measure: bool = True
+    """Whether the measures and notes of the clause are evaluated, which every line may change."""
+
+
+class Asked(NamedTuple):
+    """The answer about what the slices of a cluster share, the slices in their order with how many events each has, and what the logs are.
+
+    ``bundles`` are the names of the slices that are answered by one task together. ``choice`` is of the spec, for logs of so many ``events``; ``basis`` is what measuring takes, if anything is to be measured.
+    """
+
+    choice: Choice
+    events: int
+    shared: SharedAnswer
+    slices: Mapping[str, int]
+    bundles: Sequence[Sequence[str]]
+    beside: Beside
+    overview: Overview
+    basis: Basis | None
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """What the tasks for clusters have to know: the question, the files by number, and what was noticed when they were listed."""
+
+    question: Question
+    files: dict[int, LogFile]
+    notices: tuple[Notice, ...]
+    tasks: int = 1
+    """How many tasks there will be for slices."""
+
+    def of(self, cluster: str) -> list[LogFile]:
+        """The files of a cluster."""
+        return [file for file in self.files.values() if file.cluster == cluster]
+
+    @property
+    def last(self) -> str:
+        """The cluster of the last file."""
+        return next((file.cluster for file in reversed(self.files.values())), "")
+
+
+@lru_cache(maxsize=2)
+def clusters_of(data: bytes) -> Clusters:
+    """What the tasks for clusters have to know, of its bytes; made once in each process, for it has the specs."""
+    found: Clusters = from_bytes(data)
+    settle("clusters")
+    return found
+
+
+def ask_clusters(clusters: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows of each cluster, of what was read of its files, sorted by cluster, file and part."""
+    job = clusters_of(clusters)
+    rows = (row for batch in batches for row in batch.to_pylist())
+    for name, own in groupby(rows, key=lambda row: row["cluster"]):
+        yield from batches_of(ASKED, (dict(row, cluster=name) for row in _ask(job, name, own)))
+
+
+def _ask(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    question = job.question
+    with no_collection():
+        found = texts_of(job, cluster, rows)
+    if found.again:
+        yield _row(AGAIN, found.again)
+        return
+    if found.lost:
+        message = f"Spark did not hand out {len(found.lost)} of the files: {', '.join(found.lost[:SHOWN])}"
+        yield _row(REFUSED, [Diagnostic(NOT_READ, NOWHERE, message)])
+        return
+    with no_collection():
+        reading = found.reading(question.read, job.notices if cluster == job.last else ())
+    try:
+        if question.redact:
+            names = Redaction(reading)
+            reading, question = redacted(reading, names), replace(question, scope=question.scope.renamed(names.text))
+        yield from _answers(question, reading, job.tasks)
+    except SpecError as error:
+        yield _row(REFUSED, list(error.diagnostics))
+
+
+@dataclass(slots=True)
+class Texts:
+    """The texts of a cluster, each with what was noticed on the way to it; what was noticed after the last; and the files that are not among them."""
+
+    texts: list[TextReading] = field(default_factory=list)
+    on_the_way: list[Notice] = field(default_factory=list)
+    again: list[int] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+    def take(self, read: FileRead) -> None:
+        """Take in what the next file holds."""
+        for text in read.texts:
+            self.texts.append(replace(text, notices=(*self.on_the_way, *text.notices)))
+            self.on_the_way = []
+        self.on_the_way += read.notices
+
+    def reading(self, options: ReadOptions, later: Sequence[Notice] = (), memory: Memory | None = None) -> LogReading:
+        """What they hold together; ``later`` was noticed after all of them. The texts are changed."""
+        readings, notices = without_copies(self.texts)
+        return log_reading(readings, [*notices, *self.on_the_way, *later], catalogue_of(options), memory)
+
+
+def texts_of(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Texts:
+    """What was read of a cluster's files, in the order in which they were listed; the first row is of no file."""
+    found = Texts()
+    groups = groupby(rows, key=lambda row: row["file"])
+    number, parts = next(groups)
+    for file in job.of(cluster):
+        if number < file.number:
+            number, parts = next(groups, _NO_ROWS)
+        found.on_the_way += file.before
+        if number == file.number:
+            read = _file(job.question, file, [(row["part"], row["found"]) for row in parts])
+        elif file.listed.size:
+            found.lost.append(file.listed.name)
+            continue
+        else:  # Spark hands out no file that is empty
+            read = read_file(file.listed, b"", job.question.read)
+        if read is None:
+            found.again.append(file.number)
+            continue
+        found.take(read)
+    return found
+
+
+def _row(kind: str, content: object) -> dict[str, Any]:
+    return {"kind": kind, "name": "", "number": 0, "content": to_bytes(content)}
+
+
+def _file(question: Question, file: LogFile, parts: Sequence[tuple[int, bytes]]) -> FileRead | None:
+    """What a file holds; None if it was read in parts and has to be read as a whole."""
+    catalogue = catalogue_of(question.read)
+    if parts[0][0] == WHOLE:
+        found: FileRead = from_bytes(parts[0][1], catalogue)
+        return found
+    return joined(question.read, file.listed, [from_bytes(content, catalogue) for _, content in parts])
+
+
+def joined(options: ReadOptions, listed: Listed, pieces: Sequence[Piece]) -> FileRead | None:
+    """What a file holds that was read in pieces; None if it has to be read as a whole."""
+    origin = listed.origin()
+    pasted = may_be_pasted(origin.base, named=listed.named)
+    reading = join_pieces(reader_of(options), origin, pieces, listed.size, options.scan, may_be_pasted=pasted)
+    return None if reading is None else FileRead((TextReading(origin.file, (reading,)),), ())
+
+
+def _answers(question: Question, reading: LogReading, tasks: int) -> Iterator[dict[str, Any]]:
+    with no_collection():
+        asked, slices = ask(question, reading)
+        asked = asked._replace(bundles=bundles_of(asked.slices, tasks))
+    yield from rows_of_shared(asked)
+    if asked.shared.joint is not None:
+        yield from rows_of_slices(asked.bundles, slices)
+    if question.all_events:
+        for number, stream in enumerate(reading.streams):
+            yield from _event_rows(EVENTS, str(number), stream.events)
+
+
+def rows_of_shared(asked: Asked) -> Iterator[dict[str, Any]]:
+    """The rows with the answer about what slices share, each with a part of it."""
+    content = to_bytes(asked)
+    for number, at in enumerate(range(0, len(content), BYTES_IN_ROW)):
+        yield {"kind": SHARED, "name": "", "number": number, "content": content[at : at + BYTES_IN_ROW]}
+
+
+def shared_of(parts: Mapping[int, bytes]) -> Asked:
+    """The answer of which these are the parts, by their numbers."""
+    found: Asked = from_bytes(b"".join(parts[number] for number in sorted(parts)))
+    return found
+
+
+def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Selection]]:
+    """What is answered of a cluster before its slices are, and the events of each slice; raises SpecError."""
+    scope = question.scope if question.delay is None else _up_to_watermark(question.scope, reading, question.delay)
+    choice, clause = question.spec.choice(reading.kinds), question.clause
+    whole, reading = reading, with_clocks(reading, question.options)
+    shared, slices, beside = ask_shared(
+        question.spec.spec(choice),
+        reading,
+        choice.conduct(question.options),
+        clause or choice.clause,
+        scope,
+        supported=choice.unsupported is None,
+    )
+    measured = basis_of(shared, reading, beside) if question.measure else None
+    events, sizes = sum(reading.kinds.values()), {name: len(own) for name, own in slices.items()}
+    return Asked(choice, events, shared, sizes, (), beside, overview(whole), measured), slices
+
+
+def bundles_of(sizes: Mapping[str, int], tasks: int) -> list[list[str]]:
+    """Slices in bundles of like size, as many as there are tasks where that is worth while."""
+    most = min(max(sum(sizes.values()) // max(1, tasks), LEAST), MOST)
+    found: list[list[str]] = []
+    room = 0
+    for name, size in sizes.items():
+        if size > room:
+            found.append([])
+            room = most
+        found[-1].append(name)
+        room -= size
+    return found
+
+
+def rows_of_slices(bundles: Sequence[Sequence[str]], slices: Mapping[str, Selection]) -> Iterator[dict[str, Any]]:
+    """The rows with the events of slices, one for each bundle."""
+    for number, names in enumerate(bundles):
+        with no_collection():
+            content = to_bytes(apart({name: slices[name] for name in names}))
+        yield {"kind": SLICE, "name": str(number), "number": number, "content": content}
+
+
+def _up_to_watermark(scope: Scope, reading: LogReading, delay: int) -> Scope:
+    """The scope without what is so late that lines from before it may yet come."""
+    latest = int(reading.events.times.max(initial=0))
+    return replace(scope, until=min(latest - delay, latest if scope.until is None else scope.until))
+
+
+def _event_rows(kind: str, name: str, events: Sequence[Event]) -> Iterator[dict[str, Any]]:
+    for at in range(0, len(events), EVENTS_IN_ROW):
+        content = to_bytes(events[at : at + EVENTS_IN_ROW])
+        yield {"kind": kind, "name": name, "number": at // EVENTS_IN_ROW, "content": content}
+
+
+@lru_cache(maxsize=4)
+def _checks(task: bytes) -> tuple[Joiner, Meter | None, Shelf]:
+    """What slices of one cluster are checked and measured with, and their executions packed, made once in each process."""
+    joint, asked = from_bytes(task)
+    return Joiner(joint), None if asked is None else Meter(asked), Shelf.of(joint.chain.states)
+
+
+def shelf_of(task: bytes) -> Shelf:
+    """What the executions of a cluster's slices were packed with. Values are told apart as the bytes tell them apart, so that all who read these have one order."""
+    joint, _ = from_bytes(task)
+    return Shelf.of(joint.chain.states)
+
+
+def answer_slices(
+    tasks: Mapping[str, bytes], keep_executions: bool, options: ReadOptions, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """A row for each slice, of rows with bundles of them. One bundle is in memory at a time.
+
+    ``tasks`` has for each cluster what its slices are joined on, and the basis of their measures or None.
+    """
+    for row in (row for batch in batches for row in batch.to_pylist()):
+        with no_collection():
+            slices: dict[str, Selection] = from_bytes(row["content"], catalogue_of(options))
+        for name in list(slices):
+            with no_collection():
+                content, run = _answered(tasks[row["cluster"]], name, slices.pop(name), keep_executions=keep_executions)
+            yield from batches_of(
+                ANSWERED, [{"cluster": row["cluster"], "name": name, "content": content, "execution": run}]
+            )
+
+
+def _answered(task: bytes, name: str, events: Selection, *, keep_executions: bool) -> tuple[bytes, bytes | None]:
+    """The answer about a slice, and its execution, packed, if there is one and it is kept."""
+    joiner, meter, shelf = _checks(task)
+    answer = joiner.of_slice(name, events)
+    if meter is not None:
+        answer = meter.measured(answer, events)
+    run = answer.result.execution if keep_executions else None
+    return to_bytes(without_execution(answer)), None if run is None else shelf.pack(run)
+
+
+def without_execution(answer: SliceAnswer) -> SliceAnswer:
+    """The answer about a slice, without the execution that explains it."""
+    return replace(answer, result=replace(answer.result, execution=None))
+
+
+def slice_answer(content: bytes, execution: bytes | None = None, shelf: Shelf | None = None) -> SliceAnswer:
+    """The answer in a row of ``ANSWERED``; its execution stays packed until it is asked for."""
+    found: SliceAnswer = from_bytes(content)
+    if execution is None or shelf is None:
+        return found
+    return replace(found, result=replace(found.result, execution=PackedExecution(execution, shelf)))
+
+
+def batches_of(schema: str, rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
+    """Each row as a batch of its own: a cell may be megabytes."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    kinds = {"string": pa.string(), "int": pa.int32(), "long": pa.int64(), "binary": pa.binary()}
+    fields = [pa.field(name, kinds[kind]) for name, kind in (part.split() for part in schema.split(", "))]
+    for row in rows:
+        yield pa.RecordBatch.from_pylist([row], schema=pa.schema(fields))

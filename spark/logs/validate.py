@@ -1,0 +1,258 @@
+"""Logs validated on Spark: read in parts, what slices share answered cluster by cluster, the slices by any number of tasks.
+
+The answer about each cluster is the value that ``traces.scoped_validate.validated`` gives of its logs in one process, if that does not search all slices together: the same functions make it, and only
+who calls them is another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
+from assay.grammar.load import Loaded
+from assay.spark.logs import tasks as asking
+from assay.spark.logs.errors import as_diagnostic
+from assay.spark.logs.inputs import NOT_READ, Inputs, LogFile
+from assay.spark.logs.read_tasks import (
+    NO_FILE,
+    PART_BYTES,
+    TASKS_PER_CORE,
+    catalogue_of,
+    dealt,
+    read_contents,
+    read_files,
+    settings,
+)
+from assay.spark.logs.tasks import ANSWERED, ASKED, Asked, Clusters, Question
+from assay.spark.session.session import configured
+from assay.spark.tasks.preflight import require_fit, slots
+from assay.traces.diagnosis.node_settings import Overview
+from assay.traces.event import Event
+from assay.traces.impact.outages import Meter
+from assay.traces.pickling import from_bytes, to_bytes
+from assay.traces.result import Validation
+from assay.traces.scoped_validate import answer
+from assay.traces.slices.slice_validator import SliceAnswer
+from assay.traces.spec_selection import chosen
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterAnswer:
+    """The answer about one cluster by a spec, what its logs are, and where they were asked for, all its events."""
+
+    cluster: str
+    spec: Loaded
+    validation: Validation
+    overview: Overview
+    events: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How the work is divided: from which size on files are read in parts, and by how many tasks slices are checked (0: as Spark has cores)."""
+
+    part_bytes: int = PART_BYTES
+    tasks: int = 0
+
+
+AS_USUAL = How()
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The answers, a cluster each, by name; and the rows of ``tasks.ASKED`` that they were made of."""
+
+    answers: tuple[ClusterAnswer, ...]
+    rows: DataFrame
+
+
+@contextmanager
+def validating(
+    spark: SparkSession,
+    inputs: Inputs,
+    question: Question,
+    how: How = AS_USUAL,
+    *,
+    contents: DataFrame | None = None,
+    keep_executions: bool = False,
+) -> Iterator[Work]:
+    """Validate logs; inside, Spark keeps what was read. ``contents`` has the files' contents, where Spark is not to read them by itself.
+
+    Raises SpecError if the question cannot be asked of these logs (E7xx), or if Spark fails (E843).
+    """
+    begun = perf_counter()
+    catalogue_of(question.read)
+    with ExitStack() as kept:
+        with configured(spark, settings(how.part_bytes)), as_diagnostic(NOT_READ, "Spark failed"):
+            require_fit(spark, slots(spark))
+            rows = kept.enter_context(asked(spark, inputs, question, how, contents))
+            shared = shared_answers(rows)
+            slices = slice_answers(spark, rows, shared, question, how, keep_executions=keep_executions)
+            events = _events(rows) if keep_executions else {}
+        seconds = perf_counter() - begun
+        yield Work(
+            tuple(
+                of_cluster(name, each, slices, question, events.get(name, ()), seconds)
+                for name, each in sorted(shared.items())
+            ),
+            rows,
+        )
+
+
+def of_cluster(
+    name: str,
+    each: Asked,
+    slices: Mapping[tuple[str, str], SliceAnswer],
+    question: Question,
+    events: tuple[Event, ...],
+    seconds: float,
+) -> ClusterAnswer:
+    """The answer about a cluster, of those about its parts."""
+    own = [slices[name, one] for one in _answered(each)]
+    meter = None if each.basis is None else Meter(each.basis)
+    found = chosen(answer(each.shared, own, each.beside, question.scope, seconds, meter), each.choice, each.events)
+    return ClusterAnswer(name, question.spec.spec(each.choice), found, each.overview, events)
+
+
+def _answered(asked: Asked) -> Mapping[str, int]:
+    return asked.slices if asked.shared.joint is not None else {}
+
+
+@contextmanager
+def asked(
+    spark: SparkSession, inputs: Inputs, question: Question, how: How, contents: DataFrame | None = None
+) -> Iterator[DataFrame]:
+    """The rows of ``ASKED`` of all clusters, kept until the end of the context.
+
+    A file that turns out not to be divisible is read again as a whole, and then only the clusters' part is done again.
+    """
+    if contents is None:
+        read = read_files(spark, inputs.files, question.read, how.part_bytes)
+    else:
+        read = read_contents(contents, inputs.files, question.read)
+    files = {file.number: file for file in inputs.files}
+    job = to_bytes(Clusters(question, files, inputs.notices, how.tasks or TASKS_PER_CORE * slots(spark)))
+    begun = spark.createDataFrame(_no_files(inputs.clusters))
+    rows = begun.union(read).persist()
+    found = _ask(rows, job, len(inputs.clusters))
+    try:
+        again = _files_to_read_again(found, inputs.files)
+        if again:
+            found.unpersist()
+            kept = rows.filter(~rows.file.isin([file.number for file in again]))
+            found = _ask(kept.union(read_files(spark, again, question.read)), job, len(inputs.clusters))
+        yield found
+    finally:
+        found.unpersist()
+        rows.unpersist()
+
+
+def _no_files(clusters: Sequence[str]) -> pa.Table:
+    """A row of no file for each cluster, so that a cluster without files is asked about too; a table of Arrow, for which no task has to run Python."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+
+    count = len(clusters)
+    columns = {
+        "cluster": pa.array(clusters, pa.string()),
+        "file": pa.array([NO_FILE] * count, pa.int32()),
+        "part": pa.array([0] * count, pa.int64()),
+        "found": pa.array([b""] * count, pa.binary()),
+    }
+    return pa.table(columns)
+
+
+def _ask(read: DataFrame, job: bytes, clusters: int) -> DataFrame:
+    ordered = read.repartition(max(1, clusters), "cluster").sortWithinPartitions("cluster", "file", "part")
+    return ordered.mapInArrow(partial(asking.ask_clusters, job), ASKED).persist()
+
+
+def _files_to_read_again(found: DataFrame, files: Sequence[LogFile]) -> list[LogFile]:
+    rows = found.filter(found.kind == asking.AGAIN).select("content").collect()
+    numbers = {number for row in rows for number in from_bytes(bytes(row.content))}
+    return [file for file in files if file.number in numbers]
+
+
+def shared_answers(rows: DataFrame) -> dict[str, Asked]:
+    """The answers about what the slices of each cluster share."""
+    parts: dict[str, dict[int, bytes]] = {}
+    refused: list[Diagnostic] = []
+    for row in rows.filter(rows.kind.isin(asking.SHARED, asking.REFUSED)).collect():
+        if row.kind == asking.REFUSED:
+            refused += from_bytes(bytes(row.content))
+        else:
+            parts.setdefault(row.cluster, {})[row.number] = bytes(row.content)
+    if refused:
+        raise SpecError(dict.fromkeys(refused))
+    return {name: asking.shared_of(own) for name, own in parts.items()}
+
+
+def slice_answers(
+    spark: SparkSession,
+    rows: DataFrame,
+    shared: Mapping[str, Asked],
+    question: Question,
+    how: How,
+    *,
+    keep_executions: bool,
+) -> dict[tuple[str, str], SliceAnswer]:
+    """The answers about the slices of which there are events in the rows, by cluster and slice."""
+    joined = {name: each for name, each in shared.items() if each.shared.joint is not None}
+    known = {name: to_bytes((each.shared.joint, each.basis)) for name, each in joined.items()}
+    bundles = [
+        Bundle(name, number, sum(each.slices[one] for one in bundle))
+        for name, each in joined.items()
+        for number, bundle in enumerate(each.bundles)
+    ]
+    if not bundles:
+        return {}
+    tasks = how.tasks or TASKS_PER_CORE * slots(spark)
+    task = partial(asking.answer_slices, known, keep_executions, question.read)
+    found = by_task(spark, rows.filter(rows.kind == asking.SLICE), dealt(bundles, tasks, asking.MOST_IN_TASK))
+    shelves = {name: asking.shelf_of(each) for name, each in known.items()} if keep_executions else {}
+    return {
+        (row.cluster, row.name): asking.slice_answer(
+            bytes(row.content), None if row.execution is None else bytes(row.execution), shelves.get(row.cluster)
+        )
+        for row in found.mapInArrow(task, ANSWERED).collect()
+    }
+
+
+class Bundle(NamedTuple):
+    """Slices of a cluster that are answered by one task together, and how many events they have."""
+
+    cluster: str
+    number: int
+    size: int
+
+
+def by_task(spark: SparkSession, rows: DataFrame, tasks: Sequence[Sequence[Bundle]]) -> DataFrame:
+    """The rows of bundles, those of a task in one partition. Spark begins tasks in their order: the largest come first, and nothing waits behind them."""
+    import pyarrow as pa  # noqa: PLC0415 - optional
+    from pyspark.sql import functions as f  # noqa: PLC0415 - optional
+
+    ordered = sorted(tasks, key=lambda own: -sum(each.size for each in own))
+    places = [(each.cluster, each.number, task) for task, own in enumerate(ordered) for each in own]
+    kinds = {"cluster": pa.string(), "number": pa.int32(), "task": pa.int32()}
+    columns = [pa.array(column, kind) for column, kind in zip(zip(*places, strict=True), kinds.values(), strict=True)]
+    table = spark.createDataFrame(pa.table(columns, names=list(kinds)))
+    return rows.join(f.broadcast(table), ["cluster", "number"]).repartitionById(len(ordered), "task")
+
+
+def _events(rows: DataFrame) -> dict[str, tuple[Event, ...]]:
+    found: dict[str, list[tuple[int, int, list[Event]]]] = {}
+    for row in rows.filter(rows.kind == asking.EVENTS).collect():
+        pieces = found.setdefault(row.cluster, [])
+        pieces.append((int(row.name), row.number, from_bytes(bytes(row.content))))
+    return {
+        name: tuple(event for _, _, events in sorted(pieces, key=lambda piece: piece[:2]) for event in events)
+        for name, pieces in found.items()
+    }

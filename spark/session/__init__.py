@@ -1,0 +1,1 @@
+"""Sessions, and how code gets to executors."""

@@ -1,0 +1,46 @@
+"""Compiled code on its way to executors: as the text of its LLVM module, which each executor turns into machine code for its own processor."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.layout.row import RowLayout
+from assay.checker.native.functions.compile import Machine
+from assay.checker.native.functions.program import Program
+from assay.spark.storage.filesystem import Storage
+
+
+def pack(compiled: Compiled, text: Program) -> bytes:
+    """The content of the file that executors read."""
+    content = {
+        "text": text.text,
+        "symmetric": text.symmetric,
+        "conditions": text.conditions,
+        "words": compiled.layout.words,
+        "hits": compiled.hits,
+        "guards": compiled.guards,
+        "states": compiled.states,
+        "steps": compiled.steps,
+        "actions": compiled.actions,
+        "identity": compiled.identity.hex(),
+    }
+    return json.dumps(content).encode()
+
+
+def unpack(content: bytes) -> Compiled:
+    """The code of a file, compiled or taken from the executor's cache. What names and types states have is not known to it."""
+    found = json.loads(content)
+    layout = RowLayout(found["words"], ())
+    hits, guards = tuple(found["hits"]), tuple((action, label) for action, label in found["guards"])
+    program = Program(found["text"], layout, hits, (), (), (), found["symmetric"], found["conditions"])
+    return Compiled(
+        Machine(program), layout, hits, guards, tuple(found["states"]), tuple(found["steps"]), found["actions"], bytes.fromhex(found["identity"])
+    )  # fmt: skip
+
+
+@cache
+def load(uri: str, name: str) -> Compiled:
+    """The code in a file of a work directory; a process compiles it once. Raises ``OSError``."""
+    return unpack(Storage(uri).read(name))

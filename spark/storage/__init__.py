@@ -1,0 +1,1 @@
+"""Files of a job on any file system."""

@@ -1,0 +1,67 @@
+"""Key files: what tells the states of a level file apart, sorted, for whoever has to know them again and nothing else of them.
+
+A table is made of sorted keys many times faster than of rows: neither fingerprints are computed nor is the memory looked at here and there.
+docs/level-files.md describes every byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.store.hash_kernels import OWNER_SHIFT, second_prints
+from assay.checker.explicit.store.hash_table import Keys
+from assay.checker.explicit.store.level_file import Chunk, DamagedError, sum_of
+from assay.checker.layout.row import Rows
+
+MAGIC = int.from_bytes(b"ASSAYKEY", "little")
+FORMAT = 1
+HEADER = 4
+
+
+def sorted_keys(compiled: Compiled, chunks: Iterable[Chunk], keys: Keys) -> Rows:
+    """The fingerprints of the states in chunks, the 64 bits first by which they are sorted; as many words each as a slot of the table has."""
+    found = np.concatenate([_keys(compiled, np.ascontiguousarray(chunk.rows), keys) for chunk in chunks])
+    if found.shape[1] == 1:
+        found.sort(axis=0)
+        return found
+    ordered: Rows = found[np.argsort(found[:, 0], kind="stable")]
+    return ordered
+
+
+def _keys(compiled: Compiled, rows: Rows, keys: Keys) -> Rows:
+    found = np.empty((len(rows), keys.words(rows.shape[1])), np.uint64)
+    found[:, 0] = compiled.machine.prints(rows)
+    if keys is Keys.WIDE_PRINTS:
+        more = np.empty((len(rows), 1), np.uint64)
+        second_prints(rows, len(rows), more)
+        found[:, 1:] = more
+    return found
+
+
+def pack(keys: Rows) -> Rows:
+    """The words of a key file."""
+    words = np.empty(HEADER + keys.size + 1, np.uint64)
+    words[:HEADER] = MAGIC, FORMAT, *keys.shape
+    words[HEADER:-1] = keys.ravel()
+    words[-1] = sum_of(words[:-1])
+    return words
+
+
+def unpack(words: Rows, count: int, keys: Keys) -> Rows:
+    """The keys in a file of so many; raises ``DamagedError``."""
+    wide = keys.bits // 64
+    if len(words) != HEADER + count * wide + 1 or tuple(words[:HEADER].tolist()) != (MAGIC, FORMAT, count, wide):
+        raise DamagedError("it does not hold the keys that its manifest says")
+    if int(words[-1]) != sum_of(words[:-1]):
+        raise DamagedError("its checksum does not fit")
+    return words[HEADER:-1].reshape(count, wide)
+
+
+def owned(keys: Rows, first: int, last: int) -> Rows:
+    """The keys whose owners are from the first number up to the second."""
+    marks = [owner << int(OWNER_SHIFT) for owner in (first, last)]
+    begin, end = (len(keys) if mark >> 64 else int(np.searchsorted(keys[:, 0], np.uint64(mark))) for mark in marks)
+    return keys[begin:end]

@@ -1,0 +1,1 @@
+"""Logs validated while they grow."""

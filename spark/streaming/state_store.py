@@ -1,0 +1,134 @@
+"""What a query that follows logs has read so far: pieces of texts, in memory, and below its state directory a folder for each micro-batch.
+
+A micro-batch that is tried again writes its folder anew. So each line is recognised once, and a query that is started again has lost nothing and counts
+nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from assay.spark.logs.read_tasks import catalogue_of
+from assay.traces.event import Notice, Place
+from assay.traces.input.split_files import Piece
+from assay.traces.log_reader import ReadOptions
+from assay.traces.pickling import from_bytes
+from assay.traces.store.message_templates import LikeMoulds
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+PIECES = "identity string, path string, part long, size long, found binary, content binary"
+"""A piece of a text (``found``), which has so many bytes from one on; its content where no file has it."""
+
+
+class Stored(NamedTuple):
+    """A piece, the micro-batch that read it, and which bytes of which file it is of."""
+
+    batch: int
+    part: int
+    size: int
+    path: str
+    piece: Piece
+
+
+class Kept:
+    """The pieces in a directory that the driver and all executors see."""
+
+    def __init__(self, place: Path, options: ReadOptions) -> None:
+        self._place = place
+        self._catalogue = catalogue_of(options)
+        self._moulds = LikeMoulds()
+        self._batches: dict[int, list[tuple[str, Stored]]] = {}
+
+    def pieces(self, upto: int) -> dict[str, list[Stored]]:
+        """The pieces of each text, of the micro-batches before one."""
+        numbers = sorted(int(folder.name.partition("=")[2]) for folder in self._place.glob("batch=*"))
+        for number in numbers:
+            if number < upto and number not in self._batches:
+                self._batches[number] = list(self._load(number))
+        return in_a_row(each for number in sorted(self._batches) if number < upto for each in self._batches[number])
+
+    def keep(self, rows: DataFrame, number: int) -> None:
+        """Keep the pieces of a micro-batch, rows of ``PIECES``."""
+        rows.write.mode("overwrite").parquet(f"file:{self._folder(number)}")
+        self._batches.pop(number, None)
+
+    def content(self, identity: str, pieces: Iterable[Stored]) -> bytes | None:
+        """What a text was when its pieces were read; None where a file has it."""
+        parts: dict[tuple[int, int], bytes] = {}
+        for number in {piece.batch for piece in pieces}:
+            for row in self._rows(number, ["identity", "part", "content"]):
+                if row["identity"] == identity and row["content"] is not None:
+                    parts[number, row["part"]] = row["content"]
+        found = [parts.get((piece.batch, piece.part)) for piece in pieces]
+        return b"".join(each for each in found if each is not None) if None not in found else None
+
+    def _folder(self, number: int) -> Path:
+        return self._place / f"batch={number}"
+
+    def _load(self, number: int) -> Iterator[tuple[str, Stored]]:
+        for row in self._rows(number, ["identity", "path", "part", "size", "found"]):
+            piece = from_bytes(row["found"], self._catalogue).alike(self._moulds)
+            yield row["identity"], Stored(number, row["part"], row["size"], row["path"], piece)
+
+    def _rows(self, number: int, columns: list[str]) -> Iterator[Mapping[str, Any]]:
+        import pyarrow.parquet as pq  # noqa: PLC0415 - optional
+
+        for file in sorted(self._folder(number).glob("*.parquet")):
+            with pq.ParquetFile(file) as opened:
+                yield from opened.read(columns).to_pylist()
+
+
+def in_a_row(pieces: Iterable[tuple[str, Stored]]) -> dict[str, list[Stored]]:
+    """The pieces of each text, each where the one before it ends; of several the longest, should a part have been read again.
+
+    What lies behind a gap comes too: where the first of it is, ``before_gap`` says.
+    """
+    longest: dict[str, dict[int, Stored]] = {}
+    for identity, piece in pieces:
+        own = longest.setdefault(identity, {})
+        own[piece.part] = max(own.get(piece.part, piece), piece, key=lambda each: each.size)
+    return {identity: _row(own) for identity, own in longest.items()}
+
+
+def _row(own: Mapping[int, Stored]) -> list[Stored]:
+    found: list[Stored] = []
+    at = 0
+    while (next_ := own.get(at) or _after(own, at)) is not None:
+        found.append(next_)
+        at = next_.part + next_.size
+    return found
+
+
+def _after(own: Mapping[int, Stored], at: int) -> Stored | None:
+    """The first piece behind a place, where none begins there."""
+    return own[min(later)] if (later := [part for part in own if part > at]) else None
+
+
+def before_gap(row: Sequence[Stored]) -> list[Stored]:
+    """The pieces from the beginning of a text on that no gap divides."""
+    ends = accumulate((piece.size for piece in row), initial=0)
+    return [piece for piece, end in zip(row, ends, strict=False) if piece.part == end]
+
+
+def end_of(row: Sequence[Stored]) -> int:
+    """Up to which byte a text was read."""
+    return row[-1].part + row[-1].size if row else 0
+
+
+def left_out(name: str, row: Sequence[Stored]) -> Notice | None:
+    """What to say of a text whose pieces behind a gap are left out; None if there are none."""
+    whole = before_gap(row)
+    if len(whole) == len(row):
+        return None
+    behind, begin = row[len(whole) :], end_of(whole)
+    lines, size = sum(each.piece.lines for each in behind), sum(each.size for each in behind)
+    text = (
+        f"{lines:,} lines that were read from byte {behind[0].part:,} on ({size:,} bytes) are left out: "
+        f"what was kept of the text between byte {begin:,} and there is gone"
+    )
+    return Notice("lines left out", Place(name, 1 + sum(each.piece.lines for each in whole), begin), text)

@@ -1,0 +1,128 @@
+"""A job on Spark that can be waited for and ended; how it failed is told in one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from assay.spark.storage.filesystem import new_name
+from assay.spark.tasks.task import MARK
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+T = TypeVar("T")
+
+SECONDS = 0.05
+"""Between two looks at what else there is to heed."""
+AGAIN = 0.5
+"""Seconds until a job that was to end is told so again."""
+LONGEST = 300
+BLAME = re.compile(r"^(Caused by: )?[\w.]*(Error|Exception): (?!.*\bo\d+\.)")
+"""A line that names an exception and says something about it."""
+
+
+class JobFailedError(Exception):
+    """A job ended without an answer; ``code`` is that of a problem which another attempt would not solve."""
+
+    def __init__(self, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Running:
+    """A job that runs in a thread of its own, under a tag by which it can be ended, and a description for who watches the cluster."""
+
+    def __init__(self, spark: SparkSession, work: Callable[[], T], description: str) -> None:
+        """Begin it; raises ``JobFailedError`` where Java is gone."""
+        from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
+        from pyspark import InheritableThread  # noqa: PLC0415 - optional
+
+        self._spark = spark
+        self._tag = f"assay-{new_name()}"
+        self._answer: T | None = None
+        self._failure: JobFailedError | None = None
+
+        def run() -> None:
+            try:
+                spark.addTag(self._tag)
+                if not is_remote(spark):
+                    spark.sparkContext.setJobDescription(description)
+                self._answer = work()
+            except Exception as error:  # noqa: BLE001 - whatever it is belongs to the thread that waits
+                self._failure = failure(error)
+
+        of = {"session": spark} if is_remote(spark) else {}
+        try:
+            self._thread = InheritableThread(target=run, daemon=True, **of)
+        except Py4JError as error:
+            raise failure(error) from None
+        self._thread.start()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the job is over."""
+        return not self._thread.is_alive()
+
+    @property
+    def problem(self) -> JobFailedError | None:
+        """Why the job failed, if it did."""
+        return self._failure
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait for the end, so long at most."""
+        self._thread.join(seconds)
+
+    def check(self) -> None:
+        """Raise ``JobFailedError`` if the job failed."""
+        if self._failure is not None:
+            raise self._failure
+
+    def check_code(self) -> None:
+        """Raise ``JobFailedError`` if the job failed for a reason that another attempt would not mend."""
+        if self._failure is not None and self._failure.code is not None:
+            raise self._failure
+
+    def cancel(self) -> None:
+        """End the job, and wait until it is over. One that Spark does not know of yet is ended as soon as it does."""
+        from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
+
+        while not self.ended:
+            with suppress(Py4JError):  # Java is gone, and the job with it
+                self._spark.interruptTag(self._tag)
+            self.wait(AGAIN)
+
+
+def is_remote(spark: SparkSession) -> bool:
+    """Whether a session is one of Spark Connect, which has no context."""
+    return not hasattr(spark, "sparkContext")
+
+
+def waited(spark: SparkSession, work: Callable[[], T], heed: Callable[[], None], description: str) -> T:
+    """The answer of a job; ``heed`` is called while it runs, and ends it by raising. Raises ``JobFailedError``."""
+    answers: list[T] = []
+    running = Running(spark, lambda: answers.append(work()), description)
+    try:
+        while not running.ended:
+            running.wait(SECONDS)
+            heed()
+    except BaseException:
+        running.cancel()
+        raise
+    running.check()
+    return answers[0]
+
+
+def failure(error: Exception) -> JobFailedError:
+    """What is to be said of an exception of Spark."""
+    text = str(error)
+    told = MARK.search(text)
+    if told is not None:
+        return JobFailedError(told[2], told[1])
+    lines = [
+        line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("at ", "..."))
+    ]
+    blamed = [line for line in lines if BLAME.search(line)] or lines or [type(error).__name__]
+    return JobFailedError(blamed[-1][:LONGEST])

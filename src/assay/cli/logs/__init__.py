@@ -1,0 +1,1 @@
+"""Commands about logs: validate and coverage."""

@@ -1,0 +1,261 @@
+"""`assay validate`: recorded logs against a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from assay.checker.report import ExitCode, worst
+from assay.cli.logs.validate_spark import (
+    SparkOutput,
+    SparkQuestion,
+    refuse_on_spark,
+    refuse_without_spark,
+    validate_on_spark,
+    validation_on_spark,
+)
+from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.terminal.files import write_result
+from assay.cli.terminal.output import complain_about, say, say_json
+from assay.cli.terminal.progress import activity
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
+from assay.grammar.load import Loaded
+from assay.report.diagnostics import diagnostic_object
+from assay.report.logs.history import histories
+from assay.report.logs.html import html_report
+from assay.report.logs.story import story_lines, story_object
+from assay.report.logs.validation_object import exit_code, junit_of_validation, validation_object
+from assay.report.logs.validation_text import validation_lines
+from assay.spark.logs.spec_for_cluster import Wanted, wanted_by_lines
+from assay.traces import scope as window
+from assay.traces.diagnosis.node_settings import Overview, overview
+from assay.traces.diagnosis.redact import Redaction, redacted
+from assay.traces.event import Event
+from assay.traces.log_reader import LogReading, ReadOptions, read_logs
+from assay.traces.observe.model_size import trace_plan
+from assay.traces.options import DEFAULT_OPTIONS, Options
+from assay.traces.result import Validation
+from assay.traces.scope import known_ids
+from assay.traces.scoped_validate import Scope
+from assay.traces.spec_selection import specs, validated_by_choice
+
+SLICES_LISTED = 12
+
+
+def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """A time as logs write it, in milliseconds since the epoch."""
+    if value is not None and window.moment(value) is None:
+        raise click.BadParameter(f"{value!r} is no time such as `2026-11-21 01:45:22` or `2026-11-21T01:45:22.705Z`")
+    return None if value is None else window.moment(value)
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@click.option(
+    "--spec",
+    metavar="SPEC",
+    help="The spec: a file, or the name of a bundled one. If it is left out, the lines decide: Kafka in ZooKeeper mode, or in KRaft mode.",
+)
+@model_options
+@click.option("--clause", metavar="NAME", help="The trace clause of the spec, if it has several.")
+@click.option(
+    "--skew",
+    type=click.IntRange(min=0),
+    metavar="MS",
+    help="How far two nodes' clocks may differ; else the clause says.",
+)
+@click.option(
+    "--shapes",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A file of further line shapes; repeatable.",
+)
+@click.option(
+    "--nodes",
+    type=click.IntRange(min=1),
+    default=DEFAULT_OPTIONS.nodes,
+    show_default=True,
+    help="Leave to a solver what is not decided after so many search nodes; where logs are missing after a twentieth of them.",
+)
+@click.option("--mutants", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+              help="Also try N copies of the log with one field changed, and count how many are rejected.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Which fields --mutants changes.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, show_default="all cores", metavar="N",
+              help="How many processes check partitions.")  # fmt: skip
+@click.option("--no-slice", "whole", is_flag=True,
+              help="Also search all partitions together, with every guard that checks across them: for small logs.")  # fmt: skip
+@click.option(
+    "--since",
+    callback=_time,
+    metavar="TIME",
+    help="Answer about what happened from then on; earlier lines are still used.",
+)
+@click.option("--until", callback=_time, metavar="TIME", help="Leave out what was logged after that.")
+@click.option(
+    "--topic", "topics", multiple=True, metavar="NAME", help="Leave out the lines of other topics; repeatable."
+)
+@click.option(
+    "--story",
+    "stories",
+    multiple=True,
+    metavar="SLICE",
+    help="Also tell the history of a slice, such as T-0; repeatable.",
+)
+@click.option(
+    "--known",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Findings that are accepted: the id of one on each line.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Allow for nothing that versions of the product are known to do against the protocol.",
+)
+@click.option(
+    "--redact", is_flag=True, help="Replace names of hosts, topics, clusters and directories in every output."
+)
+@validation_on_spark
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
+@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write a report as one HTML page.")
+def validate(
+    paths: tuple[str, ...],
+    spec: str | None,
+    model: str | None,
+    settings: tuple[str, ...],
+    clause: str | None,
+    skew: int | None,
+    shapes: tuple[Path, ...],
+    nodes: int,
+    mutants: int,
+    seed: int,
+    jobs: int,
+    whole: bool,
+    since: int | None,
+    until: int | None,
+    topics: tuple[str, ...],
+    stories: tuple[str, ...],
+    known: Path | None,
+    strict: bool,
+    redact: bool,
+    spark: str | None,
+    clusters: str | None,
+    tables: str | None,
+    as_json: bool,
+    junit: Path | None,
+    html: Path | None,
+) -> int:
+    """Validate the logs at PATH… against a spec. Directories are walked, archives are opened; `-` is standard input.
+
+    \b
+    Exit code: 0 consistent      1 inconsistent      2 bad input
+               3 inconclusive    4 vacuous: nothing was checked
+    """
+    bound = parse_settings(settings)
+    limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs, whole=whole)
+    scope = Scope(since, until, topics, _accepted(known))
+    if spark is not None:
+        output = SparkOutput(clusters, tables, as_json, junit, html)
+        refused = {"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants), "--no-slice": whole}
+        refuse_on_spark(refused, output)
+        wanted = wanted_by_lines(model, bound) if spec is None else Wanted(load(spec, model, bound))
+        return validate_on_spark(spark, paths, SparkQuestion(wanted, clause, limits, scope, shapes, redact), output)
+    refuse_without_spark(clusters, tables)
+    named = None if spec is None else _with_clause(load(spec, model, bound), clause)
+    with activity("reading logs") as show:
+        reading = read_logs(paths, ReadOptions(shape_files=shapes))
+        _refuse_unknown(topics, reading)
+        reading, scope, stories = _renamed(reading, scope, stories) if redact else (reading, scope, stories)
+        show(f"validating {sum(reading.kinds.values()):,} events")
+        loaded, validation = validated_by_choice(
+            reading, named, lambda name: load(name, model, bound), limits, clause, scope
+        )
+        input_ = overview(reading)
+    problems: list[Diagnostic] = []
+    if junit is not None:
+        problems += write_result(junit, junit_of_validation(validation))
+    if html is not None:
+        title = "redacted logs" if redact else " ".join(paths)
+        problems += write_result(html, html_report(validation, list(reading.events), title, input_))
+    return _answer(loaded, validation, input_, Stories(stories, reading.explain), problems, as_json=as_json)
+
+
+def _with_clause(loaded: Loaded, clause: str | None) -> Loaded:
+    """A spec that has this trace clause, or a single one: to read the logs first may take minutes. Raises ``SpecError``.
+
+    Of a bundled spec with several the logs say which one is meant.
+    """
+    if clause is not None or loaded.kernel.name.replace(".", "/") not in specs():
+        trace_plan(loaded.kernel, clause)
+    return loaded
+
+
+def _refuse_unknown(topics: tuple[str, ...], reading: LogReading) -> None:
+    """Raises ``SpecError`` (E906) for topics of which no line tells: what is said of the others would be taken for an answer about these."""
+    if not topics:
+        return
+    known = sorted({name for event in reading.events if isinstance(name := event.fields.get("topic"), str)})
+    listed = ", ".join(known[:SLICES_LISTED]) + (", …" if len(known) > SLICES_LISTED else "") or "none"
+    unknown = [name for name in topics if name not in known]
+    if unknown:
+        text = f"no line tells of such a topic; there are {listed}"
+        raise SpecError([Diagnostic("E906", Span(name, 0, 0, 0, 0), text) for name in unknown])
+
+
+def _accepted(known: Path | None) -> list[str] | None:
+    """The ids of the findings that a file accepts."""
+    return None if known is None else known_ids(known.read_text(encoding="utf-8", errors="replace"))
+
+
+def _renamed(reading: LogReading, scope: Scope, stories: tuple[str, ...]) -> tuple[LogReading, Scope, tuple[str, ...]]:
+    """The logs under other names, and what is asked of them."""
+    names = Redaction(reading)
+    return redacted(reading, names), scope.renamed(names.text), tuple(map(names.text, stories))
+
+
+@dataclass(frozen=True, slots=True)
+class Stories:
+    """The slices whose history is told, and what says what an event means."""
+
+    names: tuple[str, ...]
+    explain: Callable[[Event], str]
+
+    def problems(self, validation: Validation) -> list[Diagnostic]:
+        """E906 for each slice of which there is no history; histories of all slices take their time, and are made only if one is asked for."""
+        if not self.names:
+            return []
+        known = [each.slice for each in histories(validation) if each.slice]
+        listed = ", ".join(known[:SLICES_LISTED]) + (", …" if len(known) > SLICES_LISTED else "") or "none"
+        return [
+            Diagnostic("E906", Span(name, 0, 0, 0, 0), f"no history of such a slice was found; there are {listed}")
+            for name in self.names
+            if name not in known
+        ]
+
+
+def _answer(
+    loaded: Loaded,
+    validation: Validation,
+    input_: Overview,
+    stories: Stories,
+    problems: list[Diagnostic],
+    *,
+    as_json: bool,
+) -> int:
+    problems = [*problems, *stories.problems(validation)]
+    remarks = [*loaded.diagnostics, *problems]
+    complain_about(remarks, loaded.sources)
+    if as_json:
+        found = [diagnostic_object(each) for each in remarks]
+        told = [story_object(validation, name, stories.explain) for name in stories.names]
+        answer = validation_object(validation, input_) | ({"stories": told} if told else {})
+        say_json(answer | ({"diagnostics": found} if found else {}))
+    else:
+        told_lines = [line for name in stories.names for line in story_lines(validation, name, stories.explain)]
+        say([*validation_lines(validation, input_), *told_lines])
+    return worst([exit_code(validation), *([ExitCode.BAD_INPUT] if problems else [])])

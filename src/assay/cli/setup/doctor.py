@@ -1,0 +1,112 @@
+"""`assay doctor`: what assay runs on, and whether something it needs is missing."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+
+import click
+
+from assay import __version__
+from assay.checker.report import ExitCode
+from assay.cli.bundled import bundled_specs
+from assay.cli.links import ADVICE, FOLDERS, broken_links
+from assay.cli.terminal.output import say, say_json
+from assay.grammar.user_cache import user_cache
+from assay.report.lines import Line, Tone, plural
+
+DEPENDENCIES = (
+    "click",
+    "jinja2",
+    "lark",
+    "llvmlite",
+    "networkx",
+    "numpy",
+    "python-sat",
+    "rich",
+    "z3-solver",
+    "zstandard",
+)
+OPTIONAL = ("pyspark",)
+OLDEST_PYTHON = (3, 11)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. What is not ``needed`` is only told."""
+
+    name: str
+    ok: bool
+    detail: str
+    needed: bool = True
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
+def doctor(as_json: bool) -> int:
+    """Say what assay runs on and what is missing; exit code 3 if something needed is."""
+    findings = list(_findings())
+    healthy = all(finding.ok for finding in findings if finding.needed)
+    if as_json:
+        say_json(
+            {"assay": "1", "verdict": "ok" if healthy else "incomplete", "findings": [asdict(f) for f in findings]}
+        )
+    else:
+        say([*map(_line, findings), _last(healthy)])
+    return ExitCode.OK if healthy else ExitCode.INCONCLUSIVE
+
+
+def _findings() -> Iterator[Finding]:
+    yield Finding("assay", True, __version__)
+    yield Finding(
+        "python", sys.version_info >= OLDEST_PYTHON, f"{platform.python_implementation()} {platform.python_version()}"
+    )
+    yield Finding("platform", True, platform.platform())
+    broken = broken_links()
+    yield Finding("folders", not broken, f"{', '.join(broken)} missing. {ADVICE}" if broken else ", ".join(FOLDERS))
+    specs = bundled_specs()
+    yield Finding("bundled specs", bool(specs), plural(len(specs), "spec"))
+    yield from (_dependency(name, needed=True) for name in DEPENDENCIES)
+    yield from (_dependency(name, needed=False) for name in OPTIONAL)
+    yield _cache(user_cache())
+    java = shutil.which("java")
+    yield Finding("java", java is not None, java or "not found; nothing needs it but pyspark", needed=False)
+
+
+def _cache(folder: Path) -> Finding:
+    """Whether compiled models can be kept; without that each run compiles anew, and nothing else is lost."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return Finding("cache", True, str(folder), needed=False)
+    except OSError as error:
+        return Finding(
+            "cache",
+            False,
+            f"{folder} cannot be written ({error.strerror}); models are compiled anew each time",
+            needed=False,
+        )
+
+
+def _dependency(name: str, *, needed: bool) -> Finding:
+    try:
+        return Finding(name, True, metadata.version(name), needed)
+    except metadata.PackageNotFoundError:
+        return Finding(
+            name, False, "not installed" if needed else "not installed; only the extra `spark` needs it", needed
+        )
+
+
+def _line(finding: Finding) -> Line:
+    mark, tone = ("ok", Tone.PLAIN) if finding.ok else ("MISSING", Tone.BAD) if finding.needed else ("-", Tone.FAINT)
+    return Line(f"{mark:8}{finding.name:15}{finding.detail}", tone)
+
+
+def _last(healthy: bool) -> Line:
+    return Line("assay has all it needs", Tone.GOOD) if healthy else Line("something assay needs is missing", Tone.BAD)

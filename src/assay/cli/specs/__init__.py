@@ -1,0 +1,1 @@
+"""Commands about a spec: check, prove, simulate, replay, graph, mutate, export, fmt."""

@@ -1,0 +1,185 @@
+"""`assay check`: all properties of a spec."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from assay.checker.engines import engine_selection
+from assay.checker.engines.engine_selection import Answer, Engine
+from assay.checker.options import Fingerprints, Order, SearchOptions
+from assay.cli.answer import Destination, result_options, tell
+from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.specs.spark_options import cluster_wanted, search_on_spark, spark_options
+from assay.cli.terminal.interrupt import stoppable
+from assay.cli.terminal.parse_size import size_in_bytes
+from assay.cli.terminal.progress import search_progress
+from assay.grammar.load import Loaded
+from assay.report.specs.check_object import report_object
+from assay.report.specs.text import report_lines
+from assay.spark.session.options import Choice
+
+
+@click.command()
+@click.argument("spec")
+@model_options
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "native", "reference", "bmc", "prove", "race", "spark"]),
+    default="auto",
+    show_default=True,
+    help="What searches: auto is native wherever the spec compiles; bmc asks a SAT solver, level by level; prove looks for proofs; "
+    "race runs auto and bmc side by side; spark is native on a cluster.",
+)
+@spark_options
+@click.option("--property", "names", multiple=True, metavar="NAME", help="Check this property only; repeatable.")
+@click.option(
+    "--search",
+    "order",
+    type=click.Choice(["bfs", "dfs"]),
+    default="bfs",
+    show_default=True,
+    help="Breadth-first, with shortest counterexamples, or depth-first, which soon makes long runs.",
+)
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Look at runs of up to N states only.")
+@click.option(
+    "--max-states", type=click.IntRange(min=1), metavar="N", help="Stop at the level that reaches N distinct states."
+)
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Threads of the native engine; the answer is the same for any number.  [default: all processors]",
+)
+@click.option(
+    "--memory",
+    callback=size_in_bytes,
+    metavar="SIZE",
+    help="Memory that the native engine may take, such as 800M or 4G.  [default: three quarters of what is free]",
+)
+@click.option(
+    "--fingerprints",
+    type=click.Choice(["auto", "exact", "64", "128"]),
+    default="auto",
+    show_default=True,
+    help="What tells states apart: whole rows, or so many bits; auto goes from one to the next as states become many.",
+)
+@click.option(
+    "--checkpoint",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Keep in DIR what is needed to go on after an interruption.",
+)
+@click.option(
+    "--checkpoint-every",
+    type=click.FloatRange(min=0),
+    metavar="S",
+    default=60.0,
+    show_default=True,
+    help="Seconds between checkpoints.",
+)
+@click.option(
+    "--resume",
+    metavar="DIR",
+    help="Go on with the checkpoint in DIR; on Spark, with the work directory of that URI.",
+)
+@click.option("--no-deadlock", is_flag=True, help="Do not look for deadlocks.")
+@click.option(
+    "--continue",
+    "keep_going",
+    is_flag=True,
+    help="Search on after a violation, so that every property has its own answer.",
+)
+@click.option(
+    "--violations",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Show up to N violations of each property; more than one implies --continue.",
+)
+@click.option(
+    "--symmetry",
+    type=click.Choice(["on", "off"]),
+    default="off",
+    show_default=True,
+    help="Let one state stand for all that differ by a permutation of `symmetric` elements.",
+)
+@result_options("counterexample")
+def check(
+    spec: str,
+    model: str | None,
+    settings: tuple[str, ...],
+    engine: Engine | Literal["spark"],
+    master: str | None,
+    partitions: int | None,
+    exchange: Choice | None,
+    workdir: str | None,
+    names: tuple[str, ...],
+    order: Order,
+    depth: int | None,
+    max_states: int | None,
+    timeout: float | None,
+    threads: int | None,
+    memory: int | None,
+    fingerprints: Fingerprints,
+    checkpoint: Path | None,
+    checkpoint_every: float,
+    resume: str | None,
+    no_deadlock: bool,
+    keep_going: bool,
+    violations: int,
+    symmetry: str,
+    destination: Destination,
+) -> int:
+    """Check all properties of SPEC: a file, or the name of a bundled spec such as `kafka/controller`.
+
+    \b
+    Exit code: 0 everything holds    1 something is violated    2 bad input
+               3 undecided           4 nothing was checked      5 holds up to named bounds
+    """
+    if checkpoint is not None and resume is not None:
+        raise click.UsageError("--resume goes on writing into its folder: --checkpoint beside it has no meaning")
+    if engine == "spark" and order == "dfs":
+        raise click.UsageError("--engine spark searches breadth-first")
+    cluster = cluster_wanted(engine, master, partitions, exchange, workdir, resume)
+    loaded = load(spec, model, parse_settings(settings))
+    limits = SearchOptions(
+        properties=frozenset(names) or None,
+        order=order,
+        max_depth=depth,
+        max_states=max_states,
+        timeout=timeout,
+        threads=threads,
+        memory=memory,
+        fingerprints=fingerprints,
+        checkpoint=checkpoint if resume is None else Path(resume),
+        checkpoint_every=checkpoint_every,
+        resume=resume is not None,
+        check_deadlock=not no_deadlock,
+        keep_going=keep_going or violations > 1,
+        violations=violations,
+        symmetry=symmetry == "on",
+    )
+    if cluster is not None:
+        return _told(loaded, search_on_spark(loaded, limits, cluster), destination)
+    assert engine != "spark"
+    return _told(loaded, search(loaded, limits, engine), destination)
+
+
+def _told(loaded: Loaded, answer: Answer, destination: Destination) -> int:
+    report = answer.report
+    return tell(
+        loaded, report, destination, partial(report_object, report), partial(report_lines, report), answer.declined
+    )
+
+
+def search(loaded: Loaded, limits: SearchOptions, engine: Engine = "auto") -> Answer:
+    """Run the search with progress on a terminal; Ctrl-C ends it with what was reached."""
+    with stoppable() as asked, search_progress() as show:
+        options = replace(limits, progress=show, interrupted=asked)
+        return engine_selection.check(loaded.kernel, options, loaded.sources, engine)

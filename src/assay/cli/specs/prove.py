@@ -1,0 +1,86 @@
+"""`assay prove`: proofs without a bound on the number of steps, and for any number of elements."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import get_args
+
+import click
+
+from assay.checker.engines import engine_selection
+from assay.checker.options import SearchOptions
+from assay.checker.symbolic.certificate.proof import Proofs
+from assay.checker.symbolic.induction.ask_inductive import ask_inductive
+from assay.checker.symbolic.parametric.prove import prove_any
+from assay.checker.symbolic.prove import Method
+from assay.cli.answer import Destination, tell
+from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.terminal.interrupt import stoppable
+from assay.grammar.load import Loaded
+from assay.report.specs.proof import proof_lines, proof_object
+
+
+@click.command()
+@click.argument("spec")
+@model_options
+@click.option("--property", "names", multiple=True, metavar="NAME", help="Prove this property only; repeatable.")
+@click.option(
+    "--inductive",
+    multiple=True,
+    metavar="NAME",
+    help="Only ask whether this invariant or lemma is inductive as it stands; repeatable: whether they are together.",
+)
+@click.option(
+    "--any",
+    "sets",
+    multiple=True,
+    metavar="SET",
+    help="Prove for any number of elements of this symmetric set; repeatable.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(get_args(Method)),
+    default="ic3",
+    show_default=True,
+    help="How invariants are looked for; `k-induction` shows a path where it ends without one.",
+)
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
+def prove(
+    spec: str,
+    model: str | None,
+    settings: tuple[str, ...],
+    names: tuple[str, ...],
+    inductive: tuple[str, ...],
+    sets: tuple[str, ...],
+    by: Method,
+    timeout: float | None,
+    as_json: bool,
+) -> int:
+    """Prove the properties of SPEC for runs of any length. A proof leaves a certificate in the language.
+
+    \b
+    Exit code: 0 everything is proved     1 something is violated    2 bad input
+               3 something is undecided   5 proved up to named bounds
+    """
+    loaded = load(spec, model, parse_settings(settings))
+    with stoppable() as asked:
+        options = SearchOptions(properties=frozenset(names) or None, timeout=timeout, interrupted=asked)
+        proofs = _prove(loaded, options, inductive, sets, by)
+    return tell(
+        loaded, proofs.report, Destination(spec, as_json), partial(proof_object, proofs), partial(proof_lines, proofs)
+    )
+
+
+def _prove(
+    loaded: Loaded, options: SearchOptions, inductive: tuple[str, ...], sets: tuple[str, ...], by: Method
+) -> Proofs:
+    if inductive and sets:
+        raise click.UsageError("--inductive and --any do not go together")
+    if by != "ic3" and (inductive or sets):
+        raise click.UsageError("--by is of no use with --inductive and --any")
+    if inductive:
+        return ask_inductive(loaded.kernel, inductive, options, loaded.sources)
+    if sets:
+        return prove_any(loaded, sets, options)
+    return engine_selection.prove(loaded.kernel, options, loaded.sources, by=by)

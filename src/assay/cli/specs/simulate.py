@@ -1,0 +1,81 @@
+"""`assay simulate`: random walks through a model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import click
+
+from assay.checker.engines.engine_selection import Engine
+from assay.checker.options import SearchOptions
+from assay.checker.simulate.random_walks import Walks
+from assay.checker.simulate.simulate import simulate as walk
+from assay.cli.answer import Destination, result_options, tell
+from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.terminal.interrupt import stoppable
+from assay.cli.terminal.progress import search_progress
+from assay.report.specs.simulation import simulation_lines, simulation_object
+
+
+@click.command()
+@click.argument("spec")
+@model_options
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "native", "reference"]),
+    default="auto",
+    show_default=True,
+    help="What walks: auto is native wherever the spec compiles.",
+)
+@click.option("--property", "names", multiple=True, metavar="NAME", help="Check this property only; repeatable.")
+@click.option(
+    "--walks", type=click.IntRange(min=1), default=1_000, show_default=True, metavar="N", help="How many walks to make."
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="The most states of a walk.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="S", help="The seed of all choices."
+)
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
+@click.option("--no-deadlock", is_flag=True, help="Do not look for deadlocks.")
+@click.option("--continue", "keep_going", is_flag=True, help="Walk on after a violation.")
+@result_options("violating walk")
+def simulate(
+    spec: str,
+    model: str | None,
+    settings: tuple[str, ...],
+    engine: Engine,
+    names: tuple[str, ...],
+    walks: int,
+    depth: int,
+    seed: int,
+    timeout: float | None,
+    no_deadlock: bool,
+    keep_going: bool,
+    destination: Destination,
+) -> int:
+    """Walk through SPEC at random, for models whose states are too many to be searched.
+
+    \b
+    Exit code: 0 everything was found reachable    1 something is violated    2 bad input
+               3 nothing is violated in these walks: a simulation proves nothing
+    """
+    loaded = load(spec, model, parse_settings(settings))
+    limits = SearchOptions(
+        properties=frozenset(names) or None,
+        timeout=timeout,
+        check_deadlock=not no_deadlock,
+        keep_going=keep_going,
+    )
+    with stoppable() as asked, search_progress() as show:
+        options = replace(limits, progress=show, interrupted=asked)
+        simulated = walk(loaded.kernel, Walks(walks, depth, seed), options, loaded.sources, engine)
+    as_object, as_lines = partial(simulation_object, simulated), partial(simulation_lines, simulated)
+    return tell(loaded, simulated.report, destination, as_object, as_lines, simulated.declined)

@@ -1,0 +1,1 @@
+"""The terminal: output, progress, interrupts, and files that commands write."""

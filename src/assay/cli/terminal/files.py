@@ -1,0 +1,16 @@
+"""Result files that a command was asked to write. A file that cannot be written is a diagnostic beside the answer, which is still printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Span
+
+
+def write_result(path: Path, text: str) -> list[Diagnostic]:
+    """Write the text; E802 if the operating system refuses."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        return [Diagnostic("E902", Span(str(path), 0, 0, 0, 0), f"the file cannot be written: {error.strerror}")]
+    return []

@@ -1,0 +1,66 @@
+"""Writing to standard output and standard error: plain text into a pipe, colour on a terminal, a closed pipe is no error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TextIO
+
+import click
+
+from assay.grammar.diagnostics.diagnostic import Diagnostic
+from assay.report.diagnostics import diagnostics_text
+from assay.report.lines import Line, Tone
+
+STYLES: dict[Tone, dict[str, Any]] = {
+    Tone.PLAIN: {},
+    Tone.GOOD: {"fg": "green", "bold": True},
+    Tone.BAD: {"fg": "red", "bold": True},
+    Tone.WARN: {"fg": "yellow"},
+    Tone.FAINT: {"dim": True},
+    Tone.HEADING: {"bold": True},
+}
+
+
+def say(lines: Iterable[Line]) -> None:
+    """Write lines to standard output."""
+    _write(sys.stdout, lines)
+
+
+def complain(lines: Iterable[Line]) -> None:
+    """Write lines to standard error."""
+    _write(sys.stderr, lines)
+
+
+def complain_about(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str] | None = None) -> None:
+    """Write diagnostics to standard error, with the lines that they are about."""
+    if diagnostics:
+        _put(sys.stderr, diagnostics_text(diagnostics, sources, color=wants_colour(sys.stderr)))
+
+
+def say_json(answer: Mapping[str, Any]) -> None:
+    """Write one JSON object to standard output; it is the only thing that a command with ``--json`` writes there."""
+    _put(sys.stdout, json.dumps(answer, ensure_ascii=False, indent=2))
+
+
+def _write(stream: TextIO, lines: Iterable[Line]) -> None:
+    coloured = wants_colour(stream)
+    _put(stream, "\n".join(click.style(line.text, **STYLES[line.tone]) if coloured else line.text for line in lines))
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether the stream is a terminal whose user has not switched colour off (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _put(stream: TextIO, text: str) -> None:
+    encoding = stream.encoding or "utf-8"
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        stream.flush()
+    except BrokenPipeError:
+        # The reader has seen enough (`| head`). The exit code still tells the answer, and the interpreter's
+        # own flush at exit must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

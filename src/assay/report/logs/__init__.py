@@ -1,0 +1,1 @@
+"""Answers about logs as text, JSON and HTML."""

@@ -1,0 +1,160 @@
+"""An accepted execution as values over time: what each cell of the state held, and what each step changed.
+
+A cell is a variable, or one entry of a variable that maps the elements of a set; of a record, one field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from assay.checker.interpreter.values.show import show_value
+from assay.checker.report import State
+from assay.grammar.kernel import Kernel
+from assay.grammar.kernel import types as t
+from assay.traces.event import Event
+from assay.traces.result import ExecutedStep, Execution, Validation
+
+
+class Cell(NamedTuple):
+    """A variable, the element that the entry is of with the name of its set (both empty for a variable that is no such map), and a field."""
+
+    variable: str
+    set: str = ""
+    element: str = ""
+    field: str = ""
+
+    @property
+    def name(self) -> str:
+        """Without the element."""
+        return f"{self.variable}.{self.field}" if self.field else self.variable
+
+    @property
+    def text(self) -> str:
+        """As the language writes it."""
+        entry = f"{self.variable}[{self.element}]" if self.element else self.variable
+        return f"{entry}.{self.field}" if self.field else entry
+
+
+ABSENT = "absent"
+NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a step changed in one cell, as printed."""
+
+    cell: Cell
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryStep:
+    """A step: its event if a line tells of it, its action if it is not a mere observation, and its changes."""
+
+    event: Event | None
+    action: str | None
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The cells of the initial state, and the steps after it. ``slice`` names the slice of the log that it is of; empty, it is what all share."""
+
+    initial: dict[Cell, str]
+    steps: tuple[HistoryStep, ...]
+    slice: str = ""
+
+
+def histories(validation: Validation) -> list[History]:
+    """The accepted execution of what the slices of a log share, and that of each slice: the cells that are its own."""
+    kernel = validation.kernel
+    plan = next((plan for plan in kernel.traces if plan.name == validation.clause), None)
+    own = plan.slicing.sort.name if plan is not None and plan.slicing is not None else None
+    found: list[History] = []
+    if validation.execution is not None:
+        found.append(_history(kernel, validation.execution, lambda cell: cell if cell.set != own else None))
+    found += [
+        _history(kernel, each.execution, partial(_of_slice, own, each.name), own, each.name)
+        for each in validation.slices
+        if each.execution is not None and own is not None
+    ]
+    return found
+
+
+def _of_slice(own: str, name: str, cell: Cell) -> Cell | None:
+    return cell._replace(element=name) if cell.set == own else None
+
+
+Keep = Callable[[Cell], Cell | None]
+"""A cell under the name that it is shown with; none for one that is not shown."""
+
+
+def _history(kernel: Kernel, execution: Execution, keep: Keep, slices: str | None = None, name: str = "") -> History:
+    """The history of an execution: of a slice of that ``name``, for which the one element of the set ``slices`` stands, or of what is shared."""
+    initial = {
+        cell: text for at in range(len(kernel.variables)) for cell, text in _cells(kernel, at, execution.initial, keep)
+    }
+    steps: list[HistoryStep] = []
+    before = execution.initial
+    for step in execution.steps:
+        changes = tuple(_changes(kernel, before, step.state, keep)) if step.state is not before else ()
+        steps.append(HistoryStep(step.event, _name(kernel, step, slices, name), changes))
+        before = step.state
+    return History(initial, tuple(steps), name)
+
+
+def _name(kernel: Kernel, step: ExecutedStep, slices: str | None, name: str) -> str | None:
+    if step.action is None:
+        return None
+    types = (parameter.binder.type for parameter in kernel.action(step.action).parameters)
+    pairs = zip(types, (value for _, value in step.arguments), strict=True)
+    return f"{step.action}({', '.join(name if _names(of, slices) else show_value(value, of) for of, value in pairs)})"
+
+
+def _names(of: t.Type, slices: str | None) -> bool:
+    """Whether the values of a type stand for the slice."""
+    return isinstance(of, t.AtomType) and of.sort.name == slices
+
+
+def _cells(kernel: Kernel, at: int, state: State, keep: Keep) -> Iterator[tuple[Cell, str]]:
+    """The cells of a variable that are shown, with their values."""
+    variable = kernel.variables[at]
+    value: Any = state[at]
+    match variable.type:
+        case t.MapType(t.AtomType(sort), image):
+            for key, item in value.items():
+                if (cell := keep(Cell(variable.name, sort.name, key.name))) is not None:
+                    yield from _fields(cell, image, item)
+        case _:
+            if (cell := keep(Cell(variable.name))) is not None:
+                yield from _fields(cell, variable.type, value)
+
+
+def _fields(cell: Cell, type_: t.Type, value: Any) -> Iterator[tuple[Cell, str]]:
+    """A cell; of a record, or of a record that may be absent, each field."""
+    match type_:
+        case t.RecordType(_, fields):
+            for field, item in zip(fields, value.fields, strict=True):
+                yield cell._replace(field=field.name), show_value(item, field.type)
+        case t.OptionType(t.RecordType(_, fields) as record):
+            if value is None:
+                yield from ((cell._replace(field=field.name), NONE) for field in fields)
+            else:
+                yield from _fields(cell, record, value.value)
+        case _:
+            yield cell, show_value(value, type_)
+
+
+def _changes(kernel: Kernel, before: State, after: State, keep: Keep) -> Iterator[Change]:
+    for at, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old is new or old == new:
+            continue
+        olds, news = dict(_cells(kernel, at, before, keep)), dict(_cells(kernel, at, after, keep))
+        for cell in olds | news:
+            was, now = olds.get(cell, ABSENT), news.get(cell, ABSENT)
+            if was != now:
+                yield Change(cell, was, now)

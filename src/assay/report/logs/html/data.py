@@ -1,0 +1,118 @@
+"""What the page's script draws, as compact JSON: texts once in a table, events and steps as columns of numbers."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from assay.report.lines import clean
+from assay.report.logs.history import History
+from assay.report.logs.html.lanes import Timeline
+from assay.report.logs.html.used import Statements
+from assay.report.logs.validation_text import event_text
+from assay.traces.event import Event, Place
+from assay.traces.result import Validation
+
+LONGEST_TEXT = 600
+
+
+class _Texts:
+    """A table of texts."""
+
+    def __init__(self) -> None:
+        self.table: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def __call__(self, text: str | None) -> int:
+        """The number of a text; -1 for none."""
+        if text is None:
+            return -1
+        plain = clean(text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " …")
+        if plain not in self._numbers:
+            self._numbers[plain] = len(self.table)
+            self.table.append(plain)
+        return self._numbers[plain]
+
+
+def script_data(
+    validation: Validation, events: Sequence[Event], past: Sequence[History], line: Timeline
+) -> dict[str, Any]:
+    """Everything that the timeline and the list of events show."""
+    text = _Texts()
+    numbers = {_line(event): number for number, event in reversed(list(enumerate(events)))}
+    lane_of = {lane.name: number for number, lane in enumerate(line.lanes) if lane.group == "node"}
+    blamed = {each.place for each in validation.violations}
+    stated = Statements(validation, past)
+    names = _short({name for lane in line.lanes for name in lane.bands})
+    return {
+        "begin": line.begin,
+        "end": line.end,
+        "lanes": [
+            {
+                "group": lane.group,
+                "name": text(f"{lane.group} {lane.name}" if lane.name.isdigit() else lane.name),
+                "bands": [
+                    {
+                        "name": text(names[name]),
+                        "segments": [[s.begin - line.begin, s.end - line.begin, text(s.value)] for s in own],
+                    }
+                    for name, own in lane.bands.items()
+                ],
+            }
+            for lane in line.lanes
+        ],
+        "events": {
+            "time": [None if e.record.time is None else e.record.time - line.begin for e in events],
+            "lane": [lane_of.get(e.run.node, -1) for e in events],
+            "kind": [text(e.kind) for e in events],
+            "file": [text(e.record.place.file) for e in events],
+            "line": [e.record.place.line for e in events],
+            "text": [text(e.record.message.partition("\n")[0]) for e in events],
+            "read": [text(event_text(e)) for e in events],
+            "state": [_status(e.record.place, stated.hold(e), blamed) for e in events],
+        },
+        "histories": [
+            {
+                "slice": text(each.slice),
+                "initial": [[text(cell.text), text(value)] for cell, value in each.initial.items()],
+                "steps": _steps(each, [time - line.begin for time in times], numbers, text),
+            }
+            for each, times in zip(past, line.times, strict=True)
+        ],
+        "texts": text.table,
+    }
+
+
+def _short(names: Iterable[str]) -> dict[str, str]:
+    """Each variable's name without its modules, where that names no other."""
+    ends = Counter(name.rpartition(".")[2] for name in names)
+    return {name: end if ends[end := name.rpartition(".")[2]] == 1 else name for name in names}
+
+
+def _line(event: Event) -> tuple[str, int, str]:
+    """What is the same of an event and of the same event as a slice sees it."""
+    return event.record.place.file, event.record.place.line, event.kind
+
+
+def _status(place: Place, used: bool, blamed: Iterable[Place]) -> int:
+    return 2 if place in blamed else int(used)
+
+
+def _steps(
+    past: History, times: Sequence[int], numbers: dict[tuple[str, int, str], int], text: _Texts
+) -> list[list[Any]]:
+    """Each step: its event's number or -1, its time, its action, and its changes as cell, before, after in a row."""
+    found = []
+    for step, time in zip(past.steps, times, strict=True):
+        changes = [text(each) for change in step.changes for each in (change.cell.text, change.before, change.after)]
+        event = -1 if step.event is None else numbers.get(_line(step.event), -1)
+        found.append([event, time, text(step.action), changes])
+    return found
+
+
+def embedded(data: dict[str, Any]) -> str:
+    """The data as text that may stand in a ``script`` element: nothing in it can end the element."""
+    plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return plain.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,0 +1,144 @@
+"""Lanes of a timeline: one for each node, for each element of another set, and for what is shared, with what each cell held over time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from assay.report.logs.history import Cell, History
+from assay.traces.event import Event, ProcessRun
+
+SHARED = "shared"
+MOST_BANDS = 10
+"""Bands in a lane: the variables that change most often are left out beyond it, because they say least in a picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A cell's value from one time to another, in milliseconds since the epoch."""
+
+    begin: int
+    end: int
+    value: str
+
+
+@dataclass(slots=True)
+class Lane:
+    """A row of the timeline. ``bands`` are the values of a variable, by its name."""
+
+    group: str
+    name: str
+    bands: dict[str, list[Segment]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The lanes, the time that they span, and the time of each step of each history."""
+
+    lanes: tuple[Lane, ...]
+    begin: int
+    end: int
+    times: tuple[tuple[int, ...], ...]
+
+
+def timeline(events: Sequence[Event], past: Sequence[History]) -> Timeline:
+    """The lanes of a log: a node's process runs share one."""
+    stated = [event.record.time for event in events if event.record.time is not None]
+    begin, end = (min(stated), max(stated)) if stated else (0, 1)
+    runs = _runs(events)
+    lanes = {("node", run.node): Lane("node", run.node) for run in runs.values()}
+    times = tuple(_times(each, begin) for each in past)
+    lives = _lives(events, begin, end + 1)
+    for each, own in zip(past, times, strict=True):
+        _fill(lanes, each, own, runs, lives, (begin, end + 1))
+    first = ("node", SHARED)
+    ordered = sorted(lanes.values(), key=lambda lane: first.index(lane.group) if lane.group in first else len(first))
+    return Timeline(tuple(ordered), begin, end + 1, times)
+
+
+def _runs(events: Iterable[Event]) -> dict[str, ProcessRun]:
+    return {str(run): run for run in dict.fromkeys(event.run for event in events)}
+
+
+def _lives(events: Iterable[Event], begin: int, end: int) -> dict[str, tuple[int, int]]:
+    """From when to when each process run had its node's lane: from its first line to that of the next run."""
+    first: dict[ProcessRun, int] = {}
+    for event in events:
+        if event.record.time is not None:
+            first[event.run] = min(first.get(event.run, end), event.record.time)
+    by_node: dict[str, list[ProcessRun]] = {}
+    for run in sorted(first, key=lambda run: (run.node, run.number)):
+        by_node.setdefault(run.node, []).append(run)
+    lives: dict[str, tuple[int, int]] = {}
+    for each in by_node.values():
+        starts = [begin, *(first[run] for run in each[1:]), end]
+        lives |= {str(run): (start, stop) for run, (start, stop) in zip(each, pairwise(starts), strict=True)}
+    return lives
+
+
+def _times(past: History, begin: int) -> tuple[int, ...]:
+    """When each step is drawn: at its line's time, never before an earlier step; a hidden step with the next one that has a line."""
+    times: list[int] = []
+    latest = begin
+    for step in past.steps:
+        if step.event is not None and step.event.record.time is not None:
+            latest = max(latest, step.event.record.time)
+        times.append(latest)
+    following = latest
+    for at in range(len(times) - 1, -1, -1):
+        if past.steps[at].event is None:
+            times[at] = following
+        following = times[at]
+    return tuple(times)
+
+
+def _fill(
+    lanes: dict[tuple[str, str], Lane],
+    past: History,
+    times: Sequence[int],
+    runs: dict[str, ProcessRun],
+    lives: dict[str, tuple[int, int]],
+    span: tuple[int, int],
+) -> None:
+    """Give each lane the bands of its cells: only variables that ever change, those that change least if there are many."""
+    held = _held(past, times, span)
+    shown = _shown(past)
+    for cell, segments in held.items():
+        if cell.name not in shown:
+            continue
+        run = runs.get(cell.element)
+        key = ("node", run.node) if run is not None else (cell.set or SHARED, cell.element or SHARED)
+        low, high = lives.get(cell.element, span)
+        lanes.setdefault(key, Lane(*key)).bands.setdefault(cell.name, []).extend(_clipped(segments, low, high))
+
+
+def _shown(past: History) -> set[str]:
+    """Of each set, and of what is in none, the variables that change at all: the steadiest if there are many."""
+    changes: dict[str, Counter[str]] = {}
+    for step in past.steps:
+        for change in step.changes:
+            changes.setdefault(change.cell.set, Counter())[change.cell.name] += 1
+    return {name for counts in changes.values() for name, _ in counts.most_common()[: -MOST_BANDS - 1 : -1]}
+
+
+def _held(past: History, times: Sequence[int], span: tuple[int, int]) -> dict[Cell, list[Segment]]:
+    """What each cell held, from when to when."""
+    begin, end = span
+    held: dict[Cell, list[Segment]] = {cell: [] for cell in past.initial}
+    current = {cell: (begin, value) for cell, value in past.initial.items()}
+    for step, time in zip(past.steps, times, strict=True):
+        for change in step.changes:
+            since, value = current.get(change.cell, (begin, change.before))
+            if time > since:
+                held.setdefault(change.cell, []).append(Segment(since, time, value))
+            current[change.cell] = (time, change.after)
+    for cell, (since, value) in current.items():
+        held.setdefault(cell, []).append(Segment(since, end, value))
+    return held
+
+
+def _clipped(segments: Iterable[Segment], low: int, high: int) -> list[Segment]:
+    cut = (Segment(max(low, each.begin), min(high, each.end), each.value) for each in segments)
+    return [each for each in cut if each.begin < each.end]

@@ -1,0 +1,47 @@
+"""Which lines of a log the model was compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Hashable, Iterable, Iterator
+
+from assay.grammar import kernel as k
+from assay.report.logs.history import History
+from assay.traces.event import Event
+from assay.traces.observe.binding import fields_of, rules_by_kind
+from assay.traces.result import Validation
+from assay.traces.table.statement_keys import EVERY_SLICE
+
+
+class Statements:
+    """What the steps of accepted executions state, as the rules of the trace clause see it.
+
+    A line that only says again what lines before and after it say is no step of an execution (``traces.search.stuttering``), and was compared all the
+    same: it states to a rule what a step's line in its file does.
+    """
+
+    def __init__(self, validation: Validation, past: Iterable[History]) -> None:
+        plan = next(each for each in validation.kernel.traces if each.name == validation.clause)
+        self._slicing = () if plan.slicing is None else plan.slicing.fields
+        self._rules = rules_by_kind(plan)
+        self._stated = {
+            key for each in past for step in each.steps if step.event is not None for key in self._keys(step.event)
+        }
+
+    def hold(self, event: Event) -> bool:
+        """Whether the line of an event was compared with the model."""
+        return any(key in self._stated for key in self._keys(event))
+
+    def _keys(self, event: Event) -> Iterator[Hashable]:
+        given = fields_of(event)
+        for number, rule in enumerate(self._rules.get(event.kind, ())):
+            names = list(self._names(rule, given))
+            if all(name in given for name in names):
+                yield event.record.place.file, event.kind, number, repr([given[name] for name in names])
+
+    def _names(self, rule: k.TraceRule, given: Container[str]) -> Iterator[str]:
+        """The fields that a rule names; in place of the one that stands for every slice, those given of the fields that name a slice."""
+        for field in rule.fields:
+            if field.field == EVERY_SLICE:
+                yield from (name for name in self._slicing if name in given)
+            else:
+                yield field.field

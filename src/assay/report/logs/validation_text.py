@@ -1,0 +1,277 @@
+"""The answer about a log as text: the verdict, each mismatch with both values and a repair, and what the answer rests on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+from assay.report.lines import Line, Tone, clean, plural
+from assay.report.logs.impact import impact_lines
+from assay.report.specs.text import explanation_lines
+from assay.traces.diagnosis.node_settings import Overview
+from assay.traces.event import Event, Notice
+from assay.traces.observe.binding import Unread
+from assay.traces.result import (
+    Blame,
+    BrokenProperty,
+    EventMeaning,
+    FailedPart,
+    Remark,
+    SliceResult,
+    TraceVerdict,
+    Validation,
+    Violation,
+    Whole,
+)
+from assay.traces.scope import by_cause, finding_id
+from assay.traces.table.statement_keys import EVERY_SLICE
+
+TONES = {
+    TraceVerdict.CONSISTENT: Tone.GOOD,
+    TraceVerdict.INCONSISTENT: Tone.BAD,
+    TraceVerdict.INCONCLUSIVE: Tone.WARN,
+    TraceVerdict.VACUOUS: Tone.WARN,
+}
+SEVERITIES = {"risk": "data at risk", "known": "known behaviour"}
+MOST_NOTICES = 20
+MOST_BLAMED = 3
+MOST_ALIKE = 8
+ALIKE_SHOWN = 5
+NAMES_SHOWN = 6
+WIDTH = 100
+_PLACE = re.compile(r"\S*:\d+|\d+")
+"""What reasons that are alike differ in: where in a log, and numbers."""
+
+
+def validation_lines(validation: Validation, input_: Overview | None = None) -> list[Line]:
+    """The whole answer, and what the input is if that is given."""
+    lines = [_verdict(validation)]
+    if validation.violations and validation.verdict is TraceVerdict.INCONCLUSIVE:
+        lines += [Line(""), Line("lines without an explanation, which what is missing may hold", Tone.HEADING)]
+    for number, group in enumerate(by_cause(validation.violations), start=1):
+        lines += [Line(""), *_violation(number, group[0]), *_alike(group[1:])]
+    for broken in validation.properties:
+        lines += [Line(""), *_broken(broken)]
+    lines += _remarks(validation)
+    lines += impact_lines(validation)
+    lines += [Line(""), *_basis(validation)]
+    lines += _unmapped(validation.unmapped)
+    lines += _ignored(validation.ignored)
+    lines += _meanings(validation)
+    lines += _notices(validation.notices)
+    lines += _input(input_) if input_ is not None else ()
+    return [*lines, Line(""), _last(validation)]
+
+
+def event_text(event: Event) -> str:
+    """``ControllerElected(node = broker1, epoch = 3)``, without the element that stands for the event's slice, whatever that is called."""
+    fields = ", ".join(f"{name} = {_field(value)}" for name, value in event.fields.items() if name != EVERY_SLICE)
+    return clean(f"{event.kind}({fields})")
+
+
+def _field(value: object) -> str:
+    return "none" if value is None else str(value)
+
+
+def _verdict(validation: Validation) -> Line:
+    word = validation.verdict.value
+    shout = word.upper() if validation.verdict is TraceVerdict.INCONSISTENT else word
+    return Line(shout + (f": {validation.reason}" if validation.reason else ""), TONES[validation.verdict])
+
+
+def _violation(number: int, violation: Violation) -> Iterator[Line]:
+    yield Line(f"{number}. {clean(str(violation.place))}", Tone.HEADING)
+    yield Line(
+        f"   {clean(violation.event.record.message.splitlines()[0] if violation.event.record.message else '')}",
+        Tone.FAINT,
+    )
+    yield Line(f"   read as {event_text(violation.event)}")
+    for rank, blame in enumerate(violation.blame[:MOST_BLAMED]):
+        yield from _blame(blame, violation, most_likely=rank == 0)
+    if violation.repair.kind != "none":
+        yield Line(f"   smallest repair: {clean(violation.repair.text)}")
+    yield Line(f"   id {finding_id(violation)}", Tone.FAINT)
+
+
+def _alike(others: Sequence[Violation]) -> Iterator[Line]:
+    """The other mismatches of the same cause, by their places."""
+    if others:
+        yield Line(f"   the same rule in {plural(len(others), 'more line')}, listed here by place and id", Tone.BAD)
+    for each in others[:MOST_ALIKE]:
+        yield Line(f"     {clean(str(each.place))}  {finding_id(each)}", Tone.FAINT)
+    if len(others) > MOST_ALIKE:
+        yield Line(f"     and {len(others) - MOST_ALIKE:,} more, all of them in the JSON answer", Tone.FAINT)
+
+
+def _blame(blame: Blame, violation: Violation, *, most_likely: bool) -> Iterator[Line]:
+    lead = "cannot be explained by" if most_likely else "nor by"
+    elsewhere = "" if blame.event is violation.event else f", at {clean(str(blame.place))}"
+    yield Line(f"   {lead} {blame.action}{elsewhere}", Tone.BAD if most_likely else Tone.PLAIN)
+    for part in blame.parts:
+        yield from _part(part)
+
+
+def _part(part: FailedPart) -> Iterator[Line]:
+    label = "" if part.label in part.text or part.label == str(part.spec) else f" {part.label}"
+    yield Line(f"     {part.kind}{label} is false: {part.text}  ({part.spec})")
+    yield from (Line(f"         the log says    {text} = {clean(value)}") for text, value in part.log)
+    yield from (Line(f"         the model has   {text} = {clean(value)}") for text, value in part.model)
+
+
+def _broken(broken: BrokenProperty) -> Iterator[Line]:
+    where = "in the initial state" if broken.event is None else f"at {clean(str(broken.event.record.place))}"
+    yield Line(f"{broken.kind} {broken.name} is broken {where}  ({broken.span})", Tone.BAD)
+    if broken.explanation is not None:
+        yield from explanation_lines(broken.explanation)
+
+
+def _remarks(validation: Validation) -> Iterator[Line]:
+    """What happened by the rules, or is known of a version, and is worth saying: each kind with its slices, and its first lines."""
+    told: dict[tuple[str, str], list[tuple[Remark, str]]] = {}
+    for remark in validation.remarks:
+        told.setdefault((remark.severity, remark.text), []).append((remark, ""))
+    for result in validation.slices:
+        for remark in result.remarks:
+            told.setdefault((remark.severity, remark.text), []).append((remark, result.name))
+    if told:
+        yield Line("")
+    for (severity, text), group in sorted(told.items(), key=lambda each: list(SEVERITIES).index(each[0][0])):
+        names = list(dict.fromkeys(clean(name) for _, name in group if name))
+        shown = ", ".join(names[:NAMES_SHOWN]) + (
+            f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+        )
+        times = f" ({len(group):,} times)" if len(group) > 1 else ""
+        yield Line(f"{SEVERITIES[severity]}: {shown}{', ' if shown else ''}{text}{times}", Tone.WARN)
+        for remark, _ in group[:MOST_BLAMED]:
+            message = clean(remark.event.record.message.splitlines()[0])
+            yield Line(f"   {clean(str(remark.event.record.place))}: {message}", Tone.FAINT)
+
+
+def _slices(validation: Validation) -> Iterator[Line]:
+    if not validation.slices:
+        return
+    counts = Counter(result.verdict.value for result in validation.slices)
+    parts = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
+    yield Line(f"  {'slices':10}{len(validation.slices):,}: {parts}")
+    yield from _inconclusive(validation)
+    if validation.relaxed:
+        guards = ", ".join(f"{action} {label}" for action, label in validation.relaxed)
+        yield Line(f"  {'':10}not checked, because they read across slices: {guards}", Tone.WARN)
+    if validation.whole is not None:
+        yield _whole(validation.whole)
+
+
+def _inconclusive(validation: Validation) -> Iterator[Line]:
+    """The slices that are inconclusive, and why: of those that are so for alike reasons the first ones, and the names of some more."""
+    alike: dict[str, list[SliceResult]] = {}
+    for result in validation.slices:
+        if result.verdict is TraceVerdict.INCONCLUSIVE:
+            alike.setdefault(_PLACE.sub("", result.reason or ""), []).append(result)
+    for group in alike.values():
+        shown = group if len(group) <= ALIKE_SHOWN + 1 else group[:ALIKE_SHOWN]
+        for result in shown:
+            yield Line(f"  {'':10}{clean(result.name)}: {clean(result.reason or '')}", Tone.WARN)
+        if more := group[len(shown) :]:
+            names = ", ".join(clean(result.name) for result in more[:NAMES_SHOWN])
+            others = ", …" if len(more) > NAMES_SHOWN else ""
+            yield Line(f"  {'':10}and {plural(len(more), 'more slice')} likewise: {names}{others}", Tone.WARN)
+
+
+def _whole(whole: Whole) -> Line:
+    """What is said of all slices together."""
+    guards = ", ".join(f"{action} {label}" for action, label in whole.guards)
+    size = f", {plural(whole.lines, 'line')}, {plural(whole.visited, 'state')} of a search" if whole.lines else ""
+    text = f"{whole.verdict.value}{size}" + (f": {whole.reason}" if whole.reason else "")
+    checked = f"; guards across slices: {guards}" if guards else ""
+    return Line(f"  {'together':10}{clean(text)}{checked}", TONES[whole.verdict])
+
+
+def _basis(validation: Validation) -> Iterator[Line]:
+    c = validation.counts
+    yield Line(f"  {'model':10}{validation.kernel.name}, trace clause {validation.clause}")
+    yield Line(
+        f"  {'events':10}{c.read:,} read: {c.used:,} used, {c.ignored:,} ignored by name, {c.unmapped:,} unmapped"
+    )
+    yield from _slices(validation)
+    yield Line(f"  {'checked':10}{plural(c.fields, 'field')}")
+    hidden = ", ".join(f"{name} {count:,}" for name, count in validation.hidden.items() if count) or "none"
+    yield Line(f"  {'assumed':10}hidden steps: {hidden}")
+    if validation.reordering:
+        yield Line(f"  {'order':10}lines were moved by at most {validation.reordering:.0f} ms against their times")
+    if validation.kill_rate is not None:
+        rate = validation.kill_rate
+        yield Line(
+            f"  {'strength':10}{rate.rejected:,} of {plural(rate.mutants, 'copy', 'copies')} with one field changed are rejected"
+        )
+
+
+def _ignored(ignored: Sequence[Unread]) -> Iterator[Line]:
+    """By reason: a log has many kinds of line that carry nothing for one model."""
+    if ignored:
+        yield Line("")
+        yield Line("events known and of no use to this model", Tone.HEADING)
+    by_reason: dict[str, list[Unread]] = {}
+    for each in ignored:
+        by_reason.setdefault(each.reason, []).append(each)
+    for reason, group in by_reason.items():
+        yield Line(f"  {sum(each.count for each in group):6,}  {clean(reason)}", Tone.PLAIN)
+        kinds = ", ".join(f"{each.kind} {each.count:,}" for each in group)
+        yield from (Line(f"          {text}", Tone.FAINT) for text in wrap(clean(kinds), WIDTH))
+
+
+def _unmapped(unmapped: Sequence[Unread]) -> Iterator[Line]:
+    if unmapped:
+        yield Line("")
+        yield Line(
+            "events that the trace clause does not map, and lines of the protocol that no shape describes", Tone.HEADING
+        )
+    for each in unmapped:
+        yield Line(
+            f"  {each.count:6,}  {clean(each.kind)}: {clean(each.reason)}  (first at {clean(str(each.example))})",
+            Tone.WARN,
+        )
+
+
+def _meanings(validation: Validation) -> Iterator[Line]:
+    """What warnings and errors mean: of each kind the first, with how often the kind occurs."""
+    if validation.explanations:
+        yield Line("")
+        yield Line("what warnings and errors in the log mean (of each kind the first)", Tone.HEADING)
+    by_kind: dict[str, list[EventMeaning]] = {}
+    for meaning in validation.explanations:
+        by_kind.setdefault(meaning.event.kind, []).append(meaning)
+    for group in by_kind.values():
+        yield Line(f"  {len(group):6,}  {clean(group[0].text)}  ({clean(str(group[0].event.record.place))})")
+
+
+def _notices(notices: Sequence[Notice]) -> Iterator[Line]:
+    if notices:
+        yield Line("")
+        yield Line("notices about the input", Tone.HEADING)
+    for notice in notices[:MOST_NOTICES]:
+        where = f"{notice.place}: " if notice.place is not None else ""
+        yield Line(f"  {clean(where)}{clean(notice.text)}", Tone.WARN)
+    if len(notices) > MOST_NOTICES:
+        yield Line(f"  and {len(notices) - MOST_NOTICES:,} more, all of them in the JSON answer", Tone.WARN)
+
+
+def _input(input_: Overview) -> Iterator[Line]:
+    """The nodes, and what is not among the logs."""
+    yield Line("")
+    clusters = f" of cluster {', '.join(map(clean, input_.clusters))}" if input_.clusters else ""
+    yield Line(f"the input: {plural(len(input_.nodes), 'node')}{clusters}", Tone.HEADING)
+    for node in input_.nodes:
+        of = node.node
+        told = [f"id {', '.join(map(str, of.brokers))}"] if of.brokers else []
+        told += [f"version {', '.join(map(clean, of.versions))}"] if of.versions else []
+        told += [plural(of.runs, "run"), plural(node.events, "event")]
+        told += [f"clock ahead by at most {node.clock.at_most:,} ms"] if node.clock is not None else []
+        yield Line(f"  {clean(of.name)}: {'; '.join(told)}")
+    for notice in input_.lacking:
+        yield from (Line(f"  {text}", Tone.WARN) for text in wrap(clean(notice.text), WIDTH, subsequent_indent="  "))
+
+
+def _last(validation: Validation) -> Line:
+    return Line(f"{plural(validation.visited, 'search node')}, {validation.seconds:.1f} s", Tone.FAINT)

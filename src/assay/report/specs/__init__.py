@@ -1,0 +1,1 @@
+"""Answers about specs as text, JSON and pictures."""

@@ -1,0 +1,78 @@
+"""What a step changed: one line for each place of the state that is different, as small as it can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from assay.checker.interpreter.values.show import show_value
+from assay.checker.interpreter.values.value_order import sorter
+from assay.checker.reference.show_instance import pick_types, show_instance
+from assay.checker.report import State, Step
+from assay.grammar.kernel import Kernel
+from assay.grammar.kernel import types as t
+from assay.grammar.values import Value
+
+
+def initial_lines(kernel: Kernel, state: State) -> list[str]:
+    """Every variable with its value."""
+    return [f"{v.name} = {show_value(x, v.type)}" for v, x in zip(kernel.variables, state, strict=True)]
+
+
+def change_lines(kernel: Kernel, before: State, after: State) -> list[str]:
+    """``role[b1]: Standby -> Active(1)``, ``sessions: + b1``; nothing where the states are equal."""
+    places = zip(kernel.variables, before, after, strict=True)
+    return [line for v, old, new in places for line in _changes(v.name, v.type, old, new)]
+
+
+def step_name(kernel: Kernel, step: Step) -> str:
+    """``elect(b1)``, with the picks after it: ``deliver(b1) with m = Vote(b1)``."""
+    if step.action is None:
+        picked = ", ".join(f"{name} = {show_value(x, type_)}" for name, x, type_ in typed_picks(kernel, step))
+        return "initial state" + (f" with {picked}" if picked else "")
+    return show_instance(kernel.action(step.action), [value for _, value in step.arguments], step.picks)
+
+
+def typed_picks(kernel: Kernel, step: Step) -> list[tuple[str, Value, t.Type]]:
+    """The picks of a step with the types of what was picked."""
+    types = pick_types(kernel.init.body if step.action is None else kernel.action(step.action).body)
+    return [(name, value, types[name]) for name, value in step.picks]
+
+
+def _changes(place: str, type_: t.Type, old: Any, new: Any) -> Iterator[str]:
+    if old == new:
+        return
+    match type_:
+        case t.MapType(key, image):
+            yield from _map_changes(place, key, image, old, new)
+        case t.RecordType(_, fields):
+            for field, a, b in zip(fields, old.fields, new.fields, strict=True):
+                yield from _changes(f"{place}.{field.name}", field.type, a, b)
+        case t.SetType(item):
+            yield from (f"{place}: + {show_value(x, item)}" for x in sorter(item)(new - old))
+            yield from (f"{place}: - {show_value(x, item)}" for x in sorter(item)(old - new))
+        case t.BagType(item):
+            yield from _bag_changes(place, item, old, new)
+        case _:
+            yield f"{place}: {show_value(old, type_)} -> {show_value(new, type_)}"
+
+
+def _bag_changes(place: str, item: t.Type, old: Any, new: Any) -> Iterator[str]:
+    """``net: + Vote(b1)``, with the number where it is not one; what came first."""
+    more = {x: new.get(x, 0) - old.get(x, 0) for x in sorter(item)(old.keys() | new.keys())}
+    for sign in (1, -1):
+        for x, number in more.items():
+            if number * sign > 0:
+                times = "" if abs(number) == 1 else f" ({abs(number)} times)"
+                yield f"{place}: {'+' if sign > 0 else '-'} {show_value(x, item)}{times}"
+
+
+def _map_changes(place: str, key: t.Type, image: t.Type, old: Any, new: Any) -> Iterator[str]:
+    for k in sorter(key)(old.keys() | new.keys()):
+        at = f"{place}[{show_value(k, key)}]"
+        if k not in old:
+            yield f"{at}: absent -> {show_value(new[k], image)}"
+        elif k not in new:
+            yield f"{at}: {show_value(old[k], image)} -> absent"
+        else:
+            yield from _changes(at, image, old[k], new[k])

@@ -1,0 +1,181 @@
+"""The answer of a check as JSON: one object, described in docs/cli.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.checker.report import (
+    AbstractSide,
+    BlockedAction,
+    Effort,
+    Explanation,
+    PropertyResult,
+    Report,
+    State,
+    Statistics,
+    Step,
+    Trace,
+    Violation,
+)
+from assay.checker.saved_traces.json_values import to_json
+from assay.checker.saved_traces.saved_trace import state_to_json, step_to_json, step_types
+from assay.grammar.kernel import Kernel
+from assay.grammar.kernel.types import Sort
+from assay.report.diagnostics import place_object
+from assay.report.specs.changes import change_lines, step_name
+from assay.report.specs.coverage import coverage_object
+from assay.report.specs.text import verdict_word
+
+VERSION = "1"
+
+
+def report_object(report: Report) -> dict[str, Any]:
+    """The whole answer."""
+    s = report.statistics
+    return {
+        "assay": VERSION,
+        "verdict": verdict_word(report),
+        **model_object(report.kernel),
+        "properties": [property_object(report.kernel, result) for result in report.properties],
+        **_symmetry(report),
+        "states": {"distinct": s.distinct, "generated": s.generated, "depth": s.depth, "collision": s.collision},
+        "bounds": dict(report.bounds),
+        "coverage": coverage_object(report),
+        "search": report.order,
+        "stopped": report.stopped,
+        **({"checkpoint": str(report.checkpoint)} if report.checkpoint else {}),
+        "up_to_depth": report.up_to_depth,
+        "engine": report.engine,
+        "seconds": round(s.seconds, 3),
+        **({"effort": effort_object(s, s.effort)} if s.effort else {}),
+    }
+
+
+def effort_object(sizes: Statistics, effort: Effort) -> dict[str, Any]:
+    """What the search took; sizes in bytes."""
+    return {
+        "search_seconds": round(effort.seconds, 3),
+        "cpu_seconds": round(effort.cpu, 3),
+        "states_per_second": round(sizes.distinct / effort.seconds) if effort.seconds else None,
+        "duplicates": round(1 - sizes.distinct / sizes.generated, 4) if sizes.generated else None,
+        "memory": effort.memory,
+        "table": effort.table,
+        "table_load": round(effort.load, 4),
+        "disk": effort.disk,
+    }
+
+
+def _symmetry(report: Report) -> dict[str, Any]:
+    """What a state stands for, where it is not for itself alone."""
+    if report.group is None:
+        return {}
+    names = [sort.name for sort in report.group.sorts]
+    return {"symmetry": {"parameters": names, "permutations": report.group.order}}
+
+
+def model_object(kernel: Kernel) -> dict[str, Any]:
+    """What was checked: the module, the model, and its parameters."""
+    parameters = {p.name: _parameter(p.value) for p in kernel.parameters}
+    return {"module": kernel.name, "model": kernel.model, "parameters": parameters}
+
+
+def property_object(kernel: Kernel, result: PropertyResult) -> dict[str, Any]:
+    """The answer about one property; what does not apply is left out."""
+    answer: dict[str, Any] = {"name": result.name, "kind": result.kind, "verdict": result.outcome.value}
+    if result.span.file:
+        answer["place"] = place_object(result.span)
+    if result.reason is not None:
+        answer["reason"] = result.reason
+    if result.trace is not None:
+        answer["trace"] = trace_object(kernel, result.trace)
+        if result.trace.loop is not None:
+            answer["loop"] = result.trace.loop
+    if result.remarks:
+        answer["remarks"] = list(result.remarks)
+    if result.explanation is not None:
+        answer["explanation"] = explanation_object(result.explanation)
+    if result.blocked:
+        answer["blocked"] = [blocked_object(kernel, action) for action in result.blocked]
+    if result.abstract is not None:
+        answer["abstract"] = abstract_object(result.abstract)
+    if result.others:
+        answer["others"] = [violation_object(kernel, each) for each in result.others]
+    return answer
+
+
+def violation_object(kernel: Kernel, violation: Violation) -> dict[str, Any]:
+    """A further violation of a property; what does not apply is left out."""
+    parts = {
+        "reason": violation.reason,
+        "trace": None if violation.trace is None else trace_object(kernel, violation.trace),
+        "explanation": None if violation.explanation is None else explanation_object(violation.explanation),
+        "blocked": [blocked_object(kernel, action) for action in violation.blocked] or None,
+        "abstract": None if violation.abstract is None else abstract_object(violation.abstract),
+    }
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def trace_object(kernel: Kernel, trace: Trace) -> list[dict[str, Any]]:
+    """The steps: the action with arguments and picks, the state after it, and what changed as text."""
+    befores = [None, *trace.steps[:-1]]
+    return [_step(kernel, before, step) for before, step in zip(befores, trace.steps, strict=True)]
+
+
+def _step(kernel: Kernel, before: Step | None, step: Step) -> dict[str, Any]:
+    return {
+        **step_to_json(step, kernel),
+        "text": step_name(kernel, step) if before is None or step.action is not None else "nothing happens",
+        "changes": change_lines(kernel, before.state, step.state) if before is not None else [],
+    }
+
+
+def explanation_object(explanation: Explanation) -> dict[str, Any]:
+    """Why a condition is false, as JSON."""
+    parts = [
+        {"text": p.text, "place": place_object(p.span), "holds": p.holds, "values": dict(p.values)}
+        for p in explanation.parts
+    ]
+    answer = {
+        "label": explanation.label,
+        "place": place_object(explanation.span),
+        "with": dict(explanation.witnesses),
+        "parts": parts,
+    }
+    return answer | ({"undefined": explanation.undefined} if explanation.undefined else {})
+
+
+def blocked_object(kernel: Kernel, blocked: BlockedAction) -> dict[str, Any]:
+    """A blocked action with the guards that block it, as JSON."""
+    types, _ = step_types(kernel, blocked.action)
+    arguments = {name: to_json(value, types[name]) for name, value in blocked.arguments}
+    guards = [{"label": label, "text": text, "place": place_object(span)} for label, text, span in blocked.guards]
+    return {"action": blocked.action, "arguments": arguments, "guards": guards}
+
+
+def abstract_object(side: AbstractSide) -> dict[str, Any]:
+    """A step as the abstract module sees it, as JSON; a state that there is none of is null."""
+
+    def state(values: State | None) -> dict[str, Any] | None:
+        return None if values is None else state_to_json(values, side.abstract)
+
+    return {
+        "module": side.abstract.name,
+        "before": state(side.before),
+        "after": state(side.after),
+        "expected": side.expected,
+        "place": place_object(side.place),
+        "outside": side.outside,
+        "attempts": [
+            {
+                "instance": each.instance,
+                "guards": [{"label": a, "text": b, "place": place_object(c)} for a, b, c in each.guards],
+                "differs": dict(each.differs),
+                "why": each.why,
+            }
+            for each in side.attempts
+        ],
+    }
+
+
+def _parameter(value: object) -> Any:
+    return list(value.elements) if isinstance(value, Sort) else getattr(value, "name", value)

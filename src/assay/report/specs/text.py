@@ -1,0 +1,258 @@
+"""The answer of a check as text: the verdict first, then each property, what went wrong and why, and what the search did not exercise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from assay.checker.reference.show_instance import show_instance
+from assay.checker.report import (
+    AbstractSide,
+    Attempt,
+    BlockedAction,
+    ExitCode,
+    Explanation,
+    Outcome,
+    PropertyResult,
+    Report,
+    Trace,
+    Violation,
+)
+from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.kernel import Kernel
+from assay.grammar.kernel.types import Sort
+from assay.report.lines import Line, Tone, plural
+from assay.report.specs.changes import change_lines, initial_lines, step_name
+from assay.report.specs.coverage import coverage_lines
+
+TONES = {
+    Outcome.HOLDS: Tone.GOOD,
+    Outcome.UP_TO_BOUND: Tone.WARN,
+    Outcome.VIOLATED: Tone.BAD,
+    Outcome.UNKNOWN: Tone.WARN,
+    Outcome.VACUOUS: Tone.WARN,
+}
+
+WIDTH = 110
+GLUE = "\N{NO-BREAK SPACE}"
+"""Keeps a parameter and its value on one line while lines are wrapped; no name of the language holds it."""
+
+
+def report_lines(report: Report) -> list[Line]:
+    """The whole answer."""
+    remarks = _stopped(report) or coverage_lines(report)
+    return [*findings_lines(report), *remarks, Line(""), statistics_line(report)]
+
+
+def findings_lines(report: Report) -> list[Line]:
+    """The verdict, each property, what is known of the violated ones, and the bounds."""
+    lines = [_verdict(report), *model_lines(report.kernel), Line("")]
+    lines += _property_table(report)
+    for result in report.properties:
+        if found := list(property_lines(report.kernel, result)):
+            lines += [Line(""), *found]
+    return [*lines, *_bounds(report)]
+
+
+def verdict_word(report: Report) -> str:
+    """The verdict of a whole run as one word or phrase, the same in text and JSON."""
+    return "interrupted" if report.exit_code is ExitCode.INTERRUPTED else report.outcome.value
+
+
+def statistics_line(report: Report) -> Line:
+    """The sizes of the search in one line."""
+    s = report.statistics
+    if not s.generated:
+        return Line(f"{s.seconds:.1f} s, engine {report.engine}", Tone.FAINT)
+    names = "" if report.group is None else f" under permutations of {', '.join(x.name for x in report.group.sorts)}"
+    counted = "distinct state" if report.group is None else "orbit"
+    how_deep = (
+        f"depth {s.depth}" if report.order == "bfs" else f"depth-first, longest run of {plural(s.depth, 'state')}"
+    )
+    sizes = f"{plural(s.distinct, counted)}{names}, {s.generated:,} generated, {how_deep}"
+    chance = f", probability of a state missed below {s.collision:.1e}" if s.collision else ""
+    return Line(f"{sizes}, {s.seconds:.1f} s, engine {report.engine}{chance}", Tone.FAINT)
+
+
+def _stopped(report: Report) -> list[Line]:
+    """Why the search ended early, if it did. What it did not exercise says nothing then, and is left out."""
+    if report.stopped is not None:
+        hint = " (`--continue` searches on)" if report.outcome is Outcome.VIOLATED else ""
+        shortest = "" if report.order == "bfs" else "; runs found depth-first need not be the shortest"
+        why = f"{report.stopped[0].upper()}{report.stopped[1:]}{hint}{shortest}"
+    elif report.up_to_depth is not None:
+        why = f"Every run of up to {plural(report.up_to_depth, 'state')} was looked at"
+    else:
+        return []
+    lines = [Line(""), Line(why, Tone.WARN)]
+    if report.checkpoint is not None:
+        lines.append(Line(f"`--resume {report.checkpoint}` goes on from here", Tone.PLAIN))
+    return lines
+
+
+def model_lines(kernel: Kernel) -> list[Line]:
+    """The name of the model with the values of its parameters."""
+    bound = "; ".join(f"{p.name} = {parameter_text(p.value)}".replace(" ", GLUE) for p in kernel.parameters)
+    chosen = f"model {kernel.model}" if kernel.model else "default model"
+    text = f"{kernel.name}, {chosen}" + (f": {bound}" if bound else "")
+    lines = wrap(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=False)
+    return [Line(line.replace(GLUE, " "), Tone.FAINT) for line in lines]
+
+
+def parameter_text(value: object) -> str:
+    """The value of a parameter as one would write it after ``--set``."""
+    match value:
+        case Sort(_, elements, _):
+            return "{" + ", ".join(elements) + "}"
+        case bool():
+            return "true" if value else "false"
+        case _:
+            return str(getattr(value, "name", value))
+
+
+def _verdict(report: Report) -> Line:
+    word = verdict_word(report)
+    bad = [result.name for result in report.properties if result.outcome is Outcome.VIOLATED]
+    why = f": {', '.join(bad)}" if report.outcome is Outcome.VIOLATED else ""
+    tone = Tone.WARN if report.interrupted else TONES[report.outcome]
+    return Line((word.upper() if bad and not report.interrupted else word) + why, tone)
+
+
+def _property_table(report: Report) -> Iterator[Line]:
+    kinds = max((len(result.kind) for result in report.properties), default=0)
+    names = max((len(result.name) for result in report.properties), default=0)
+    for result in report.properties:
+        reason = _short_reason(report, result)
+        yield Line(f"  {result.kind:{kinds}}  {result.name:{names}}  {result.outcome.value}{reason}", _tone(result))
+
+
+def _short_reason(report: Report, result: PropertyResult) -> str:
+    """The reason in brackets, unless it is told at length below; that the whole search stopped is told once, at the end."""
+    if has_findings(result) or (result.reason and report.stopped and report.stopped in result.reason):
+        return ""
+    reasons = [*([result.reason] if result.reason else []), *result.remarks]
+    return f"  ({'; '.join(reasons)})" if reasons else ""
+
+
+def _tone(result: PropertyResult) -> Tone:
+    return Tone.PLAIN if result.outcome is Outcome.HOLDS else TONES[result.outcome]
+
+
+def has_findings(result: PropertyResult) -> bool:
+    """Whether more is known of a violated property than its verdict."""
+    return result.outcome is Outcome.VIOLATED and bool(result.trace or result.explanation or result.blocked)
+
+
+def property_lines(kernel: Kernel, result: PropertyResult) -> Iterator[Line]:
+    """What is known of a violated property beyond its verdict; nothing of another. The run of a scenario stands in the spec."""
+    if not has_findings(result):
+        return
+    kind = "" if result.kind == result.name else f"{result.kind} "
+    yield Line(f"{kind}{result.name}{_at(result.span)}", Tone.HEADING)
+    if result.trace is not None and result.kind != "scenario":
+        yield from trace_lines(kernel, result.trace)
+    if result.reason is not None and (result.kind == "scenario" or result.explanation is None):
+        yield Line(f"  {result.reason}", Tone.BAD)
+    if result.explanation is not None:
+        yield from explanation_lines(result.explanation)
+    yield from blocked_lines(kernel, result.blocked)
+    yield from (Line(f"  {remark}") for remark in result.remarks)
+    yield from abstract_lines(result.abstract)
+    for number, other in enumerate(result.others, start=2):
+        yield from _other_lines(kernel, result.name, number, other)
+
+
+def _other_lines(kernel: Kernel, name: str, number: int, other: Violation) -> Iterator[Line]:
+    yield Line(f"{name}, violation {number}", Tone.HEADING)
+    if other.trace is not None:
+        yield from trace_lines(kernel, other.trace)
+    if other.explanation is not None:
+        yield from explanation_lines(other.explanation)
+    elif other.reason is not None:
+        yield Line(f"  {other.reason}", Tone.BAD)
+    yield from blocked_lines(kernel, other.blocked)
+    yield from abstract_lines(other.abstract)
+
+
+def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:
+    """The steps of an execution, numbered from 1 (the initial state), each with what it changed."""
+    before = None
+    width = len(str(len(trace)))
+    for number, step in enumerate(trace.steps, start=1):
+        name = step_name(kernel, step) if before is None or step.action is not None else "nothing happens"
+        yield Line(f"  {number:{width}}  {name}", Tone.HEADING)
+        changed = initial_lines(kernel, step.state) if before is None else change_lines(kernel, before, step.state)
+        yield from (Line(f"  {'':{width}}      {text}") for text in changed or ["(nothing changes)"])
+        before = step.state
+    if trace.loop is not None:
+        yield Line(f"  {'':{width}}  {_loop(trace, trace.loop)}", Tone.HEADING)
+
+
+def _loop(trace: Trace, loop: int) -> str:
+    """How a run goes on for ever."""
+    if loop == len(trace) - 1:
+        return "and it stays so for ever"
+    steps = f"step {loop + 2}" if loop + 2 == len(trace) else f"steps {loop + 2} to {len(trace)}"
+    return f"the state is again that of step {loop + 1}: {steps} for ever"
+
+
+def explanation_lines(explanation: Explanation) -> Iterator[Line]:
+    """Which conjunct fails, for which values, and the parts that decide."""
+    what = f"{explanation.label} is undefined: {explanation.undefined}"
+    why = what if explanation.undefined else f"`{explanation.label}` is false"
+    yield Line(f"  why: {why}{_at(explanation.span)}", Tone.BAD)
+    if explanation.witnesses:
+        yield Line(f"       with {', '.join(f'{name} = {value}' for name, value in explanation.witnesses)}")
+    told = {(text, value) for name, value in explanation.witnesses for text in (name, f"old({name})")}
+    for part in dict.fromkeys(explanation.parts):
+        yield Line(f"       {part.text}  is {'true' if part.holds else 'false'}{_at(part.span)}")
+        values = [pair for pair in part.values if pair not in told and pair[0] not in {part.text, pair[1]}]
+        yield from (Line(f"           {text} = {value}") for text, value in values)
+
+
+def blocked_lines(kernel: Kernel, blocked: tuple[BlockedAction, ...]) -> Iterator[Line]:
+    """The actions of a deadlocked state with the guards that block them."""
+    if blocked:
+        yield Line("  no action is possible:", Tone.BAD)
+    for action in blocked:
+        yield Line(f"       {show_instance(kernel.action(action.action), [value for _, value in action.arguments])}")
+        yield from (Line(f"           blocked by {label}: {text}  ({span})") for label, text, span in action.guards)
+
+
+def abstract_lines(side: AbstractSide | None) -> Iterator[Line]:
+    """A step as the abstract module sees it, and why it is none of that module's."""
+    if side is None:
+        return
+    yield Line(f"  as {side.abstract.name} sees it:", Tone.BAD)
+    if side.before is not None:
+        yield from (Line(f"       {text}") for text in initial_lines(side.abstract, side.before))
+        changed = [] if side.after is None else change_lines(side.abstract, side.before, side.after)
+        yield Line("     step")
+        yield from (Line(f"       {text}") for text in changed or ["(nothing changes)" if side.after else "(no state)"])
+    elif side.after is not None:
+        yield from (Line(f"       {text}") for text in initial_lines(side.abstract, side.after))
+    yield Line(f"     expected {side.expected}{_at(side.place)}")
+    for attempt in side.attempts:
+        yield from _attempt_lines(attempt)
+
+
+def _attempt_lines(attempt: Attempt) -> Iterator[Line]:
+    yield Line(f"       {attempt.instance}{f': {attempt.why}' if attempt.why else ''}")
+    yield from (Line(f"           blocked by {label}: {text}  ({span})") for label, text, span in attempt.guards)
+    yield from (Line(f"           would make {name} = {value}") for name, value in attempt.differs)
+
+
+def _at(span: Span) -> str:
+    """A place behind what stands there; what is built in has none."""
+    return f"  ({span})" if span.file else ""
+
+
+def _bounds(report: Report) -> Iterator[Line]:
+    hit = {label: hits for label, hits in report.bounds.items() if hits}
+    if hit:
+        yield Line("")
+        yield Line("bounds that cut the search off", Tone.HEADING)
+    for label, hits in sorted(hit.items()):
+        accepted = label in report.kernel.accepted_bounds
+        text = f"  {label}: hit {plural(hits, 'time')}{' (accepted by the model)' if accepted else ''}"
+        yield Line(text, Tone.PLAIN if accepted else Tone.WARN)

@@ -1,0 +1,195 @@
+"""Functions over arrays: machine code gives what Python gives, for every form of the language and for the kernels of the search."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.checker.explicit.store import hash_kernels
+from assay.checker.jit.expressions import UntranslatableError
+from assay.checker.jit.jit_function import ArrayFunction
+
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+WORDS = st.lists(st.integers(0, (1 << 64) - 1), max_size=40)
+SMALL = st.lists(st.integers(-9, 9), min_size=1, max_size=12)
+
+
+@ArrayFunction
+def row_sum(row: Any) -> Any:
+    total = 0
+    for i in range(len(row)):
+        total += row[i]
+    return total
+
+
+@ArrayFunction
+def forms(small: Any, table: Any, n: int) -> Any:
+    """Every form of statement and expression."""
+    total: Any = 0
+    lost = 0
+    room = np.empty(4, np.int32)
+    room[:] = -1
+    for i in range(n):
+        if small[i] == 3 or (small[i] != 1 and not (n > 7 and small[i] < 0)):
+            continue
+        room[i & 3] += small[i]
+        total += np.int64(small[i] * 5) if i >= 2 else -i
+    for i in range(n - 1, -1, -1):
+        if i * i <= n:
+            break
+        lost += 1
+    while total > 100:
+        total -= 7
+    first, second = total, lost
+    for each in (first, second):
+        total = total * 3 - each
+    for row in range(table.shape[0]):
+        total += row_sum(table[row]) * (row + 1) + (table[row, 0] << 2)
+    for i in range(4):
+        total += room[i] ^ (i | 1)
+    return total + (n + 5) // 2 + min(n, len(small))
+
+
+@ArrayFunction
+def ends(pair: Any, low: int, high: int) -> Any:
+    """Tuples of arrays and numbers, stretches, and several results."""
+    (words, more), by = pair
+    part = words[low:high]
+    total = 0
+    for i in range(len(part)):
+        total += (part[i] + ~more[i]) % by
+    return total, low - high
+
+
+@ArrayFunction
+def mixed_words(words: Any, n: int) -> Any:
+    mixed = FACTOR
+    for i in range(n):
+        mixed = (mixed ^ words[i]) * FACTOR
+        mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+@ArrayFunction
+def square(n: int) -> int:
+    return n**2
+
+
+@ArrayFunction
+def whole_row(rows: Any) -> Any:
+    return rows[0]
+
+
+@settings(deadline=None)  # the first call builds
+@given(SMALL, st.sampled_from([np.int8, np.int32, np.int64]))
+def test_every_form_means_what_it_means_in_python(numbers: list[int], dtype: Any) -> None:
+    small, table = np.array(numbers, dtype), np.abs(np.array([numbers, numbers[::-1]], np.int64))
+    answer = forms(small, table, len(numbers))
+    assert answer == int(forms.python(small.astype(np.int64), table, len(numbers)))
+
+
+@settings(deadline=None)  # the first call builds
+@given(st.integers(0, 5), st.integers(5, 9))
+def test_tuples_and_stretches_are_passed_as_one(low: int, high: int) -> None:
+    words, more = np.arange(100, 110, dtype=np.int64), np.arange(10, dtype=np.int64)
+    pair = ((words, more), 7)
+    assert ends(pair, low, high) == ends.python(pair, low, high)
+
+
+@settings(deadline=None)  # the first call builds
+@given(WORDS)
+def test_arithmetic_is_modulo_two_to_the_64(numbers: list[int]) -> None:
+    words = np.array(numbers, np.uint64)
+    with np.errstate(over="ignore"):
+        assert mixed_words(words, len(words)) % (1 << 64) == int(mixed_words.python(words, len(words)))
+
+
+def test_elements_are_widened_by_their_types_and_cut_when_written() -> None:
+    for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32):
+        values = np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 1], dtype)
+        assert row_sum(values) == int(values.astype(np.int64).sum())
+    out = np.zeros((3, 1), np.uint64)
+    hash_kernels.second_prints(np.arange(6, dtype=np.uint64).reshape(3, 2), 3, out)
+    assert len(set(out[:, 0].tolist())) == 3
+
+
+def test_an_array_with_gaps_is_refused() -> None:
+    with pytest.raises(ValueError, match="without gaps"):
+        row_sum(np.zeros(10, np.uint64)[::2])
+
+
+@pytest.mark.parametrize("function", [square, whole_row])
+def test_what_is_outside_the_language_is_refused_with_its_place(function: ArrayFunction[Any]) -> None:
+    with pytest.raises(UntranslatableError, match=r"line \d+: `.+` is outside the language"):
+        function(np.zeros((2, 2), np.uint64) if function is whole_row else 3)
+
+
+@settings(deadline=None)  # the first call builds
+@given(st.lists(st.tuples(st.integers(1, 1 << 62), st.integers(0, 3)), max_size=200))
+def test_partitions_are_those_that_python_makes(candidates: list[tuple[int, int]]) -> None:
+    n = len(candidates)
+    prints = np.array([mark for mark, _ in candidates], np.uint64)
+    rows = np.array([[row] for _, row in candidates], np.uint64).reshape(n, 1)
+    answers = []
+    for run in (hash_kernels.partition, hash_kernels.partition.python):
+        offsets, recent = np.zeros(hash_kernels.OWNERS + 1, np.int64), np.zeros(hash_kernels.RECENT, np.int32)
+        order, marks, fresh = np.zeros(n, np.uint32), np.zeros(n, np.uint64), np.zeros(n, np.uint8)
+        run(prints, rows, n, offsets, order, marks, fresh, recent)
+        answers.append((offsets.tolist(), order[: offsets[-1]].tolist(), marks[: offsets[-1]].tolist(), fresh.tolist()))
+    assert answers[0] == answers[1]
+
+
+@settings(deadline=None)  # the first call builds
+@given(st.sampled_from([15, 16, 17, 64, 127]))
+def test_checksums_are_those_that_python_makes(size: int) -> None:
+    words = np.arange(size, dtype=np.uint64) * FACTOR
+    with np.errstate(over="ignore"):
+        assert hash_kernels.checksum(words) % (1 << 64) == int(hash_kernels.checksum.python(words))
+
+
+OUTSIDE = """\
+import sys
+import numpy as np
+from assay.checker.jit.jit_function import ArrayFunction
+
+@ArrayFunction
+def picked(table, row, column, first, last):
+    total = 0
+    for i in range(len(table[row][first:last])):
+        total += table[row][first:last][i]
+    return total + table[row, column]
+
+print(picked(np.arange(12).reshape(3, 4), *map(int, sys.argv[1:])))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "inside"),
+    [
+        ("2 3 0 4", True),
+        ("0 0 4 4", True),
+        ("3 0 0 0", False),
+        ("0 4 0 0", False),
+        ("-1 0 0 0", False),
+        ("0 0 0 5", False),
+        ("0 0 3 2", False),
+    ],
+)
+def test_an_index_outside_its_array_ends_the_process_where_indexes_are_checked(
+    given: str, inside: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "outside.py").write_text(OUTSIDE)
+    environment = {**os.environ, "ASSAY_CHECK_INDEXES": "1"}
+    command = [sys.executable, str(tmp_path / "outside.py"), *given.split()]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) is inside, done.stderr
+    assert done.returncode == 0 or -done.returncode in {signal.SIGILL, signal.SIGTRAP}

@@ -1,0 +1,133 @@
+"""Random walks: reproducible, runs of the system, and never more than the search says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from assay.checker.engines.engine_selection import Engine
+from assay.checker.options import SearchOptions
+from assay.checker.report import ExitCode, Outcome, PropertyResult
+from assay.checker.report_assembly import check as search
+from assay.checker.simulate.random_walks import Walks
+from assay.checker.simulate.simulate import Simulated, simulate
+from assay.grammar.load import load_spec, load_text
+from assay.report.specs.simulation import simulation_lines, simulation_object
+
+DICE = """
+param Die: set = {a, b}
+state:
+    shown: map[Die, 1 .. 6] = [d -> 1]
+    left: 0 .. 12 = 12
+action roll(d: Die):
+    when rolls_left: left > 0
+    pick n in 1 .. 6
+    shown[d] := n
+    left := left - 1
+terminal: left == 0
+invariant never_two_sixes: shown[a] + shown[b] < 12
+reachable seven: shown[a] + shown[b] == 7
+"""
+
+
+@pytest.fixture(params=["native", "reference"])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    chosen: Engine = request.param
+    return chosen
+
+
+def walk(text: str, engine: Engine, folder: Path, walks: Walks | None = None, **options: Any) -> Simulated:
+    kernel = load_text(dedent(text)).kernel
+    return simulate(kernel, walks or Walks(120, 20, 7), SearchOptions(**options), None, engine, folder)
+
+
+def result(simulated: Simulated, name: str) -> PropertyResult:
+    return next(each for each in simulated.report.properties if each.name == name)
+
+
+def test_a_seed_gives_the_same_walks_again_and_another_one_others(engine: Engine, tmp_path: Path) -> None:
+    one, same, other = (walk(DICE, engine, tmp_path, Walks(40, 20, seed), keep_going=True) for seed in (3, 3, 4))
+    assert result(one, "never_two_sixes").trace == result(same, "never_two_sixes").trace
+    assert one.report.coverage == same.report.coverage
+    assert one.report.coverage != other.report.coverage
+
+
+def test_a_violation_is_a_run_that_ends_in_it(engine: Engine, tmp_path: Path) -> None:
+    simulated = walk(DICE, engine, tmp_path)
+    found = result(simulated, "never_two_sixes")
+    assert simulated.report.exit_code is ExitCode.VIOLATED
+    assert found.explanation is not None
+    assert found.trace is not None
+    totals = [sum(dict(step.state[0]).values()) for step in found.trace.steps]  # type: ignore[call-overload]
+    assert totals[-1] == 12
+    assert 12 not in totals[:-1]
+
+
+def test_what_was_not_violated_is_unknown_and_what_was_reached_holds(engine: Engine, tmp_path: Path) -> None:
+    simulated = walk(DICE.replace("< 12", "<= 12"), engine, tmp_path)
+    assert result(simulated, "never_two_sixes").outcome is Outcome.UNKNOWN
+    assert result(simulated, "seven").outcome is Outcome.HOLDS
+    assert simulated.report.exit_code is ExitCode.INCONCLUSIVE
+    assert simulated.report.stopped == "only 120 random walks were made, of up to 20 states"
+    assert simulated.ended == 120
+    assert simulated.report.statistics.depth == 13
+
+
+def test_no_walk_is_longer_than_was_asked_for(engine: Engine, tmp_path: Path) -> None:
+    simulated = walk(DICE.replace("< 12", "<= 12"), engine, tmp_path, Walks(10, 5, 0))
+    assert simulated.report.statistics.depth == 5
+    assert simulated.report.statistics.generated == 50
+
+
+def test_deadlocks_steps_and_undefined_instances_are_found(engine: Engine, tmp_path: Path) -> None:
+    dead = walk(DICE.replace("terminal: left == 0\n", "").replace("< 12", "<= 12"), engine, tmp_path)
+    assert result(dead, "deadlock").outcome is Outcome.VIOLATED
+    assert result(dead, "deadlock").blocked
+    step = walk(DICE.replace("< 12", "<= 12") + "transition up: old(left) == 3 implies left == 3\n", engine, tmp_path)
+    found = result(step, "up")
+    assert found.outcome is Outcome.VIOLATED
+    assert found.trace is not None
+    assert [state.state[1] for state in found.trace.steps][-2:] == [3, 2]
+    undefined = walk("state:\n    x: 0 .. 3 = 0\naction up:\n    x := x + 1\n", engine, tmp_path)
+    assert result(undefined, "defined").outcome is Outcome.VIOLATED
+    assert len(result(undefined, "defined").trace or ()) == 4
+
+
+def test_coverage_and_bounds_of_the_walks_are_told(engine: Engine, tmp_path: Path) -> None:
+    text = """
+        state:
+            x: 0 .. 9 = 0
+        action up:
+            bound few: x < 3
+            x := x + 1
+        action down:
+            when some: x > 0
+            x := x - 1
+        action never:
+            when far: x > 5
+            x := 0
+    """
+    simulated = walk(text, engine, tmp_path)
+    taken = {each.action: each.taken for each in simulated.report.coverage.actions}
+    assert taken["never"] == 0 < taken["down"]
+    assert simulated.report.bounds["few"] > 0
+    assert simulated.report.statistics.distinct == 4
+    assert any("action never never happens" in line.text for line in simulation_lines(simulated))
+    assert simulation_object(simulated)["walks"]["distinct"] == 4
+
+
+def test_both_engines_see_all_states_of_a_small_model_that_the_search_sees(engine: Engine, tmp_path: Path) -> None:
+    kernel = load_spec(Path("spec/classics/two_phase.assay"), overrides={"ResourceManager": "2"}).kernel
+    simulated = simulate(kernel, Walks(768, 30, 1), SearchOptions(), None, engine, tmp_path)
+    whole = search(kernel)
+    assert simulated.report.statistics.distinct == whole.statistics.distinct
+    fired = {each.action for each in whole.coverage.actions if each.taken}
+    assert {each.action for each in simulated.report.coverage.actions if each.taken} == fired
+
+
+def test_a_model_without_initial_state_is_vacuous(engine: Engine, tmp_path: Path) -> None:
+    text = "state:\n    x: 0 .. 3\ninit:\n    x := 1\n    when other: x == 2\naction up:\n    x := 1\n"
+    assert walk(text, engine, tmp_path).report.exit_code is ExitCode.VACUOUS

@@ -1,0 +1,43 @@
+"""How a bounded search ends: with answers, and never with an exception because a model is large."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.checker.aig import graph
+from assay.checker.options import SearchOptions
+from assay.checker.report import Outcome
+from assay.checker.symbolic.bounded import bmc
+from assay.grammar.load import load_text
+
+COUNTER = """
+module counter
+state:
+    low: 0 .. 200 = 0
+    high: 0 .. 200 = 0
+action on:
+    low := if low == 200 then 0 else low + 1
+    high := if low == 200 and high < 200 then high + 1 else high
+invariant never: high < 200
+property ends: eventually high == 200
+"""
+
+
+def test_a_search_whose_gates_do_not_fit_ends_with_what_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = load_text(COUNTER).kernel
+    monkeypatch.setattr(graph, "MOST_GATES", 6_000)
+    report = bmc.check(kernel, SearchOptions(properties=frozenset({"never"}), max_depth=1_000))
+    assert report.stopped is not None
+    assert "takes a model of more than 6,000 gates" in report.stopped
+    assert {each.outcome for each in report.properties} == {Outcome.UNKNOWN}
+
+
+def test_a_run_that_stops_violates_what_should_happen_in_the_end() -> None:
+    chosen = SearchOptions(properties=frozenset({"ends"}), check_deadlock=False)
+    report = bmc.check(load_text(COUNTER).kernel, chosen)
+    result = next(each for each in report.properties if each.name == "ends")
+    assert result.outcome is Outcome.VIOLATED
+    assert result.trace is not None
+    assert (len(result.trace), result.trace.loop) == (1, 0), "the initial state, kept for ever"
+    assert any("no fairness on `on`" in each for each in result.remarks)
+    assert report.stopped == "the search ended in level 1, where `ends` is violated"

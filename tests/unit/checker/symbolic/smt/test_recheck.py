@@ -1,0 +1,35 @@
+"""The second opinion keeps to the time limit while it writes quantifiers out, not only between questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.checker.symbolic.smt.recheck import SecondOpinion
+from assay.grammar.load import load_spec
+
+NESTED = """module nested
+type Place = 0 .. 9
+state:
+    seen: set[Place] = {}
+action see(p: Place):
+    when exists a, b, c, d in Place: a in seen and b in seen and c in seen and d not in seen or a == p
+    seen := seen + {p}
+invariant few: count(seen) < 11
+"""
+
+
+def test_a_time_limit_ends_it_while_a_step_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "nested.assay"
+    path.write_text(NESTED)
+    asked = 0
+
+    def expired() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 20
+
+    kernel = load_spec(path).kernel
+    doubt = SecondOpinion(kernel, expired=expired).inductive([kernel.properties[0].conjuncts[0].condition])
+    assert doubt is not None
+    assert "the time limit was reached" in str(doubt)
+    assert asked == 21

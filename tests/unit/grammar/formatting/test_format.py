@@ -1,0 +1,116 @@
+"""The formatter: canonical texts stay as they are, other texts become canonical."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import pytest
+
+from assay.grammar import syntax
+from assay.grammar.formatting.format import WIDTH, format_expression, format_module
+from assay.grammar.parsing.parse import parse, parse_expression
+
+GOLDENS = Path(__file__).parents[1] / "goldens"
+CANONICAL = (GOLDENS / "canonical.assay").read_text(encoding="utf-8")
+EXPRESSIONS = (GOLDENS / "expressions.txt").read_text(encoding="utf-8").splitlines()
+
+
+def formatted(text: str) -> str:
+    parsed = parse(text, "spec.assay")
+    assert parsed.diagnostics == ()
+    return format_module(parsed.module)
+
+
+def test_a_canonical_text_stays_as_it_is() -> None:
+    assert formatted(CANONICAL) == CANONICAL
+
+
+def nodes_in(value: object) -> set[type]:
+    if isinstance(value, tuple):
+        return set().union(*map(nodes_in, value))
+    if not is_dataclass(value):
+        return set()
+    return {type(value)}.union(*(nodes_in(getattr(value, field.name)) for field in fields(value)))
+
+
+def test_the_canonical_text_has_every_node_of_the_language() -> None:
+    concrete = {
+        cls
+        for _, cls in inspect.getmembers(syntax, inspect.isclass)
+        if is_dataclass(cls) and not cls.__subclasses__() and cls is not syntax.Comment
+    }
+    assert concrete - nodes_in(parse(CANONICAL, "spec.assay").module) == set()
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_a_canonical_expression_stays_as_it_is(text: str) -> None:
+    expression = parse_expression(text, "spec.assay").expression
+    assert expression is not None
+    assert format_expression(expression) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("((a))", "a"),
+        ("(a and b) and c", "a and b and c"),
+        ("a and (b and c)", "a and (b and c)"),
+        ("a implies (b implies c)", "a implies b implies c"),
+        ("(a implies b) implies c", "(a implies b) implies c"),
+        ("(a * b) + c", "a * b + c"),
+        ("a - (b - c)", "a - (b - c)"),
+        ("a and (forall x in S: P)", "a and forall x in S: P"),
+        ("(forall x in S: P) and a", "(forall x in S: P) and a"),
+        ("not a == b", "not (a == b)"),
+        ("not (not a)", "not not a"),
+        ("{ a,b , }", "{a, b}"),
+        ("f( a ,b=c )", "f(a, b = c)"),
+        ("[b->3]", "[b -> 3]"),
+        ("(x).f", "x.f"),
+        ("(-x).f", "(-x).f"),
+        ("-(-x)", "--x"),
+        ("x == (if a then b else c)", "x == (if a then b else c)"),
+    ],
+)
+def test_only_the_needed_parentheses_stay(written: str, printed: str) -> None:
+    expression = parse_expression(written, "spec.assay").expression
+    assert expression is not None
+    assert format_expression(expression) == printed
+
+
+def test_no_line_is_wider_than_allowed_where_it_can_be_broken() -> None:
+    names = [f"condition_number_{n}" for n in range(40)]
+    text = formatted(
+        f"invariant a: {' and '.join(names)}\n"
+        f"next: {', '.join(names)}\n"
+        f"action b:\n    x := forall y in S: ({' or '.join(names)}) implies f({', '.join(names)})\n"
+    )
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert len(text.splitlines()) > 20
+
+
+def test_blank_lines_of_the_author_stay_and_come_singly() -> None:
+    assert formatted(
+        "state:\n    x: bool = true\n\n\n\n    y: bool = true\nparam N: int\nparam M: int\n\nparam K: int\n"
+    ) == ("state:\n    x: bool = true\n\n    y: bool = true\n\nparam N: int\nparam M: int\n\nparam K: int\n")
+
+
+def test_a_licence_at_the_top_stays_above_the_documentation() -> None:
+    text = '# Licence\n# more\n\n"""Doc."""\nmodule m\n'
+    assert formatted(text) == text
+
+
+def test_a_comment_inside_a_joined_expression_moves_before_it() -> None:
+    assert formatted("invariant a: x and  # left\n    y  # right\n") == "# left\ninvariant a: x and y  # right\n"
+
+
+def test_a_comment_at_the_end_of_a_block_stays_in_it() -> None:
+    text = "action a:\n    if x:\n        y := 1\n        # still in the branch\n    # in the action\n\n# outside\nparam N: int\n"
+    assert formatted(text) == text
+
+
+def test_an_empty_module_is_an_empty_text() -> None:
+    assert formatted("") == ""
+    assert formatted("# alone") == "# alone\n"

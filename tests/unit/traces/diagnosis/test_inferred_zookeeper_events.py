@@ -1,0 +1,162 @@
+"""Logs that begin in mid-life: what must have come before is supposed, read off the lines that follow."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from assay.cli.settings import load
+from assay.traces.coverage import coverage_of
+from assay.traces.diagnosis.inferred_zookeeper_events import supposed_events
+from assay.traces.event import Event
+from assay.traces.log_reader import read_logs
+from assay.traces.options import Options
+from assay.traces.result import Execution, TraceVerdict, Validation
+from assay.traces.samples import unpack_sample
+from assay.traces.scoped_validate import validated
+from assay.traces.spec_selection import validated_by_choice
+
+RECORD = re.compile(r"^(?=\[\d{4}-)", re.MULTILINE)
+KINDS = (
+    *("ProcessStarting", "SessionEstablished", "BrokerNodeCreated"),
+    *("EpochFound", "ControllerElected", "BrokersFound"),
+    *("SessionLost", "BrokerRegisteredUnnumbered"),
+)
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    return unpack_sample("elections", tmp_path)
+
+
+def since(logs: Path, time: str) -> None:
+    """Leave of every file what was written from a time on, as those have it who look at the last hours."""
+    for path in logs.rglob("*.log*"):
+        records = RECORD.split(path.read_text())
+        path.write_text("".join(each for each in records if each[1:].split(" ", 1)[-1][:12] >= time))
+
+
+def events(logs: Path) -> list[Event]:
+    return supposed_events(read_logs([logs]), KINDS)
+
+
+def fields(found: list[Event], kind: str) -> list[dict[str, object]]:
+    return [dict(event.fields) for event in found if event.kind == kind]
+
+
+def answer(logs: Path) -> Validation:
+    return validated_by_choice(read_logs([logs]), None, lambda spec: load(spec, None, {}))[1]
+
+
+def test_nothing_is_supposed_where_everything_is_told(logs: Path) -> None:
+    assert not supposed_events(read_logs([logs]), KINDS)
+
+
+def test_who_was_there_and_who_reigned_is_read_off_later_lines(logs: Path) -> None:
+    since(logs, "01:45:40,000")
+    found = events(logs)
+    entered = fields(found, "BrokerNodeCreated")
+    told = {(each["broker"], each["node"]) for each in entered}
+    assert told == {(number, f"broker-{number}") for number in (1, 2, 3)}
+    numbers = [int(str(each["epoch"])) for each in entered]
+    assert numbers == sorted(set(numbers))
+    (elected,) = fields(found, "ControllerElected")
+    assert elected["epoch"] == elected["version"]
+    assert fields(found, "EpochFound") == ([] if elected["epoch"] == 1 else [{"epoch": int(str(elected["epoch"])) - 1}])
+
+
+def test_what_is_supposed_is_marked(logs: Path) -> None:
+    since(logs, "01:45:40,000")
+    found = events(logs)
+    assert found
+    assert all(event.is_supposed and event.record.message.startswith("supposed: ") for event in found)
+
+
+@pytest.mark.parametrize("time", ["01:45:30,000", "01:45:50,000", "01:46:10,000", "01:46:30,000", "01:46:50,000"])
+def test_logs_from_any_time_on_are_explained_and_their_partitions_checked(logs: Path, time: str) -> None:
+    since(logs, time)
+    validation = answer(logs)
+    assert validation.violations == ()
+    assert validation.verdict is TraceVerdict.INCONCLUSIVE
+    assert "supposed" in str(validation.reason)
+    assert len(validation.slices) >= 11
+    assert any("supposed of which no line tells" in notice.text for notice in validation.notices)
+
+
+def test_supposed_events_are_not_counted(logs: Path) -> None:
+    since(logs, "01:46:10,000")
+    reading = read_logs([logs])
+    counts = validated(load("kafka/controller", None, {}), reading, Options()).counts
+    assert counts.read == counts.used + counts.ignored + counts.unmapped == sum(reading.kinds.values())
+
+
+def test_a_broker_without_logs_is_supposed_to_have_run(logs: Path) -> None:
+    kept = [logs / name for name in ("broker-1", "broker-2", "zookeeper")]
+    found = supposed_events(read_logs(kept), KINDS)
+    assert {event.fields["node"] for event in found if event.kind == "ProcessStarting"} == {"broker 3"}
+
+
+def test_who_reigned_and_is_there_again_entered_after_the_reign(logs: Path) -> None:
+    """Broker 2 was the first controller; the number that broker 3 reads when it is elected is of its next session."""
+    found = [event for event in events(logs / "broker-3") if event.kind == "BrokerNodeCreated"]
+    (first, second) = [event for event in found if event.fields["broker"] == 2]
+    assert (first.fields["epoch"], second.fields["epoch"]) == (1, 138)
+    (reign,) = [event for event in events(logs / "broker-3") if event.fields.get("winner") == 1]
+    assert (first.record.time or 0) < (reign.record.time or 0) < (second.record.time or 0)
+
+
+def test_who_reigns_a_second_time_has_entered_again(logs: Path) -> None:
+    """state-change.log alone tells of no session at all."""
+    for path in logs.rglob("*.log"):
+        if path.name != "state-change.log":
+            path.unlink()
+    found = events(logs)
+    winners = Counter(each["winner"] for each in fields(found, "ControllerElected"))
+    again = Counter(each["broker"] for each in fields(found, "BrokerRegisteredUnnumbered"))
+    assert again == winners - Counter(winners.keys())
+    assert again
+    assert len(fields(found, "SessionLost")) == again.total()
+
+
+def test_a_rule_that_is_broken_later_is_still_found(logs: Path) -> None:
+    """A write that skips the leader epoch of the one before it."""
+    since(logs, "01:45:50,000")
+    path = next(
+        path for path in sorted(logs.glob("broker-*/state-change.log")) if "OnlinePartition" in path.read_text()
+    )
+    lines = path.read_text().splitlines(keepends=True)
+    at = max(n for n, line in enumerate(lines) if re.search(r"leaderEpoch=\d+", line) and "OnlinePartition" in line)
+    lines[at] = re.sub(r"leaderEpoch=(\d+)", lambda found: f"leaderEpoch={int(found[1]) + 5}", lines[at])
+    path.write_text("".join(lines))
+    assert answer(logs).violations != ()
+
+
+def test_what_is_supposed_is_neither_coverage_nor_changed_by_mutants(logs: Path) -> None:
+    """No line tells of it, so that no log has exercised it, and no line can state it wrongly."""
+    since(logs, "01:46:10,000")
+    reading = read_logs([logs])
+    loaded = load("kafka/cluster", None, {})
+    validation = validated(loaded, reading, Options(mutants=6))
+    assert validation.execution is not None
+    taken = [step.action for step in validation.execution.steps if step.event is not None and step.event.is_supposed]
+    assert "register" in {str(action).rpartition(".")[2] for action in taken}
+    everything = sum(step.action is not None for run in executions(validation) for step in run.steps)
+    assert sum(coverage_of(validation).actions.values()) == everything - len(taken)
+    assert validation.kill_rate is not None
+    assert validation.kill_rate.mutants == 6
+    assert not any(each.event is not None and each.event.is_supposed for each in validation.kill_rate.survivors)
+
+
+def executions(validation: Validation) -> list[Execution]:
+    every = [validation.execution, *(each.execution for each in validation.slices)]
+    return [each for each in every if each is not None]
+
+
+def test_who_was_elected_is_the_run_that_was_there_then(logs: Path) -> None:
+    """Of broker 2 the controller's log alone is missing: it reigned twice, and was started again in between."""
+    (logs / "broker-2" / "controller.log").unlink()
+    elected = fields(events(logs), "ControllerElected")
+    assert [(each["epoch"], each["node"]) for each in elected] == [(1, "broker-2"), (4, "broker-2#2")]

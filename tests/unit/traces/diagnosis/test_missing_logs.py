@@ -1,0 +1,214 @@
+"""Logs of which a part is missing are no proof that a rule was broken: the answer says what is missing."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.kafka.recorded import archive
+
+from assay.cli.settings import load
+from assay.traces.diagnosis.missing_logs import SILENCED, fallen_silent, gaps, with_gaps
+from assay.traces.event import SUPPOSED, Notice
+from assay.traces.log_reader import read_logs
+from assay.traces.options import Options
+from assay.traces.result import TraceVerdict, Validation
+from assay.traces.samples import NAMES, sample, unpack_sample
+from assay.traces.scoped_validate import validated
+from assay.traces.spec_selection import validated_by_choice
+from assay.traces.validate import SUPPOSED_BEFORE
+
+BANNER = re.compile(r"Log4jController|Starting SharedServer|Starting (broker|controller)")
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    return unpack_sample("elections", tmp_path)
+
+
+def missing(*paths: Path) -> list[str]:
+    return [notice.text for notice in gaps(read_logs(list(paths)))]
+
+
+def answer(*paths: Path) -> Validation:
+    # two mismatches are as good as fifty: what is asked is what they are taken for
+    return validated(load("kafka/controller", None, {}), read_logs(list(paths)), Options(mismatches=2))
+
+
+def cut(name: str, lines: int) -> Callable[[Path], None]:
+    """Take the first lines out of one file of each broker, as a rotation does."""
+
+    def change(logs: Path) -> None:
+        for path in logs.glob(f"broker-*/{name}.log"):
+            path.write_text("".join(path.read_text().splitlines(keepends=True)[lines:]))
+
+    return change
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_missing_from_a_whole_recording(name: str, tmp_path: Path) -> None:
+    assert missing(sample(name)) == []
+    nodes = unpack_sample(name, tmp_path).glob("broker-*")
+    assert missing(*nodes) == []
+
+
+def test_a_broker_that_others_speak_of_is_missed(logs: Path) -> None:
+    assert missing(logs / "broker-1", logs / "broker-2") == ["broker 3 is spoken of, and none of its logs was read"]
+
+
+def test_the_start_of_a_process_is_missed(logs: Path) -> None:
+    cut("server", 60)(logs)
+    starts = [text for text in missing(logs) if "begin after its start" in text]
+    assert starts == [f"the logs of broker-{number} begin after its start" for number in (1, 2, 3)]
+
+
+def test_an_election_whose_file_was_rotated_away_is_missed(logs: Path) -> None:
+    cut("controller", 60)(logs)
+    assert missing(logs) == [
+        "broker 1 acted as controller in 1 epochs, and the logs hold 0 of its elections",
+        "broker 2 acted as controller in 2 epochs, and the logs hold 1 of its elections",
+        "broker 3 acted as controller in 2 epochs, and the logs hold 1 of its elections",
+    ]
+
+
+def test_who_holds_the_id_that_a_process_was_refused_is_missed(tmp_path: Path) -> None:
+    logs = unpack_sample("duplicate-broker", tmp_path)
+    (refused,) = logs.glob("broker-*-duplicate")
+    (found,) = missing(refused)
+    assert found.startswith(f"{refused.name} was refused as broker")
+    assert [
+        text for text in missing(refused, logs / refused.name.removesuffix("-duplicate")) if "refused" in text
+    ] == []
+
+
+def test_the_file_of_what_brokers_were_told_to_lead_is_missed(logs: Path) -> None:
+    for path in logs.glob("broker-*/state-change.log"):
+        path.unlink()
+    silent = [text for text in missing(logs) if "hold nothing that it wrote as state.change.logger" in text]
+    assert {text.split()[0] for text in silent} == {"broker-1", "broker-2", "broker-3"}
+
+
+FETCHED = "[2026-11-21 18:00:55,560] INFO [ReplicaFetcherManager on broker 1] Added fetcher for partitions List([orders-0, initOffset 0 to broker BrokerEndPoint(2,localhost,9092)] ) (kafka.server.ReplicaFetcherManager)\n"
+
+
+def test_the_file_of_what_a_broker_of_the_oldest_versions_was_told_to_follow_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "broker-1").mkdir()
+    (tmp_path / "broker-1" / "server.log").write_text(FETCHED)
+    text = "broker-1 led partitions or followed others, and the logs hold nothing that it wrote as state.change.logger"
+    assert text in missing(tmp_path)
+
+
+LED = "[2026-11-21 01:41:13,700] INFO [RaftManager id=101] Completed transition to Leader(localReplicaKey=ReplicaKey(id=101, directoryId=x), epoch=5, epochStartOffset=53, highWatermark=Optional.empty, voterStates={}) from CandidateState(localId=101) (org.apache.kafka.raft.QuorumState)\n"
+ACTED = "[2026-11-21 01:41:13,741] INFO [QuorumController id=101] Becoming the active controller at epoch 5, next write offset 54. (org.apache.kafka.controller.QuorumController)\n"
+
+
+def test_what_a_leader_of_the_metadata_quorum_wrote_as_controller_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "controller-101").mkdir()
+    (tmp_path / "controller-101" / "server.log").write_text(LED)
+    (found,) = [text for text in missing(tmp_path) if "led the metadata quorum" in text]
+    assert found.startswith("controller-101 led")
+    (tmp_path / "controller-101" / "controller.log").write_text(ACTED)
+    assert [text for text in missing(tmp_path) if "led the metadata quorum" in text] == []
+
+
+SIGNALLED = "[2026-11-21 01:42:00,000] INFO Terminating process due to signal SIGTERM (org.apache.kafka.common.utils.LoggingSignalHandler)\n"
+RESIGNED = "[2026-11-21 01:42:00,100] INFO [RaftManager id=101] Completed transition to ResignedState(localId=101, epoch=5, voters=[101]) from Leader(localId=101) (org.apache.kafka.raft.QuorumState)\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "count"), [((LED, SIGNALLED), 1), ((LED, SIGNALLED, RESIGNED), 0), ((LED,), 0), ((SIGNALLED,), 0)]
+)
+def test_a_leader_that_falls_silent_when_it_is_told_to_stop_is_told(
+    lines: tuple[str, ...], count: int, tmp_path: Path
+) -> None:
+    (tmp_path / "controller-101").mkdir()
+    (tmp_path / "controller-101" / "server.log").write_text("".join(lines))
+    assert len(list(fallen_silent(read_logs([tmp_path])))) == count
+
+
+def test_what_is_wrong_after_a_leader_fell_silent_is_inconclusive_and_before_it_is_not(logs: Path) -> None:
+    path = logs / "broker-3" / "state-change.log"
+    path.write_text(path.read_text().replace("from controller 3 epoch 3", "from controller 7 epoch 3", 1))
+    found = answer(logs)
+    times = [each.event.record.time or 0 for each in found.violations]
+    assert found.verdict is TraceVerdict.INCONSISTENT
+    for since, verdict in ((min(times), TraceVerdict.INCONCLUSIVE), (min(times) + 5_000, TraceVerdict.INCONSISTENT)):
+        silent = Notice(SILENCED, None, "broker-1 fell silent", since)
+        assert with_gaps(replace(found, notices=(silent,)), []).verdict is verdict
+
+
+def test_one_line_that_speaks_of_an_unknown_broker_is_no_gap_but_a_mistake(logs: Path) -> None:
+    path = logs / "broker-3" / "state-change.log"
+    text = path.read_text()
+    path.write_text(text.replace("from controller 3 epoch 3", "from controller 7 epoch 3", 1))
+    assert missing(logs) == []
+
+
+@pytest.mark.parametrize("change", [cut("server", 60), cut("controller", 60)], ids=["server.log", "controller.log"])
+def test_a_mismatch_is_inconclusive_where_logs_were_rotated_away(logs: Path, change: Callable[[Path], None]) -> None:
+    change(logs)
+    validation = answer(logs)
+    assert validation.verdict is TraceVerdict.INCONCLUSIVE
+    assert validation.reason is not None
+    assert "logs are missing" in validation.reason
+    assert "missing beginning" in {notice.kind for notice in validation.notices}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_controller_log_that_is_missing_is_told_and_no_false_alarm(number: int, logs: Path) -> None:
+    """Whoever registers takes part in elections, and writes of that; who was elected is supposed then."""
+    (logs / f"broker-{number}" / "controller.log").unlink()
+    validation = answer(logs)
+    assert (validation.verdict, validation.violations) == (TraceVerdict.INCONCLUSIVE, ())
+    told = [notice.text for notice in validation.notices if notice.kind == "missing log"]
+    assert told == [
+        f"broker-{number} registered, and the logs hold nothing that it wrote as kafka.controller when it took part in elections"
+    ]
+
+
+def test_the_logs_of_one_broker_alone_are_no_false_alarm(logs: Path) -> None:
+    validation = answer(logs / "broker-3")
+    assert (validation.verdict, validation.violations) == (TraceVerdict.INCONCLUSIVE, ())
+    assert any("broker 1 is spoken of" in notice.text for notice in validation.notices)
+
+
+def test_what_came_before_is_supposed_where_something_is_missing(logs: Path) -> None:
+    """The end of a broker whose beginning was rotated away: nothing contradicts the model, and the gap is still told."""
+    tail = logs / "broker-2" / "server.log"
+    tail.write_text("".join(tail.read_text().splitlines(keepends=True)[-5:]))
+    validation = answer(logs / "broker-1" / "server.log", tail)
+    assert (validation.verdict, validation.violations) == (TraceVerdict.INCONCLUSIVE, ())
+    assert [notice.text for notice in validation.notices if notice.kind != SUPPOSED] == [
+        "the logs of broker-2 begin after its start",
+        "broker-1 led partitions or followed others, and the logs hold nothing that it wrote as state.change.logger",
+        "broker-1 registered, and the logs hold nothing that it wrote as kafka.controller when it took part in elections",
+        "for how long what held is not measured, because logs are missing",
+    ]
+    assert validation.impact == ()
+
+
+STALE = "[2026-11-21 01:45:59,000] INFO [Controller id={broker}] Ignoring AlterIsr due to stale broker epoch {epoch} and local broker epoch 900 for broker 2 (kafka.controller.KafkaController)\n"
+
+
+def test_the_epoch_of_a_broker_is_no_epoch_in_which_a_controller_acted(logs: Path) -> None:
+    path = logs / "broker-1" / "controller.log"
+    text = path.read_text()
+    path.write_text(text + "".join(STALE.format(broker=1, epoch=epoch) for epoch in (871, 871, 872, 872, 873, 873)))
+    assert [found for found in missing(logs) if "acted as controller" in found] == []
+
+
+def test_logs_that_lack_the_start_of_a_process_alone_are_inconclusive(tmp_path: Path) -> None:
+    with tarfile.open(archive("kraft-3.7.2")) as content:
+        content.extractall(tmp_path, filter="data")
+    for path in tmp_path.rglob("broker-1/server.log"):
+        kept = [line for line in path.read_text().splitlines(keepends=True) if not BANNER.search(line)]
+        path.write_text("".join(kept))
+    reading = read_logs([tmp_path])
+    _, found = validated_by_choice(reading, None, lambda name: load(name, None, {}))
+    assert (found.verdict, found.violations) == (TraceVerdict.INCONCLUSIVE, ())
+    assert found.reason == SUPPOSED_BEFORE
+    assert "the logs of broker-1 begin after its start" in [notice.text for notice in found.notices]

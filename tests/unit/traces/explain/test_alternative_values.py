@@ -1,0 +1,64 @@
+"""Other values that a field might have had."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.grammar.kernel import types as t
+from assay.grammar.values import Atom, FrozenMap, Some
+from assay.traces.explain.alternative_values import alternatives, contains, distance
+
+BROKER = t.AtomType(t.Sort("Broker", ("1", "2", "3"), symmetric=True))
+TERM = t.RangeType(0, 500, sized=True)
+ONE, TWO, THREE = (Atom("Broker", i, str(i + 1)) for i in range(3))
+
+
+def test_numbers_that_differ_in_one_digit_come_first() -> None:
+    found = alternatives(129, TERM, [7])
+    assert {229, 329, 429, 109, 139, 120, 128, 130, 6, 7, 8} <= set(found)
+    assert 929 not in found
+    assert all(distance(129, other) == 1 for other in found[:20])
+
+
+def test_the_value_itself_is_no_alternative() -> None:
+    assert 129 not in alternatives(129, TERM, [129])
+    assert set(alternatives(ONE, BROKER)) == {TWO, THREE}
+
+
+def test_an_option_may_be_absent_or_hold_another_value() -> None:
+    assert set(alternatives(Some(ONE), t.OptionType(BROKER))) == {None, Some(TWO), Some(THREE)}
+    assert set(alternatives(None, t.OptionType(BROKER))) == {Some(ONE), Some(TWO), Some(THREE)}
+
+
+def test_a_set_loses_or_gains_an_element() -> None:
+    found = alternatives(frozenset({ONE, TWO}), t.SetType(BROKER))
+    assert set(found) == {frozenset({ONE}), frozenset({TWO}), frozenset({ONE, TWO, THREE})}
+
+
+def test_a_map_changes_at_one_key() -> None:
+    found = alternatives(FrozenMap({ONE: 5}), t.MapType(BROKER, TERM, 3, partial=True))
+    assert FrozenMap() in found
+    assert FrozenMap({ONE: 6}) in found
+
+
+def test_a_value_is_found_inside_another() -> None:
+    assert contains(FrozenMap({ONE: Some(98)}), 98)
+    assert not contains(FrozenMap({ONE: Some(98)}), 97)
+
+
+def test_of_many_entries_those_are_changed_that_a_hint_has_otherwise() -> None:
+    sort = t.Sort("Broker", tuple(map(str, range(100))), symmetric=True)
+    brokers = [Atom("Broker", at, str(at)) for at in range(100)]
+    value = FrozenMap({each: 1000 + each.index for each in brokers})
+    of = t.MapType(t.AtomType(sort), t.RangeType(0, 5000, sized=True), 100, partial=True)
+    hint = value.changed(brokers[7], 77).without(brokers[50])
+    found = alternatives(value, of, [hint])
+    assert {hint, value.changed(brokers[7], 77), value.without(brokers[50])} <= set(found)
+    assert all({key for key in brokers if other.get(key) != value[key]} <= {brokers[7], brokers[50]} for other in found)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "steps"), [("kitten", "sitting", 3), ("aa", "aaa", 1), ("abab", "ab", 2), ("", "xy", 2)]
+)
+def test_a_distance_is_the_least_number_of_changes(left: str, right: str, steps: int) -> None:
+    assert distance(Atom("Broker", 0, left), Atom("Broker", 1, right)) == steps

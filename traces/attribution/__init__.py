@@ -1,0 +1,1 @@
+"""Which process run, node and session wrote a record."""

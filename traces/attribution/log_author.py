@@ -1,0 +1,97 @@
+"""The process run that wrote a log, as the author of its events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.traces.event import Event, Field, LogRecord, ProcessRun
+from assay.traces.patterns.template_fields import Form, LineFields
+from assay.traces.store.matched_record import Match
+
+Owners = Mapping[str, tuple[ProcessRun, int | None]]
+"""The process run that owned a session, and its broker id if that is known."""
+
+
+class Author:
+    """One process run as the author of its lines; ``broker`` is none where that is not known, as the run is with ``unknown``."""
+
+    def __init__(self, run: ProcessRun, broker: int | None, owners: Owners, *, unknown: bool) -> None:
+        self.run, self._broker, self._owners = run, broker, owners
+        self._place: dict[str, Field] = {"node": None, "run": None} if unknown else {"node": str(run)}
+        self._added: dict[tuple[str | None, bool], dict[str, Field]] = {}
+
+    def is_like(self, other: Author) -> bool:
+        """Whether both say the same of lines that name no session, and were written in none."""
+        return (self.run, self._broker, self._place) == (other.run, other._broker, other._place)
+
+    def owner(self, session: str | None) -> tuple[ProcessRun, int | None] | None:
+        """Who owned a session, if that is known."""
+        return None if session is None else self._owners.get(session)
+
+    def events_of(self, match: Match, session: str | None, stream: str) -> list[Event]:
+        """The events of a record one by one, with the node, the broker and the session added where they are known."""
+        record, run = match.record, self.run
+        return [
+            Event(each.shape.kind, each.shape.name, self._with_more(each.fields, session), record, run, stream)
+            for each in match.findings
+        ]
+
+    def event_of(self, form: Form, record: LogRecord, session: str | None, stream: str) -> Event:
+        """One of the events of a record that states each thing once."""
+        shape = form.shape
+        return Event(shape.kind, shape.name, self._fields(form, record.message, session), record, self.run, stream)
+
+    def added(self, form: Form, session: str | None) -> Mapping[str, Field] | None:
+        """What is added to the fields that messages of a form state; None if that depends on a session that they name."""
+        names = form.fields
+        if "session" in names or "owner_session" in names:
+            return None
+        key = session, "broker" in names
+        added = self._added.get(key)
+        if added is None:
+            added = self._added[key] = self._more(session, says_broker=key[1])
+            self._add_owner(added)
+        return added
+
+    def _fields(self, form: Form, message: str, session: str | None) -> Mapping[str, Field]:
+        """The fields that a message states, and what is added; that is the same for many, unless they name a session."""
+        added = self.added(form, session)
+        return self._with_more(form.read(message), session) if added is None else LineFields(form, message, added)
+
+    def _with_more(self, stated: Mapping[str, Field], session: str | None) -> dict[str, Field]:
+        """All fields of a line; it may name a session, and then more is known of that."""
+        fields = {**stated, **self._more(session if "session" not in stated else None, says_broker="broker" in stated)}
+        self._add_owner(fields)
+        return fields
+
+    def _more(self, session: str | None, *, says_broker: bool) -> dict[str, Field]:
+        """What is added to the fields of a line: a session if one is given, and the broker if it does not say that itself."""
+        more = dict(self._place)
+        if self._broker is not None and not says_broker:
+            more["broker"] = self._broker
+        if session is not None:
+            more["session"] = session
+        return more
+
+    def _add_owner(self, fields: dict[str, Field]) -> None:
+        """Name the process behind a session that another process's line names (ZooKeeper's, or a refused broker's)."""
+        session = fields.get("owner_session", fields.get("session"))
+        if not isinstance(session, str) or session not in self._owners:
+            return
+        owner, owner_broker = self._owners[session]
+        if owner == self.run and "owner_session" not in fields:
+            return
+        fields["owner"] = str(owner)
+        if owner_broker is not None:
+            fields["owner_broker"] = owner_broker
+        if "owner_session" in fields:
+            fields["holder"] = _holder(owner, owner_broker, self.run)
+
+
+def _holder(owner: ProcessRun, broker: int | None, run: ProcessRun) -> str:
+    """Who holds a node that this run was refused, in an operator's words."""
+    if owner == run:
+        return "an earlier session of this very process"
+    if owner.node == run.node:
+        return f"an earlier run of this very broker ({owner})"
+    return str(owner) if broker is None else f"broker {broker} (process {owner})"

@@ -1,0 +1,268 @@
+"""Who wrote a line: the node, the process run, the broker id, and the ZooKeeper session.
+
+The unit of order is the process run, not the broker id: two processes may run with one id, and one directory holds the
+runs of one process after another. A node is a directory, or what its lines say where one directory holds several brokers.
+What cannot be told stays unknown; nothing is guessed from the line before.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.traces.attribution.colocated_zookeeper import apart, shared
+from assay.traces.attribution.outlier_broker_ids import without_strays
+from assay.traces.event import Notice, Place, ProcessRun
+from assay.traces.input.file_contents import FileReading
+from assay.traces.input.rotation import put_together
+from assay.traces.store.packed_records import NEVER, Rows, joined
+from assay.traces.store.record_block import Numbers
+
+JOINED = 5_000
+"""By how many milliseconds times go back where another file begins; lines that several write by turns are not so far apart."""
+
+
+ENDED = 5_000
+"""So many milliseconds after its last line a process writes nothing any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node: its name, the broker ids it ran with, the Kafka versions it ran, and how many runs its logs hold."""
+
+    name: str
+    brokers: tuple[int, ...]
+    versions: tuple[str, ...]
+    runs: int
+
+
+class Section(NamedTuple):
+    """Records of one log that one process run wrote, with their positions in the log."""
+
+    stream: str
+    positions: Numbers
+    matches: Rows
+
+
+@dataclass(slots=True)
+class NodeFiles:
+    """The matches of one node by log, in the order of their writing; ``unknown`` if it cannot be told which node wrote them."""
+
+    name: str
+    unknown: bool = False
+    logs: dict[str, Rows] = field(default_factory=dict)
+
+    def brokers(self) -> set[int]:
+        """The broker ids that the node's own lines state."""
+        return set().union(*(matches.writers for matches in self.logs.values()))
+
+
+def node_names(folders: Iterable[str]) -> dict[str, str]:
+    """A name for every folder: as many of its last parts as it takes to tell it from the others."""
+    parts = {folder: tuple(part for part in folder.split("/") if part not in {"", "."}) for folder in folders}
+    names: dict[str, str] = {}
+    for folder, own in parts.items():
+        others = [theirs for other, theirs in parts.items() if other != folder]
+        length = next((n for n in range(1, len(own)) if all(own[-n:] != theirs[-n:] for theirs in others)), len(own))
+        names[folder] = "/".join(own[-length:]) or "node"
+    return names
+
+
+def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> list[NodeFiles]:
+    """The logs of each node. A folder with the lines of several brokers is divided by what the lines say."""
+    logs = [reading for reading in readings if reading.is_log]
+    names = node_names(dict.fromkeys(reading.origin.folder for reading in logs))
+    nodes: dict[str, NodeFiles] = {}
+    for folder, name in names.items():
+        members = put_together([reading for reading in logs if reading.origin.folder == folder])
+        rows = {
+            stream: without_strays(joined([reading.matches for reading in parts]), notices)
+            for stream, parts in members.items()
+        }
+        rows, others = apart(rows)
+        for stream in rows:
+            if any(stream in beside for beside in others.values()):
+                notices += shared(members[stream])
+        stated = {stream: matches.writers for stream, matches in rows.items()}
+        mixed = len(set().union(*stated.values())) > 1
+        for stream, matches in rows.items():
+            own, parts = stated[stream], members[stream]
+            if mixed and len(own) > 1:
+                _divide(stream, matches, name, nodes, notices)
+                continue
+            if mixed and not own:
+                text = "several brokers have files here, and no line of this one names its broker"
+                notices.append(Notice("node unknown", Place(parts[0].file, 1, 0), text))
+            label = f"{name}/{min(own)}" if mixed and own else name
+            nodes.setdefault(label, NodeFiles(label, unknown=mixed and not own)).logs[stream] = matches
+        for server, beside in others.items():
+            nodes[f"{name}/{server}"] = NodeFiles(f"{name}/{server}", logs=beside)
+    return list(nodes.values())
+
+
+def _divide(stream: str, matches: Rows, name: str, nodes: dict[str, NodeFiles], notices: list[Notice]) -> None:
+    """Deal the records of a log that several brokers wrote to the nodes that they name."""
+    pieces = _joined_files(matches)
+    if pieces:
+        for number, piece in enumerate(pieces, 1):
+            own = piece.writers
+            label = f"{name}/{min(own)}" if own else f"{name}/?"
+            node = nodes.setdefault(label, NodeFiles(label, unknown=not own))
+            node.logs[f"{stream}, part {number}"] = piece
+        text = f"{len(pieces)} files of several brokers were put one behind another in this one"
+        notices.append(Notice("joined files", Place(matches[0].record.place.file, 1, 0), text))
+        return
+    ids = [match.writers for match in matches]
+    labels = [f"{name}/{min(own)}" if len(own) == 1 else f"{name}/?" for own in ids]
+    unknown = sum(len(own) != 1 for own in ids)
+    for label in dict.fromkeys(labels):
+        node = nodes.setdefault(label, NodeFiles(label, unknown=label == f"{name}/?"))
+        own_rows = np.array([each == label for each in labels])
+        node.logs[stream] = matches.take(own_rows)
+    text = f"several brokers wrote this file; for {unknown:,} of its records it cannot be told which"
+    notices.append(Notice("interleaved nodes", Place(matches[0].record.place.file, 1, 0), text))
+
+
+def _joined_files(matches: Rows) -> list[Rows]:
+    """The files that were put one behind another in one, if it is that; empty where brokers wrote by turns.
+
+    Each file begins long before the one before it ends, and each is of one broker at most: lines of several that come by turns are neither.
+    """
+    times = matches.times
+    if NEVER in times:
+        return []
+    cuts = [0, *(np.flatnonzero(times[1:] < times[:-1] - JOINED) + 1).tolist(), len(matches)]
+    pieces = [matches[start:end] for start, end in pairwise(cuts)]
+    return pieces if len(pieces) > 1 and all(len(piece.writers) <= 1 for piece in pieces) else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """The beginning of a process run, or its first line."""
+
+    time: int
+    stream: str
+    position: int
+
+
+class Runs:
+    """Divides a node's records into process runs: by place in the log that holds the start banners, by time in the others."""
+
+    def __init__(self, node: NodeFiles) -> None:
+        told = [start for stream, matches in node.logs.items() for start in _starts(stream, matches)]
+        own = {stream: _own_lines(matches) for stream, matches in node.logs.items()}
+        untold = _untold_starts(node, own, sorted(start.time for start in told))
+        self._starts = sorted([*told, *untold], key=lambda start: (start.time, start.stream, start.position))
+        self._times = np.array([start.time for start in self._starts], np.int64)
+        self._local: dict[str, list[tuple[int, int]]] = {start.stream: [] for start in told}
+        for number, start in enumerate(self._starts, 1):
+            for stream in self._local if start in untold else (start.stream,):
+                self._local[stream].append((_place(start, stream, node.logs[stream]), number))
+        self._node = node
+        self._before = {stream: self._starts_before(stream, matches) for stream, matches in node.logs.items()}
+        in_mid_life = self._starts and any((self._before[stream][at] == 0).any() for stream, at in own.items())
+        self._earlier = 1 if in_mid_life else 0
+
+    @property
+    def count(self) -> int:
+        """How many runs the node's logs hold."""
+        return max(1, len(self._starts) + self._earlier)
+
+    def divided(self) -> dict[ProcessRun, list[Section]]:
+        """The records of each run, log by log in the order of their writing."""
+        found: dict[int, list[Section]] = {}
+        for stream, matches in self._node.logs.items():
+            numbers = np.maximum(1, self._before[stream] + self._earlier)
+            for positions in _alike(numbers):
+                own = matches if len(positions) == len(matches) else matches.take(positions)
+                found.setdefault(int(numbers[positions[0]]), []).append(Section(stream, positions, own))
+        return {ProcessRun(self._node.name, number): sections for number, sections in found.items()}
+
+    def _starts_before(self, stream: str, matches: Rows) -> Numbers:
+        """How many starts lie at or before each record of a log."""
+        if not self._starts:
+            return np.zeros(len(matches), np.int64)
+        by_time = np.searchsorted(self._times, matches.times, side="right").astype(np.int64)
+        local = self._local.get(stream)
+        if local is None:
+            return by_time
+        positions, numbers = np.maximum.accumulate(np.array(local, np.int64)).T
+        at = np.searchsorted(positions, np.arange(len(matches)), side="right")
+        found: Numbers = np.where(at > 0, numbers[at - 1], np.minimum(by_time, numbers[0] - 1))
+        return found
+
+
+def _alike(numbers: Numbers) -> list[Numbers]:
+    """The positions of each number, in order; the number that comes first is the first."""
+    order = np.argsort(numbers, kind="stable")
+    found = np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(order) else []
+    return sorted(found, key=lambda positions: int(positions[0]))
+
+
+def _untold_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequence[int]) -> set[_Start]:
+    """The first lines after a process has said that it is at its end, if they come before one says that it begins: they are of a run whose beginning was not read.
+
+    ``own`` are the positions of the lines that the broker certainly wrote, log by log.
+    """
+    found: set[_Start] = set()
+    ends = _ends(node)
+    times = {stream: node.logs[stream].times[positions] for stream, positions in own.items()} if ends else {}
+    for end in ends:
+        next_ = bisect_right(begins, end)
+        until = begins[next_] if next_ < len(begins) else inf
+        first = [
+            _Start(int(times[stream][at[0]]), stream, int(positions[at[0]]))
+            for stream, positions in own.items()
+            if len(at := np.flatnonzero((times[stream] > end + ENDED) & (times[stream] < until)))
+        ]
+        found |= {min(first, key=lambda start: start.time)} if first else set()
+    return found
+
+
+def _own_lines(matches: Rows) -> Numbers:
+    """The positions of the lines that a broker certainly wrote while it ran: those that name it, or a session that begins.
+
+    Up to 0.11 a process tells its configuration before it says that it starts.
+    """
+    own = matches.signed
+    own[matches.telling("session start")] = True
+    own[matches.telling("configuration")] = False
+    return np.flatnonzero(own)
+
+
+def _ends(node: NodeFiles) -> set[int]:
+    """When processes of a node said that they are at their end."""
+    told = (matches[at] for matches in node.logs.values() for at in matches.telling("process end"))
+    return {match.record.time for match in told if match.record.time is not None}
+
+
+def _place(start: _Start, stream: str, matches: Rows) -> int:
+    """Where the run that begins so begins in a log."""
+    if stream == start.stream:
+        return start.position
+    later = np.flatnonzero(matches.times >= start.time)
+    return int(later[0]) if len(later) else len(matches)
+
+
+def _starts(stream: str, matches: Rows) -> list[_Start]:
+    """The beginnings of runs in one log: a start banner, or the prelude that leads up to it.
+
+    Lines of a prelude may come more than once before the process is running. Then another one is of another process, whereas the banner may come late.
+    """
+    found: list[_Start] = []
+    in_prelude = announced = False
+    for position in matches.telling():
+        match = matches[position]
+        prelude, banner = "process prelude" in match.roles, "process start" in match.roles
+        begins = (prelude and not in_prelude) or (banner and not announced)
+        if begins and match.record.time is not None:
+            found.append(_Start(match.record.time, stream, position))
+        announced = prelude or (announced and not banner)
+        in_prelude = announced and (prelude or (in_prelude and "process running" not in match.roles))
+    return found

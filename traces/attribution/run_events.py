@@ -1,0 +1,290 @@
+"""The events of a log that one process run wrote: each is made when it is asked for."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from functools import cached_property
+from operator import eq
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.jit.array_ops import distinct
+from assay.traces.attribution.log_author import Author
+from assay.traces.attribution.zookeeper_sessions import Sessions
+from assay.traces.event import Event, ProcessRun
+from assay.traces.patterns.match import Likeness
+from assay.traces.patterns.template_fields import Form
+from assay.traces.store.matched_record import Match
+from assay.traces.store.message_templates import Mould, Moulds
+from assay.traces.store.packed_records import Rows
+from assay.traces.store.record_block import Numbers
+from assay.traces.store.redundant_fields import Repeated
+
+_UNTOLD = -1
+
+
+def _forms_of_mould(mould: Mould) -> int:
+    return len(mould.likeness.forms)
+
+
+def _findings_of_match(match: Match) -> int:
+    return len(match.findings)
+
+
+def _resolution_of_match(match: Match) -> int:
+    return match.record.resolution
+
+
+def _resolution_of_mould(mould: Mould) -> int:
+    return mould.resolution
+
+
+def _thread_of_match(match: Match) -> str | None:
+    return match.record.thread
+
+
+def _thread_of_mould(mould: Mould) -> str | None:
+    return mould.thread
+
+
+def _numbers_of_forms(counts: Numbers, repeated: Repeated) -> Numbers:
+    """For each event the number of its form, where records with so many forms state some of them twice."""
+    first = np.cumsum(counts) - counts
+    every = np.arange(int(counts.sum())) - np.repeat(first, counts)
+    return np.delete(every, first[repeated.records] + repeated.forms)
+
+
+class Traits(NamedTuple):
+    """What the events of many lines have in common: the line's logger and level, the kind of event, and the name of the shape, empty for an event of JSON."""
+
+    logger: str
+    level: str
+    kind: str
+    shape: str
+
+
+def traits_of(event: Event) -> Traits:
+    """Those of an event."""
+    return Traits(event.record.logger, event.record.level, event.kind, event.shape)
+
+
+def _names_session(form: Form) -> bool:
+    """Whether what is added to a message depends on a session that it names (``Author.added``)."""
+    return not form.fields.keys().isdisjoint({"session", "owner_session"})
+
+
+def _traits_of_form(mould: Mould, form: Form) -> Traits:
+    return Traits(mould.logger, mould.level, form.shape.kind, form.shape.name)
+
+
+class Packed(NamedTuple):
+    """Events of packed records of one source: where each is among all, the number of its form among those of all moulds, where its digits begin, and the session's number."""
+
+    at: Numbers
+    moulds: Moulds
+    codes: Numbers
+    begins: Numbers
+    sessions: Numbers
+    digits: npt.NDArray[np.uint8]
+
+
+class Events(Sequence[Event]):
+    """Events that are made when they are asked for."""
+
+    @abstractmethod
+    def at(self, positions: npt.NDArray[np.signedinteger[Any]]) -> Iterator[Event]:
+        """The events at some positions, in that order."""
+
+    @overload
+    def __getitem__(self, at: int) -> Event: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Event]: ...
+    def __getitem__(self, at: int | slice) -> Event | Sequence[Event]:
+        if isinstance(at, slice):
+            return list(self.at(np.arange(len(self))[at]))
+        if not -len(self) <= at < len(self):
+            raise IndexError(at)
+        return next(self.at(np.array([at % len(self)])))
+
+
+class LogEvents(Events):
+    """The events of one log that one process run wrote, in the order of their writing."""
+
+    def __init__(self, rows: Rows, sessions: Sessions, author: Author, stream: str) -> None:
+        rows.settle()
+        numbers = sessions.numbers.astype(np.min_scalar_type(len(sessions.names)))
+        self._rows, self.sessions, self.author, self._stream = rows, Sessions(sessions.names, numbers), author, stream
+        repeated = rows.repeated()
+        self._doubtful = repeated.doubtful
+        counts = rows.told(_findings_of_match, _forms_of_mould, np.int64)
+        for at in np.flatnonzero(self._doubtful & rows.packed).tolist():
+            counts[at] = len(rows[at].findings)
+        self._numbers = _numbers_of_forms(counts, repeated) if len(repeated.records) else None
+        np.subtract.at(counts, repeated.records, 1)
+        self._first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
+        self._plain = bool((counts == 1).all())
+
+    def __len__(self) -> int:
+        return int(self._first[-1])
+
+    def __iter__(self) -> Iterator[Event]:
+        for row, match in enumerate(self._rows):
+            yield from self._made(row, match)
+
+    def at(self, positions: npt.NDArray[np.signedinteger[Any]]) -> Iterator[Event]:
+        """The events at some positions."""
+        rows = np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1
+        which = self._forms_at(positions, rows).tolist()
+        for row, match, number in zip(rows.tolist(), self._rows.take(rows), which, strict=True):
+            forms = self._forms(row, match)
+            if forms is None:
+                yield self._made(row, match)[number]
+            else:
+                yield self.author.event_of(forms[number], match.record, self.sessions[row], self._stream_of(match))
+
+    def _made(self, row: int, match: Match) -> list[Event]:
+        session, stream, forms = self.sessions[row], self._stream_of(match), self._forms(row, match)
+        if forms is None:
+            return self.author.events_of(match, session, stream)
+        if self._numbers is not None:
+            forms = [forms[number] for number in self._numbers[self._first[row] : self._first[row + 1]].tolist()]
+        return [self.author.event_of(form, match.record, session, stream) for form in forms]
+
+    def _forms_at(self, positions: npt.NDArray[np.signedinteger[Any]], rows: Numbers) -> Numbers:
+        """The number of the form, in its record, of which each of some events is; the records are given too."""
+        return positions - self._first[rows] if self._numbers is None else self._numbers[positions]
+
+    def _forms(self, row: int, match: Match) -> Sequence[Form] | None:
+        """The forms of a record of which each is an event; None of one that may state one thing twice."""
+        found = match.found
+        return found.forms if isinstance(found, Likeness) and not self._doubtful[row] else None
+
+    def _stream_of(self, match: Match) -> str:
+        return "" if self._stream == match.record.place.file else self._stream
+
+    def only(self, positions: Numbers) -> tuple[LogEvents, Numbers]:
+        """The events of those records of which some events are, with the positions that they have here, in their order."""
+        rows = distinct(np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1)
+        counts = np.diff(self._first)[rows]
+        first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
+        own = np.repeat(self._first[rows].astype(np.int64) - first[:-1], counts) + np.arange(int(first[-1]))
+        found = LogEvents.__new__(LogEvents)
+        found._rows, found._doubtful, found._first = self._rows.take(rows), self._doubtful[rows], first
+        found._numbers = None if self._numbers is None else self._numbers[own]
+        found._plain = bool((counts == 1).all())
+        found.sessions = Sessions(self.sessions.names, self.sessions.numbers[rows])
+        found.author, found._stream = self.author, self._stream
+        return found, own
+
+    def later(self, by: int) -> LogEvents:
+        """The same events as if their lines had been written so many milliseconds later."""
+        found = copy(self)
+        found._rows = self._rows.later(by)
+        return found
+
+    @property
+    def key(self) -> tuple[ProcessRun, str]:
+        """What tells the log from others: who wrote it, and its first file."""
+        return self.author.run, self._stream
+
+    def continues(self, before: LogEvents) -> bool:
+        """Whether the first of the events are those of another log, in the same places, and say the same of their author."""
+        count = len(before._rows)
+        alike = (
+            self.author.is_like(before.author)
+            and self._rows.take(slice(count)).are_like(before._rows)
+            and self._session_of(count) == before._session_of(count)
+        )
+        if not alike:
+            return False
+        naming = before.told_by_form(_names_session)
+        return all(map(eq, self.at(naming), before.at(naming)))
+
+    def _session_of(self, count: int) -> list[tuple[int, str | None, object]]:
+        """Where in the first records the session is another one, and who owned it."""
+        numbers = self.sessions.numbers[:count]
+        begins = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist()] if count else []
+        named = ((at, self.sessions.names[int(numbers[at])]) for at in begins)
+        found = [(at, name, self.author.owner(name)) for at, name in named]
+        return [each for each, last in zip(found, [None, *found], strict=False) if last is None or each[1:] != last[1:]]
+
+    def told_by_form(self, ask: Callable[[Form], bool]) -> Numbers:
+        """The positions of the events of such forms, and of all that are of none."""
+        loose = np.ones(len(self), np.bool_)
+        for packed in self.packed():
+            _, forms = packed.moulds.forms
+            codes, which = np.unique(packed.codes, return_inverse=True)
+            loose[packed.at] = np.array([ask(forms[code][1]) for code in codes.tolist()], np.bool_)[which]
+        return np.flatnonzero(loose)
+
+    @property
+    def rows(self) -> Numbers:
+        """The number of the record of each event."""
+        every = np.arange(len(self._rows))
+        return every if self._plain else np.repeat(every, np.diff(self._first))
+
+    @property
+    def times(self) -> Numbers:
+        """The times of the events; ``NEVER`` where they state none."""
+        return self._rows.times[self.rows]
+
+    def told(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
+        """What is said of each event by its traits."""
+        every, which = self._traits
+        said: npt.NDArray[np.bool_] = np.array([ask(each) for each in every], np.bool_)[which]
+        return said
+
+    def traits(self) -> Counter[Traits]:
+        """The traits of the events, and how many have them."""
+        every, which = self._traits
+        return Counter(dict(zip(every, np.bincount(which, minlength=len(every)).tolist(), strict=True)))
+
+    @cached_property
+    def _traits(self) -> tuple[list[Traits], npt.NDArray[np.unsignedinteger[Any]]]:
+        """The traits that events have, and which of these each has."""
+        known: dict[Traits, int] = {}
+        found = np.full(len(self), _UNTOLD, np.int32)
+        for packed in self.packed():
+            every, of_form = packed.moulds.told_by_form(_traits_of_form)
+            which = of_form[packed.codes]
+            stated = np.flatnonzero(np.bincount(which))
+            numbers = np.zeros(len(every), np.int32)
+            numbers[stated] = [known.setdefault(every[each], len(known)) for each in stated.tolist()]
+            found[packed.at] = numbers[which]
+        loose = np.flatnonzero(found == _UNTOLD)
+        found[loose] = [known.setdefault(traits_of(event), len(known)) for event in self.at(loose)]
+        return list(known), found.astype(np.min_scalar_type(len(known)))
+
+    @cached_property
+    def threads(self) -> Numbers:
+        """A number for the thread that wrote the line of each event: the same for lines of one thread, and for lines that name none."""
+        names = self._rows.told(_thread_of_match, _thread_of_mould, np.object_)
+        known: dict[str | None, int] = {}
+        of_row = np.fromiter((known.setdefault(name, len(known)) for name in names.tolist()), np.int64, len(names))
+        return of_row[self.rows]
+
+    @property
+    def resolutions(self) -> Numbers:
+        """For how many milliseconds the time of each event stands."""
+        return self._rows.told(_resolution_of_match, _resolution_of_mould, np.int64)[self.rows]
+
+    def packed(self) -> Iterator[Packed]:
+        """The events of packed records, in no order; those of records that state one thing several times are not among them."""
+        rows = self.rows
+        forms = self._forms_at(np.arange(len(rows)), rows)
+        moulds, begins = (self._rows.column(name) for name in ("moulds", "begins"))
+        for source, records in self._rows.by_source(~self._doubtful):
+            at = own = records
+            if not self._plain:
+                fitting = np.zeros(len(moulds), np.bool_)
+                fitting[records] = True
+                at = np.flatnonzero(fitting[rows])
+                own = rows[at]
+            first, _ = source.moulds.forms
+            codes = first[moulds[own]] + forms[at]
+            yield Packed(at, source.moulds, codes, begins[own], self.sessions.numbers[own], source.digits)

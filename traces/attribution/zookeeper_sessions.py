@@ -1,0 +1,108 @@
+"""Which process owned a ZooKeeper session, and in which session a process was when it wrote a line.
+
+The ids join: the broker's client, the broker's registration and the ZooKeeper server print the same number (the reader
+has made one spelling of them). Between the end of a session and the beginning of the next, and where two files of a
+process would have to be ordered by time stamps that are equal, the session is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.traces.attribution.node_identity import Section
+from assay.traces.patterns.match import Finding
+from assay.traces.patterns.pattern import JOINED
+from assay.traces.store.matched_record import Match
+from assay.traces.store.record_block import Numbers
+
+_OF_SESSIONS = ("session start", "session end")
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """The session in which each record of a log was written: its number among these names."""
+
+    names: list[str | None]
+    numbers: Numbers
+
+    def __getitem__(self, at: int) -> str | None:
+        return self.names[int(self.numbers[at])]
+
+
+class SessionTimeline:
+    """The sessions of one process run, as its own lines tell them."""
+
+    def __init__(self) -> None:
+        self._times = np.empty(0, np.int64)
+        self._states: list[str | None] = [None]
+        self._places: dict[str, tuple[list[int], list[str | None]]] = {}
+        self._joined: dict[tuple[object, ...], str] = {}
+
+    def learn(self, sections: Iterable[Section]) -> set[str]:
+        """Take in the records of a run, those of one log in order; returns the sessions that the run owned."""
+        changes: list[tuple[int, str | None]] = []
+        owned: set[str] = set()
+        for stream, positions, matches in sections:
+            for at in matches.telling(*_OF_SESSIONS):
+                match = matches[at]
+                for known, session in self._states_in(match):
+                    own_positions, states = self._places.setdefault(stream, ([], [None]))
+                    own_positions.append(int(positions[at]))
+                    states.append(session)
+                    if match.record.time is not None:
+                        changes.append((match.record.time, session))
+                    owned |= {known} if known is not None else set()
+        changes.sort(key=lambda change: change[0])
+        self._times = np.array([time for time, _ in changes], np.int64)
+        self._states = [None, *(state for _, state in changes)]
+        return owned
+
+    def of(self, section: Section) -> Sessions:
+        """The session of the process when it wrote each record; none where that cannot be told."""
+        found, changed = self._by_place(section), False
+        if self._joined:
+            for at in section.matches.telling(JOINED):
+                keys = (_join_key(finding) for finding in section.matches[at].findings if finding.shape.joins)
+                name = next((self._joined[key] for key in keys if key in self._joined), found[at])
+                if not changed:
+                    found, changed = Sessions(found.names, found.numbers.copy()), True
+                found.names.append(name)
+                found.numbers[at] = len(found.names) - 1
+        return found
+
+    def _by_place(self, section: Section) -> Sessions:
+        """The same by what was said last: in the same log, or at an earlier time where another log says it."""
+        own = self._places.get(section.stream)
+        if own is not None:
+            positions, states = own
+            return Sessions(list(states), np.searchsorted(positions, section.positions, side="right"))
+        if not len(self._times):
+            return Sessions(list(self._states), np.broadcast_to(np.zeros(1, np.int64), len(section.matches)))
+        times = section.matches.times
+        before, upto = (np.searchsorted(self._times, times, side=side) for side in ("left", "right"))
+        return Sessions(list(self._states), np.where(before == upto, before, 0))
+
+    def _states_in(self, match: Match) -> list[tuple[str | None, str | None]]:
+        """What a record says of sessions: the one it names as the process's own, and the one that holds from now on."""
+        found: list[tuple[str | None, str | None]] = []
+        for finding in match.findings:
+            role = finding.shape.role
+            if role not in _OF_SESSIONS:
+                continue
+            value = finding.fields.get("session")
+            session = value if isinstance(value, str) else None
+            if role == "session end":
+                found.append((session, None))
+            elif session is not None:
+                found.append((session, session))
+                if finding.shape.joins:
+                    self._joined[_join_key(finding)] = session
+        return found
+
+
+def _join_key(finding: Finding) -> tuple[object, ...]:
+    """The values that lines of one session have in common; empty where a shape names none."""
+    return tuple(finding.fields.get(name) for name in finding.shape.joins)

@@ -1,0 +1,237 @@
+"""By how much the clocks of nodes differ, as what several of them report shows, and logs with their times put right.
+
+NOTE(clock offsets): A change is told of by several nodes within a fraction of a second, unless one of them was down or behind. So the times at which two nodes tell the
+same differ by the difference of their clocks, mostly; whatever was late differs by something else each time. What is told within a second is one occasion, since a node
+that starts tells of a hundred old things at once. The clocks differ by what the differences of at least three occasions, and of a third of all, agree on, if hardly any are
+as those of equal clocks would be: a node that is slow to hear is still quick to tell what it does itself. Clocks that differ by less than a second are left to the
+clause, which allows for late lines. A clock that was set in the middle of a log differs by two amounts, and is left as it is if neither explains enough.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib.resources import files
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.traces.diagnosis.clock_estimates import BEHIND, repeated
+from assay.traces.event import Event, Notice, Place
+from assay.traces.log_reader import LogReading
+from assay.traces.patterns.pattern import Shape
+from assay.traces.store.packed_records import NEVER
+from assay.traces.store.record_block import Numbers
+from assay.traces.table.event_table import Positions, in_columns
+from assay.traces.table.statement_ids import Everywhere
+
+CORRECTED = "clock corrected"
+"""The kind of notice about a clock that differs, and whose times were put right."""
+
+AGREEING = 500
+"""Within how many milliseconds the differences of occasions agree."""
+
+OCCASIONS = 3
+PART = 3
+"""On how many occasions at least clocks are compared, and of how many one has to agree."""
+
+AT_ONCE = 1_000
+"""What is told with no longer pause, in milliseconds, is one occasion."""
+
+MANY = 200_000
+SLICE = "topic", "partition"
+"""From how many events on that can be news only some slices are asked about, by these fields."""
+
+SERVER = "\0server"
+"""In place of a node: the server whose times lines repeat. No node has such a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """By how many milliseconds the clock of a node is ahead of another's (behind, if negative), and on how many occasions, and where first, both told the same."""
+
+    ahead: int
+    other: str
+    occasions: int
+    place: Place
+
+    def told(self, node: str) -> str:
+        """What that says of a node's clock, in words."""
+        how = f"{'ahead of' if self.ahead > 0 else 'behind'} that of {self.other} by about {abs(self.ahead):,} ms"
+        return f"the clock of {node} is {how}, as {self.occasions} occasions show on which both told the same: its times were put right"
+
+
+class _Difference(NamedTuple):
+    """By how much one clock is ahead of another, and on how many occasions that is so."""
+
+    ahead: float
+    occasions: int
+
+
+def in_step(reading: LogReading) -> LogReading:
+    """The logs as if the clocks of all nodes agreed, and a notice about each that did not (NOTE(clock offsets))."""
+    found = offsets(reading)
+    if not found:
+        return reading
+    streams = (
+        replace(stream, events=in_columns(stream.events).later(-found[stream.run.node].ahead))
+        if stream.run.node in found
+        else stream
+        for stream in reading.streams
+    )
+    notices = (Notice(CORRECTED, offset.place, offset.told(node)) for node, offset in found.items())
+    return replace(reading, streams=tuple(streams), notices=(*reading.notices, *notices))
+
+
+def offsets(reading: LogReading) -> dict[str, Offset]:
+    """The nodes whose clocks differ from those of most others, and by how much."""
+    news = _news(reading)
+    if len(news) < 2:
+        return {}
+    known = _compared([*news, SERVER], partial(_difference, news, _times_of_server(reading)))
+    usual = max(sorted(known), key=lambda node: _like(known, node))
+    found: dict[str, Offset] = {}
+    for node, own in known.items():
+        ahead = round(own.ahead - known[usual].ahead)
+        if abs(ahead) > BEHIND and node != SERVER:
+            (first,) = reading.events.at(news[node].where[:1])
+            told = "ZooKeeper" if usual == SERVER else usual
+            found[node] = Offset(ahead, told, own.occasions or known[usual].occasions, first.record.place)
+    return found
+
+
+def _compared(nodes: Sequence[str], compare: Callable[[str, str], _Difference | None]) -> dict[str, _Difference]:
+    """By how much the clocks of nodes are ahead of that of the first, of those that can be compared with it, or with one that can."""
+    known = {nodes[0]: _Difference(0.0, 0)}
+    asked = [nodes[0]]
+    for node in asked:
+        for other in nodes:
+            found = compare(node, other) if other not in known else None
+            if found is not None:
+                known[other] = _Difference(known[node].ahead + found.ahead, found.occasions)
+                asked.append(other)
+    return known
+
+
+def _like(known: Mapping[str, _Difference], node: str) -> int:
+    """How many clocks are about as a node's is."""
+    return sum(abs(other.ahead - known[node].ahead) <= BEHIND for other in known.values())
+
+
+def _difference(news: Mapping[str, _Told], server: Mapping[str, _Times], one: str, other: str) -> _Difference | None:
+    """By how much the other clock is ahead, if that is known."""
+    if SERVER in (one, other):
+        times = server.get(other if one == SERVER else one)
+        pair = times if times is None or one != SERVER else times[::-1]
+    else:
+        mine, its = news[one], news[other]
+        _, here, there = np.intersect1d(mine.what, its.what, assume_unique=True, return_indices=True)
+        pair = mine.times[here], its.times[there]
+    return None if pair is None else agreed(*pair)
+
+
+def agreed(one: Numbers, other: Numbers) -> _Difference | None:
+    """What the times agree on at which two nodes told the same, if anything (NOTE(clock offsets))."""
+    order = np.argsort(one, kind="stable")
+    later, ends = (other - one)[order], np.flatnonzero(np.diff(one[order]) > AT_ONCE) + 1
+    occasions = np.sort([float(np.median(own)) for own in np.split(later, ends) if len(own)])
+    counts = np.searchsorted(occasions, occasions + AGREEING, side="right") - np.arange(len(occasions))
+    if counts.max(initial=0) < max(OCCASIONS, len(occasions) / PART):
+        return None
+    begin = int(counts.argmax())
+    agreeing = occasions[begin : begin + counts[begin]]
+    ahead, none = float(np.median(agreeing)), int((np.abs(occasions) <= AGREEING).sum())
+    if abs(ahead) > BEHIND and none * 4 > len(agreeing):
+        return None
+    return _Difference(ahead, len(agreeing))
+
+
+def _times_of_server(reading: LogReading) -> dict[str, _Times]:
+    """The times by each node's clock, and by the server's, of what the lines report that repeat these."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for event, own, other in repeated(reading):
+        found.setdefault(event.run.node, []).append((own, other))
+    return {node: (np.array(pairs)[:, 0], np.array(pairs)[:, 1]) for node, pairs in found.items()}
+
+
+class _Told(NamedTuple):
+    """What a node tells of that others tell too, in the order of its numbers, when it first does, and at which event."""
+
+    what: Numbers
+    times: Numbers
+    where: Positions
+
+
+_Times = tuple[Numbers, Numbers]
+
+
+@dataclass(frozen=True, slots=True)
+class _News:
+    """Fields in which lines of different nodes tell the same, and the kinds of their events; none if they may be of any."""
+
+    fields: tuple[str, ...]
+    kinds: frozenset[str] = frozenset()
+
+    def may_be(self, shape: Shape) -> bool:
+        """Whether a line of a shape can tell it; who and in which session is added to lines."""
+        stated = shape.fields.keys() | shape.constants.keys() | {"broker", "session"}
+        return stated.issuperset(self.fields) and (not self.kinds or shape.kind in self.kinds)
+
+    def told(self, event: Event) -> tuple[object, ...] | None:
+        """What an event tells, if it is of this kind."""
+        values = tuple(event.fields.get(name) for name in self.fields)
+        return None if None in values or (self.kinds and event.kind not in self.kinds) else values
+
+
+@cache
+def _all_news() -> tuple[_News, ...]:
+    content = tomllib.loads((files("assay.traces.patterns.rules") / "clocks.toml").read_text(encoding="utf-8"))
+    return tuple(_News(tuple(each["fields"]), frozenset(each.get("kinds", ()))) for each in content["news"])
+
+
+def _told_by(event: Event) -> tuple[object, ...] | None:
+    """The news that a line tells: the first that it can be."""
+    found = ((number, news.told(event)) for number, news in enumerate(_all_news() if event.shape else ()))
+    return next(((number, *told) for number, told in found if told is not None), None)
+
+
+def _asked(reading: LogReading) -> Positions:
+    """The positions of events that can be news; of many those about some of the slices."""
+    shape, events = reading.catalogue.shape, reading.events
+    found = events.where(lambda own: bool(own.shape) and any(news.may_be(shape(own.shape)) for news in _all_news()))
+    if len(found) <= MANY:
+        return found
+    statements = events.statements(Everywhere(frozenset(SLICE)))
+    of = [str(own) for own in events.each(statements, SLICE, lambda event: [event.fields.get(name) for name in SLICE])]
+    kept = set(sorted(set(of))[:: len(found) // MANY + 1]) | {str([None] * len(SLICE))}
+    return found[np.array([own in kept for own in of], np.bool_)[statements.numbers[found]]]
+
+
+def _news(reading: LogReading) -> dict[str, _Told]:
+    """What each node told of, the one with the most first."""
+    nodes = sorted({stream.run.node for stream in reading.streams})
+    if len(nodes) < 2:
+        return {}
+    events, positions = reading.events.only(_asked(reading))
+    statements = events.statements(Everywhere(frozenset(name for news in _all_news() for name in news.fields)))
+    known: dict[object, int] = {None: -1}
+    stated = events.each(statements, "news", _told_by)
+    what = np.array([known.setdefault(each, len(known)) for each in stated], np.int32)[statements.numbers]
+    telling = np.flatnonzero(what >= 0).astype(np.int32)
+    what, times = what[telling], events.times_at(telling)
+    sizes = [len(stream.events) for stream in reading.streams]
+    node = np.repeat([nodes.index(stream.run.node) for stream in reading.streams], sizes)[positions][telling]
+    order = np.lexsort((times, what, node))
+    order = order[times[order] != NEVER]
+    first = np.ones(len(order), np.bool_)
+    first[1:] = (np.diff(what[order]) != 0) | (np.diff(node[order]) != 0)
+    order = order[first]
+    parts = [order[node[order] == number] for number in range(len(nodes))]
+    found = {
+        name: _Told(what[own], times[own], positions[telling[own]])
+        for name, own in zip(nodes, parts, strict=True)
+        if len(own)
+    }
+    return dict(sorted(found.items(), key=lambda item: -len(item[1].what)))

@@ -1,0 +1,279 @@
+"""What is missing from a set of logs. Where something is, a step that nothing explains may have its reason in what was not read."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+
+from assay.traces.attribution.colocated_zookeeper import KIND as SHARED
+from assay.traces.diagnosis.clock_estimates import APART
+from assay.traces.diagnosis.cluster_ids import cluster_spans, simultaneous
+from assay.traces.event import Event, Field, Notice, Place, ProcessRun
+from assay.traces.log_reader import LogReading
+from assay.traces.patterns.pattern import BEGINNINGS
+from assay.traces.result import TraceVerdict, Validation
+from assay.traces.table.event_table import traits
+from assay.traces.table.statement_ids import Everywhere
+
+T = TypeVar("T")
+
+KIND = "missing logs"
+BEFORE = "missing beginning"
+UNREAD_BROKER = "missing broker"
+UNTOLD_BROKER = "missing registration"
+UNREAD_LOG = "missing log"
+SILENCED = "fell silent"
+EXPLAINED = "every line has an explanation, and logs are missing"
+"""Why an answer is open where nothing is wrong."""
+# One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
+WITNESSES = 2
+_AT_ONCE = 16
+NEAR = 1_000
+"""By so many milliseconds clocks, and lines about one thing, may differ."""
+UNREAD = frozenset(
+    {
+        *("unreadable", "damaged file", "expansion limit", "unsupported compression", "nested archive", "binary file"),
+        *(
+            "record too long",
+            "zero bytes",
+            "beginning cut off",
+            "lines left out",
+            "no such time",
+            "no logger",
+            "not an event",
+        ),
+        *("interleaved nodes", "node unknown", SHARED, SILENCED),
+    }
+)
+"""Notices about the input after which something that was to be logged was not read, or not as whose it is."""
+
+
+def gaps(reading: LogReading) -> list[Notice]:
+    """What the logs speak of and do not hold: starts of processes, whole brokers, elections, files; each with the place that shows it.
+
+    Logs of two clusters that were there at one time are like gaps too: what lines of one say has no explanation in the other.
+    """
+    apart = simultaneous(cluster_spans(reading))
+    return [
+        *apart,
+        *_lost_starts(reading),
+        *_silent_brokers(reading),
+        *_lost_installations(reading),
+        *_silent_loggers(reading),
+        *_silent_owners(reading),
+    ]
+
+
+def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
+    """The answer that reckons with what is missing: a mismatch is then no proof that a rule was broken, and that there is none no proof that all was kept."""
+    answer = replace(validation, notices=(*validation.notices, *missing))
+    first_wrong = min((each.event.record.time or 0 for each in validation.violations), default=0)
+    doubtful = [*not_read(validation.notices), *(each for each in validation.notices if each.kind == APART)]
+    unread = [each for each in doubtful if each.since is None or each.since - NEAR <= first_wrong]
+    if missing and validation.verdict is TraceVerdict.CONSISTENT:
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        reason = f"{EXPLAINED}: {missing[0].text}{more}"
+        return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+    if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT:
+        return answer
+    first = (missing or unread)[0]
+    text = first.text if missing or first.place is None else f"{first.place}: {first.text}"
+    more = f", and {len(missing) + len(unread) - 1} more" if len(missing) + len(unread) > 1 else ""
+    what = "clocks differ" if first.kind == APART else "logs are missing"
+    reason = f"{what}, which may be why not every line has an explanation: {text}{more}"
+    reason = reason if validation.reason is None else f"{reason}; {validation.reason}"
+    return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+
+
+def not_read(notices: Iterable[Notice]) -> list[Notice]:
+    """Those of the notices that say of something written that it was not read."""
+    return [notice for notice in notices if notice.kind in UNREAD]
+
+
+def fallen_silent(reading: LogReading) -> Iterator[Notice]:
+    """Processes that led when they were told to stop, and logged nothing of what they did from then on (``patterns/rules/missing_logs.toml``): what rests on that is no proof that a rule was broken."""
+    known = _data()["silenced"]
+    moves: dict[ProcessRun, list[Event]] = defaultdict(list)
+    for event in reading.of_kinds({known["signal"], *known["moves"]}):
+        moves[event.run].append(event)
+    for run, events in moves.items():
+        before, last = events[-2:-1], events[-1]
+        if last.kind == known["signal"] and before and before[0].kind in known["leads"]:
+            yield Notice(SILENCED, last.record.place, known["text"].format(run=run), last.record.time)
+
+
+def lost_starts(reading: LogReading) -> Iterator[tuple[ProcessRun, Event]]:
+    """Processes of a broker whose logs do not say that they started, nor any line beside them of which nobody knows whose it is; with their first event."""
+    first: dict[ProcessRun, Event] = {}
+    for stream in reading.streams:
+        if stream.run not in first:
+            telling = (event for event in stream.events if event.shape and "broker" in event.fields)
+            first |= {event.run: event for event in islice(telling, 1)}
+    begun = list(reading.of_role(*BEGINNINGS))
+    started = {event.run for event in begun}
+    unowned = {_folder(event.run) for event in begun if event.fields.get("node", "") is None}
+    yield from ((run, event) for run, event in first.items() if run not in started and _folder(run) not in unowned)
+
+
+def _lost_starts(reading: LogReading) -> Iterator[Notice]:
+    for run, event in lost_starts(reading):
+        yield Notice(BEFORE, event.record.place, f"the logs of {run} begin after its start")
+
+
+def _folder(run: ProcessRun) -> str:
+    """The node's name without the broker, where several brokers wrote one file."""
+    return run.node.rpartition("/")[0]
+
+
+def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
+    """Nodes that lines of others name as part of the cluster (``patterns/rules/missing_logs.toml``), and of which nothing was read."""
+    read, names = set(_known(reading)), frozenset(_fields_that_name())
+    told = _Told(reading, names)
+    saying: dict[int, list[int]] = defaultdict(list)
+    for number, named in enumerate(told.each("named", _named_by_line)):
+        for broker in named - read:
+            saying[broker].append(number)
+    for broker, numbers in sorted(saying.items()):
+        places = told.witnesses(numbers)
+        if len(places) >= WITNESSES:
+            yield Notice(KIND, places[0], f"broker {broker} is spoken of, and none of its logs was read")
+
+
+def _lost_installations(reading: LogReading) -> Iterator[Notice]:
+    """Nodes that acted in more terms than their logs hold events that install them."""
+    known = _data()["installed"]
+    actor, term, spoken = known["actor"], known["term"], frozenset(known["spoken"])
+    told = _Told(reading, frozenset({actor, term}))
+    saying: dict[tuple[Field, Field], list[int]] = defaultdict(list)
+    for number, acted in enumerate(told.each("acted", _acting_in(actor, term, spoken))):
+        if acted is not None:
+            saying[acted].append(number)
+    acting = {
+        key: told.witnesses(numbers) for key, numbers in sorted(saying.items(), key=lambda each: told.first(each[1]))
+    }
+    held = Counter(event.fields[known["winner"]] for event in reading.of_kinds(known["events"]))
+    terms = Counter(who for (who, _), places in acting.items() if len(places) >= WITNESSES)
+    for broker in _known(reading):
+        if held[broker] < terms[broker]:
+            place = next(places[0] for (who, _), places in acting.items() if who == broker)
+            yield Notice(BEFORE, place, known["text"].format(broker=broker, terms=terms[broker], held=held[broker]))
+
+
+def _acting_in(actor: str, term: str, spoken: Container[str]) -> Callable[[Event], tuple[Field, Field] | None]:
+    """Who acted in which term, as a line says."""
+
+    def of(event: Event) -> tuple[Field, Field] | None:
+        stated = bool(event.shape) and event.kind in spoken and actor in event.fields
+        stated = stated and isinstance(event.fields.get(term), int)
+        return (event.fields[actor], event.fields[term]) if stated else None
+
+    return of
+
+
+def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
+    """Nodes that tell what they did, and nothing of what came of it, which is written by loggers of its own."""
+    loggers: dict[str, set[str]] = defaultdict(set)
+    for stream in reading.streams:
+        loggers[stream.run.node] |= {each.logger for each in traits(stream.events)}
+    for known in _data()["written"]:
+        first: dict[str, Place] = {}
+        for event in reading.of_kinds(known["events"]):
+            first.setdefault(event.run.node, event.record.place)
+        for node, place in first.items():
+            if not any(logger.startswith(known["logger"]) for logger in loggers[node]):
+                yield Notice(UNREAD_LOG, place, known["text"].format(node=node))
+
+
+def _silent_owners(reading: LogReading) -> Iterator[Notice]:
+    """Processes that own what another one asked for, and of which nothing was read."""
+    known = _data()["refused"]
+    refused = list(reading.of_kinds(known["events"]))
+    if not refused:
+        return
+    opened = {event.fields.get(known["opened"]) for event in reading.of_kinds(known["opens"])}
+    told = _Told(reading, frozenset({known["what"], "run"}))
+    runs = {
+        (event.fields.get(known["what"]), event.run)
+        for _, event in told.examples()
+        if event.kind not in known["events"]
+    }
+    for event in refused:
+        what = event.fields.get(known["what"])
+        others = any(each == what and run != event.run for each, run in runs)
+        if not others and event.fields.get(known["owner"]) not in opened:
+            yield Notice(KIND, event.record.place, known["text"].format(node=event.run.node, what=what))
+
+
+def _known(reading: LogReading) -> list[int]:
+    """The brokers of which something was read."""
+    return sorted({broker for node in reading.nodes for broker in node.brokers})
+
+
+def _named(event: Event) -> set[int]:
+    """The nodes of which a line says that they are, or were, part of the cluster."""
+    found: list[Field] = []
+    for known in _data()["named"]:
+        if "among" not in known or not event.fields.keys().isdisjoint(known["among"]):
+            found += [event.fields.get(name) for name in known["fields"]]
+            for name in known["maps"]:
+                held = event.fields.get(name)
+                found += held if isinstance(held, Mapping) else ()
+    return {broker for broker in found if isinstance(broker, int)}
+
+
+def _named_by_line(event: Event) -> frozenset[int]:
+    """The same of what a file states itself: nothing."""
+    return frozenset(_named(event)) if event.shape else frozenset()
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return tomllib.loads((files("assay.traces.patterns.rules") / "missing_logs.toml").read_text(encoding="utf-8"))
+
+
+def _fields_that_name() -> Iterator[str]:
+    """All fields by which a line can name nodes."""
+    for known in _data()["named"]:
+        yield from (*known.get("among", ()), *known["fields"], *known["maps"])
+
+
+class _Told:
+    """What lines say in some fields, each thing once, and where they say it. What files state themselves is left out."""
+
+    def __init__(self, reading: LogReading, names: frozenset[str]) -> None:
+        self._events = reading.events
+        self._statements = self._events.statements(Everywhere(names))
+
+    def each(self, what: str, make: Callable[[Event], T]) -> list[T]:
+        """What is made of each thing that is said."""
+        return self._events.each(self._statements, what, make)
+
+    def examples(self) -> Iterator[tuple[int, Event]]:
+        """The number of each thing that is said, and the first event that says it."""
+        for number, event in enumerate(self._events.at(self._statements.examples)):
+            if event.shape:
+                yield number, event
+
+    def first(self, numbers: Sequence[int]) -> int:
+        """Where the first line is that says one of these things: numbers themselves are in no order where they were kept."""
+        return int(self._statements.examples[numbers].min())
+
+    def witnesses(self, numbers: Sequence[int]) -> list[Place]:
+        """The first lines that say one of these things, each once: as many as it takes."""
+        found: list[Place] = []
+        positions = np.sort(np.concatenate([self._statements.positions(number) for number in numbers]))
+        for begin in range(0, len(positions), _AT_ONCE):
+            for event in self._events.at(positions[begin : begin + _AT_ONCE]):
+                if event.record.place not in found[-1:]:
+                    found.append(event.record.place)
+                if len(found) == WITNESSES:
+                    return found
+        return found

@@ -1,0 +1,185 @@
+"""What the input is: nodes with their versions, settings and clocks, the cluster, and what is not among the logs."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from assay.traces.attribution.node_identity import Node
+from assay.traces.attribution.run_events import Traits
+from assay.traces.diagnosis.clock_estimates import ClockEstimate, estimates
+from assay.traces.diagnosis.cluster_ids import ClusterSpan, cluster_spans, new_incarnations
+from assay.traces.event import Field, Notice
+from assay.traces.log_reader import LogReading
+from assay.traces.store.packed_records import NEVER
+from assay.traces.store.record_block import Numbers
+from assay.traces.table.event_table import times, traits
+
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+LACKING = "lacking input"
+_SILENT = 10 * 60_000
+_OTHERS = 20
+_SLOW = 1_000
+
+
+@dataclass(slots=True)
+class NodeOverview:
+    """A node: what it ran, from when to when its lines are, its settings, the finest level of each logger, and its clock."""
+
+    node: Node
+    events: int = 0
+    first: int | None = None
+    last: int | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+    levels: dict[str, str] = field(default_factory=dict)
+    clock: ClockEstimate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The input. ``lacking`` is what an answer could be better with; nothing of it makes an answer wrong."""
+
+    nodes: tuple[NodeOverview, ...]
+    clusters: tuple[str, ...]
+    lacking: tuple[Notice, ...]
+
+
+def overview(reading: LogReading) -> Overview:
+    """What the logs are, node by node."""
+    worth = _worth_saying()
+    nodes = {node.name: NodeOverview(node) for node in reading.nodes}
+    stated: dict[str, list[Numbers]] = defaultdict(list)
+    loggers: set[str] = set()
+    for stream in reading.streams:
+        node = nodes[stream.run.node]
+        node.events += len(stream.events)
+        stated[stream.run.node].append(times(stream.events))
+        for each in traits(stream.events):
+            loggers.add(each.logger)
+            _note_level(node, each)
+    for event in reading.of_role("configuration"):
+        nodes[event.run.node].settings |= _settings(event.record.message, worth["settings"])
+    for name, clock in estimates(reading).items():
+        nodes[name].clock = clock
+    known = {name: np.sort(own[own != NEVER]) for name, parts in stated.items() if len(own := np.concatenate(parts))}
+    for name, own in known.items():
+        if len(own):
+            nodes[name].first, nodes[name].last = int(own[0]), int(own[-1])
+    clusters = cluster_spans(reading)
+    every = tuple(nodes.values())
+    names = tuple(sorted(cluster.name for cluster in clusters))
+    return Overview(every, names, tuple(_lacking(loggers, every, known, worth, clusters)))
+
+
+def configured(reading: LogReading) -> dict[str, Field]:
+    """The values that configurations give to fields where no line states them, as ``patterns/rules/settings.toml`` says."""
+    stated = {entry["setting"]: entry["field"] for entry in _worth_saying()["stated"]}
+    found: dict[str, Field] = {}
+    for event in reading.of_role("configuration"):
+        found |= {stated[name]: value for name, value in _settings(event.record.message, stated).items()}
+    return found
+
+
+def protocol_versions(reading: LogReading) -> tuple[str, ...]:
+    """The versions that the nodes ran, and those that their configurations make them speak."""
+    names = _worth_saying()["versions"]
+    found = set(reading.versions)
+    for event in reading.of_role("configuration"):
+        found |= set(_settings(event.record.message, names).values())
+    return tuple(sorted(found))
+
+
+def _worth_saying() -> dict[str, Any]:
+    return tomllib.loads((files("assay.traces.patterns.rules") / "settings.toml").read_text(encoding="utf-8"))
+
+
+def _note_level(node: NodeOverview, line: Traits) -> None:
+    before = node.levels.get(line.logger)
+    if line.logger and line.level in LEVELS and (before is None or LEVELS.index(line.level) < LEVELS.index(before)):
+        node.levels[line.logger] = line.level
+
+
+def _settings(message: str, names: Iterable[str]) -> dict[str, str]:
+    """The values of settings in a configuration dump, those that are set."""
+    found = dict(re.findall(r"^\t([\w.]+) = ([^\n]*)$", message, re.MULTILINE))
+    return {name: found[name] for name in names if found.get(name, "null") not in {"null", "", "[]"}}
+
+
+def _lacking(
+    loggers: Iterable[str],
+    nodes: tuple[NodeOverview, ...],
+    stated: Mapping[str, Numbers],
+    worth: Mapping[str, Any],
+    clusters: Sequence[ClusterSpan],
+) -> Iterator[Notice]:
+    yield from new_incarnations(clusters)
+    yield from _missing_members(nodes, worth["members"])
+    yield from _missing_sources(loggers, nodes, worth["source"])
+    yield from _levels(nodes, worth["level"])
+    yield from _silences(stated)
+    yield from _clocks(nodes)
+
+
+def _missing_members(nodes: tuple[NodeOverview, ...], members: Iterable[str]) -> Iterator[Notice]:
+    """Nodes that a configuration names and that have no log."""
+    read = {broker for node in nodes for broker in node.node.brokers}
+    for setting in members:
+        named: dict[int, NodeOverview] = {}
+        for node in nodes:
+            for number in re.findall(r"(\d+)@", node.settings.get(setting, "")):
+                named.setdefault(int(number), node)
+        for number in sorted(set(named) - read):
+            text = f"node {number} is in `{setting}` of {named[number].node.name}, and none of its logs was read"
+            yield Notice(LACKING, None, text)
+
+
+def _missing_sources(
+    loggers: Iterable[str], nodes: tuple[NodeOverview, ...], sources: Iterable[Mapping[str, str]]
+) -> Iterator[Notice]:
+    for source in sources:
+        wanted = any(source["setting"] in node.settings for node in nodes)
+        if wanted and not any(logger.startswith(source["logger"]) for logger in loggers):
+            yield Notice(LACKING, None, source["text"])
+
+
+def _levels(nodes: tuple[NodeOverview, ...], levels: Iterable[Mapping[str, str]]) -> Iterator[Notice]:
+    """Loggers that write less than they could: one notice for all nodes."""
+    for known in levels:
+        brokers = [node for node in nodes if node.node.brokers]
+        coarse = [node for node in brokers if node.levels.get(known["logger"], known["level"]) != known["level"]]
+        if coarse:
+            names = ", ".join(node.node.name for node in coarse)
+            at = ", ".join(sorted({node.levels[known["logger"]] for node in coarse}))
+            yield Notice(LACKING, None, f"{known['logger']} of {names} is at {at}: {known['level']} {known['text']}")
+
+
+def _silences(stated: Mapping[str, Numbers]) -> Iterator[Notice]:
+    """Spans of ten minutes and more in which a node says nothing while others say a good deal."""
+    for name, own in stated.items():
+        for at in np.flatnonzero(np.diff(own) >= _SILENT).tolist():
+            before, after = int(own[at]), int(own[at + 1])
+            others = sum(
+                int(np.searchsorted(theirs, after, side="left") - np.searchsorted(theirs, before, side="right"))
+                for other, theirs in stated.items()
+                if other != name
+            )
+            if others >= _OTHERS:
+                minutes = (after - before) // 60_000
+                yield Notice(
+                    LACKING,
+                    None,
+                    f"{name} says nothing for {minutes:,} minutes, in which others wrote {others:,} lines",
+                )
+
+
+def _clocks(nodes: tuple[NodeOverview, ...]) -> Iterator[Notice]:
+    for node in nodes:
+        if node.clock is not None and not 0 <= node.clock.at_most <= _SLOW:
+            yield Notice("clock", node.clock.place, node.clock.told(node.node.name))

@@ -1,0 +1,1 @@
+"""Blame and repair, where there is no execution."""

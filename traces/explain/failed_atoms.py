@@ -1,0 +1,178 @@
+"""Why a condition is false: its smallest parts that are, each with what the log says and what the model has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from assay.checker.interpreter.expressions.traverse import children, descendants
+from assay.checker.interpreter.values.show import show_value
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.print_kernel import Sources, expression_text
+from assay.grammar import kernel as k
+from assay.grammar.kernel import types as t
+from assay.grammar.values import Value
+from assay.traces.result import FailedPart
+from assay.traces.search.transition_system import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A part of a condition with its value."""
+
+    expr: k.Expr
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A part of a condition that is false or has no value; ``log`` and ``model`` are the values that decide."""
+
+    expr: k.Expr
+    log: tuple[Stated, ...]
+    model: tuple[Stated, ...]
+    undefined: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Where a condition is judged: the values of binders, which of them come from the log, the state now and before.
+
+    ``fields`` are names that functions give to what comes from the log, each with the name that the log's rule gives it.
+    """
+
+    model: Model
+    bound: Mapping[str, Value]
+    given: frozenset[str]
+    now: int
+    before: int | None = None
+    fields: Mapping[str, k.Local] = field(default_factory=dict)
+
+    def value(self, expr: k.Expr) -> Value:
+        """The value of an expression here; raises ``Undefined``."""
+        try:
+            return self.model.value(expr, self.bound, self.now, self.before)
+        except KeyError:
+            raise Undefined("it depends on a choice", expr.span) from None
+
+    def with_local(self, name: str, value: Value) -> Situation:
+        """The same with one more binder."""
+        return replace(self, bound={**self.bound, name: value})
+
+    def with_let(self, binder: k.Local, value: k.Expr) -> Situation:
+        """The same with a name for an expression; raises ``Undefined``."""
+        inner = self.with_local(binder.name, self.value(value))
+        origin = self._origin(value)
+        if origin is None:
+            return inner
+        return replace(inner, given=self.given | {binder.name}, fields={**self.fields, binder.name: origin})
+
+    def _origin(self, expr: k.Expr) -> k.Local | None:
+        """The one name from the log that an expression is made of, if it is."""
+        parts = (expr, *descendants(expr))
+        names = {part.name: part for part in parts if isinstance(part, k.Local)}
+        if len(names) != 1 or not names.keys() <= self.given or any(isinstance(part, k.StateVar) for part in parts):
+            return None
+        (name, local), *_ = names.items()
+        return self.fields.get(name, local)
+
+
+def failing(condition: k.Expr, here: Situation) -> list[Atom]:
+    """The smallest parts of a condition that keep it from being true."""
+    try:
+        if here.value(condition) is True:
+            return []
+    except Undefined as undefined:
+        if not isinstance(condition, k.Logic | k.LetIn):
+            return [_atom(condition, here, undefined.message)]
+    match condition:
+        case k.Logic(_, "and", parts):
+            return [atom for part in parts for atom in failing(part, here)] or [_atom(condition, here)]
+        case k.Logic(_, "implies", (_, conclusion)):
+            return failing(conclusion, here) or [_atom(condition, here)]
+        case k.LetIn(_, binder, value, body):
+            try:
+                return failing(body, here.with_let(binder, value)) or [_atom(condition, here)]
+            except Undefined as undefined:
+                return [_atom(value, here, undefined.message)]
+        case _:
+            return [_atom(condition, here)]
+
+
+def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> Atom:
+    log: dict[k.Expr, Value] = {}
+    model: dict[k.Expr, Value] = {}
+    for part in _readings(expr):
+        try:
+            value = here.value(part)
+        except Undefined:
+            continue
+        if isinstance(part, k.Local) and part.name in here.given:
+            origin = here.fields.get(part.name, part)
+            log.setdefault(origin, here.bound[origin.name])
+        else:
+            model.setdefault(part, value)
+    if not model and undefined is None:
+        model |= {side: here.value(side) for side in _sides(expr) if side not in log}
+    return Atom(expr, _stated(log), _stated(model), undefined)
+
+
+def _sides(expr: k.Expr) -> Iterator[k.Expr]:
+    """What is compared, other than constants: it says more than nothing where what it reads lies within its own binders."""
+    if isinstance(expr, k.Equal | k.Compare):
+        yield from (side for side in (expr.left, expr.right) if not isinstance(side, k.Const))
+
+
+def _stated(found: Mapping[k.Expr, Value]) -> tuple[Stated, ...]:
+    return tuple(Stated(expr, value) for expr, value in found.items())
+
+
+def _readings(expr: k.Expr) -> Iterator[k.Expr]:
+    """The largest parts that read a place of the state, and the binders."""
+    if isinstance(expr, k.Local) or reads_place(expr):
+        yield expr
+    if not isinstance(expr, k.StateVar):
+        for part in children(expr):
+            if not (reads_place(expr) and reads_place(part)):
+                yield from _readings(part)
+
+
+def reads_place(expr: k.Expr) -> bool:
+    """Whether the expression reads one place of the state: a variable, or an entry, a field, the payload of one."""
+    match expr:
+        case k.StateVar():
+            return True
+        case k.Lookup(_, inner, _) | k.ReadField(_, inner, _) | k.Payload(_, inner, _, _) | k.Unwrap(_, inner):
+            return reads_place(inner)
+        case k.Old(_, inner):
+            return reads_place(inner)
+        case _:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Prints expressions as the spec's author wrote them.
+
+    Values of the set ``unsaid`` are left out: of those that slices are named after a slice has but one, which stands for itself under any name.
+    """
+
+    sources: Sources
+    unsaid: str | None = None
+
+    def part(self, kind: str, label: str, atom: Atom) -> FailedPart:
+        """A failed part in words."""
+        text = label if isinstance(atom.expr, k.Const) else expression_text(atom.expr, self.sources)
+        if atom.undefined is not None:
+            text = f"{text} (undefined: {atom.undefined})"
+        return FailedPart(kind, label, text, atom.expr.span, self._values(atom.log), self._values(atom.model))
+
+    def _values(self, stated: tuple[Stated, ...]) -> tuple[tuple[str, str], ...]:
+        told = (each for each in stated if not self._is_unsaid(each.expr.type))
+        return tuple((self._text(each.expr), show_value(each.value, each.expr.type)) for each in told)
+
+    def _is_unsaid(self, type_: t.Type) -> bool:
+        return isinstance(type_, t.AtomType) and type_.sort.name == self.unsaid
+
+    def _text(self, expr: k.Expr) -> str:
+        return expr.name.partition("'")[0] if isinstance(expr, k.Local) else expression_text(expr, self.sources)

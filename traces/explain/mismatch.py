@@ -1,0 +1,209 @@
+"""A mismatch made into an answer, and the search made to go on after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from assay.traces.explain.blame import Suspect, as_blame, suspects
+from assay.traces.explain.failed_atoms import Writer
+from assay.traces.explain.repair import Chosen, best_repair
+from assay.traces.observe.binding import Misfit
+from assay.traces.observe.partial_order import Item, Order
+from assay.traces.options import Options
+from assay.traces.result import Blame, FailedPart, Repair, Violation
+from assay.traces.search.dfs import Search
+from assay.traces.search.driver import Accepted, Rejected, Undecided, conclude
+from assay.traces.search.path import Path
+
+BLAMES_KEPT = 5
+"""How many lines are blamed for one mismatch at most."""
+
+MOST_OF_PARTS = 5
+"""How many mismatches are reported at most where lines are known to be missing: one that is missing may be why many others have no explanation."""
+
+NO_REPAIR = "no small change of the log explains it; the line is left out"
+CONTRADICTORY = "no execution explains all of these lines, and without any one of them there is one"
+UNEXPLAINED = "no execution explains this line, whatever the others are"
+NO_ORDER = "the lines from here on have no order that the clause allows"
+"""The repair where nothing can come next."""
+
+NO_STEP = "the clause has no step for this line in logs of this version"
+NO_INITIAL_STATE = "the model has no initial state"
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a search that goes on after every mismatch found: the path to the end, or why it did not get there.
+
+    ``stuck`` is when the first line was written that has no explanation, or the last one that was reached, in milliseconds.
+    """
+
+    violations: list[Violation] = field(default_factory=list)
+    reason: str | None = None
+    path: Path | None = None
+    stuck: float | None = None
+
+
+def proceed(search: Search, writer: Writer, options: Options) -> Findings:
+    """Search, and go on after every mismatch until the end, a cap, or the most mismatches that are reported."""
+    findings = Findings()
+    most = min(options.mismatches, MOST_OF_PARTS) if options.partial else options.mismatches
+    start = search.begin(search.frontier.start)
+    if not start:
+        findings.reason = NO_INITIAL_STATE
+    while start:
+        conclusion = conclude(search, start, options)
+        if isinstance(conclusion, Accepted):
+            findings.path = conclusion.path
+            break
+        if isinstance(conclusion, Undecided):
+            findings.reason = conclusion.reason
+            findings.stuck = _last_time(conclusion.deepest) if findings.stuck is None else findings.stuck
+            break
+        resumption = resume(search, conclusion, start, writer)
+        if resumption is None:
+            findings.violations.append(without_candidate(search, conclusion))
+            findings.reason = "what follows was not checked"
+            break
+        findings.violations.append(resumption.violation)
+        written = resumption.violation.event.record.time
+        findings.stuck = written if findings.stuck is None else findings.stuck
+        if len(findings.violations) >= most:
+            findings.reason = f"{most} mismatches; what follows was not checked"
+            break
+        search, start = resumption.search, list(resumption.start)
+    return findings
+
+
+def _last_time(deepest: Sequence[Path]) -> float | None:
+    """When the last line was written that one of these points explains."""
+    trails = (path.move for deep in deepest for path in deep.backwards() if path.move is not None)
+    return max((move.item.time for move in trails if move.item is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """A violation, and where and over which streams the search goes on."""
+
+    violation: Violation
+    search: Search
+    start: tuple[Path, ...]
+
+
+def resume(search: Search, rejected: Rejected, start: list[Path], writer: Writer) -> Resumption | None:
+    """The violation that a search without an execution tells of, and how it goes on; None if there is no candidate at all."""
+    if rejected.conflict:
+        return _without_last(search, rejected.conflict, start)
+    return explain_mismatch(search, rejected.deepest, writer)
+
+
+def without_candidate(search: Search, rejected: Rejected) -> Violation:
+    """The violation where nothing can be said against any line that comes next: there is none, for each is to come after another, or the clause has no step for it."""
+    cursors = rejected.deepest[0].node.cursors
+    due = search.frontier.heads(cursors).items
+    first = min(due or search.frontier.next_in_streams(cursors), key=lambda item: (item.time, item.index))
+    event, action = first.observation.event, _action(first)
+    repair = Repair("none", NO_STEP if due else NO_ORDER, event)
+    return Violation(event, action, (Blame(event, action, ()),), repair)
+
+
+def explain_mismatch(search: Search, deepest: Sequence[Path], writer: Writer) -> Resumption | None:
+    """Who is to blame for a search that ended at these points, and how it goes on; None if there is no candidate at all."""
+    budget = search.model.plan.hidden_limit
+    ranked = suspects(search, deepest, budget)
+    if not ranked:
+        return None
+    chosen = best_repair(search, deepest, ranked, budget)
+    if chosen is None:
+        return _without_repair(search, ranked, writer)
+    candidate = chosen.candidate
+    blames = _ranked_blames(candidate.item, ranked, writer, candidate.repair.field)
+    repair = _with_times(chosen, search.frontier.order) if candidate.repair.kind == "clock" else candidate.repair
+    violation = Violation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
+    return Resumption(violation, candidate.search, candidate.start)
+
+
+def violation_of(misfit: Misfit) -> Violation:
+    """The violation that an event is whose value the model does not have."""
+    part = FailedPart("type", misfit.rule.label, misfit.text, misfit.rule.span, ((misfit.field, misfit.text),), ())
+    action = misfit.rule.steps[0][0].action if misfit.rule.steps else "observe"
+    repair = Repair("drop", "the line is left out", misfit.event)
+    return Violation(misfit.event, action, (Blame(misfit.event, action, (part,)),), repair)
+
+
+def _ranked_blames(
+    item: Item | None, ranked: Sequence[Suspect], writer: Writer, field: str | None = None
+) -> list[Blame]:
+    """The line that the repair changes first, with what stands against the field it changes; then the candidates by rank, each once."""
+    blames = [as_blame(suspect, writer) for suspect in ranked]
+    if item is not None:
+        place = item.observation.event.record.place
+        doubted = dict(item.observation.values).get(field) if field is not None else None
+        own = [suspect for suspect in ranked if suspect.item.observation.event.record.place == place]
+        own.sort(key=lambda suspect: field is not None and not suspect.mentions(doubted))
+        blames = [as_blame(own[0], writer) if own else _as_source(item, blames[0]), *blames]
+    first: dict[str, Blame] = {}
+    for blame in blames:
+        first.setdefault(str(blame.place), blame)
+    return list(first.values())
+
+
+def _as_source(item: Item, noticed: Blame) -> Blame:
+    """A line read before, whose value is what makes a later line impossible."""
+    return Blame(item.observation.event, _action(item), noticed.parts)
+
+
+def _without_repair(search: Search, ranked: Sequence[Suspect], writer: Writer) -> Resumption:
+    """Nothing small helps: the likeliest line is left out."""
+    worst = ranked[0]
+    item = worst.item
+    blames = _ranked_blames(item, ranked, writer)
+    repair = Repair("none", NO_REPAIR, item.observation.event)
+    violation = Violation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
+    return Resumption(violation, _leave_out(search, item), (worst.path,))
+
+
+def _leave_out(search: Search, item: Item) -> Search:
+    order = search.frontier.order
+    items = order.streams[item.stream].items
+    return search.with_order(order.with_items(item.stream, (*items[: item.position], *items[item.position + 1 :])))
+
+
+def _without_last(search: Search, conflict: Sequence[Item], start: Sequence[Path]) -> Resumption:
+    """Lines that contradict each other are blamed together, the last of them first; it is left out, and the search begins anew."""
+    *others, last = conflict
+    blames = [Blame(each.observation.event, _action(each), ()) for each in (last, *others)]
+    places = ", ".join(str(each.place) for each in blames)
+    text = f"{CONTRADICTORY} ({places}); the first is left out" if others else f"{UNEXPLAINED}; it is left out"
+    violation = Violation(blames[0].event, blames[0].action, tuple(blames), Repair("drop", text, blames[0].event))
+    return Resumption(violation, _leave_out(search, last), tuple(start))
+
+
+def _action(item: Item) -> str:
+    named = [call.action for step in item.observation.rule.steps for call in step]
+    return named[0] if named else "observe"
+
+
+def _with_times(chosen: Chosen, order: Order) -> Repair:
+    """The repair that doubts the clocks, with the two lines that are furthest out of order and by how much."""
+    repair = chosen.candidate.repair
+    worst = max(_inversions(chosen.path, order), key=lambda found: found[0], default=None)
+    if worst is None:
+        return repair
+    excess, first, second = worst
+    places = f"{first.observation.event.record.place} happened before {second.observation.event.record.place}"
+    text = f"{places}, which takes {excess:.0f} ms more than the clause's order allows"
+    return replace(repair, text=text, event=second.observation.event)
+
+
+def _inversions(path: Path | None, order: Order) -> Iterator[tuple[float, Item, Item]]:
+    """The pairs of items that a path reads against the certainty of their times, with the milliseconds by which they exceed it."""
+    read: list[Item] = []
+    for move in path.moves() if path is not None else ():
+        if move.item is None:
+            continue
+        for earlier in read:
+            if order.precedes(move.item, earlier):
+                yield order.excess(move.item, earlier), earlier, move.item
+        read.append(move.item)

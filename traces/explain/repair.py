@@ -1,0 +1,79 @@
+"""The smallest change of the log after which it can be explained further.
+
+A wrong value may be noticed long after it was written, and a later, true line may be the one that cannot be explained. So every
+repair is judged by how far the search gets with it, then by how small it is; the blame goes to the line that the best repair changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from assay.traces.explain.blame import Suspect
+from assay.traces.explain.repair_candidates import Candidate, candidates
+from assay.traces.properties.execution import hidden_steps, reordering
+from assay.traces.search.dfs import Limits, Search
+from assay.traces.search.path import Path
+
+LOOKAHEAD = 40
+"""How many items beyond the failure a repair is tried on."""
+
+WINDOW = 1_000.0
+"""How far from the order of time, in milliseconds, the trace is sought to go on."""
+
+HIDDEN = 3
+"""How many hidden steps between two pinned events a repair may need."""
+
+FIRST_NODES, SECOND_NODES = 100, 400
+"""How many nodes the search may visit to see whether a repair helps at all, and then how far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A repair, how many items are accounted for with it, and the path that does so."""
+
+    candidate: Candidate
+    reach: int
+    path: Path | None
+    complete: bool
+    """Whether that is as far as was asked for."""
+
+
+def best_repair(search: Search, deepest: Sequence[Path], ranked: Sequence[Suspect], budget: int) -> Chosen | None:
+    """The repair that lets the trace go on furthest, the smallest of those that go equally far; None if none helps.
+
+    Repairs are tried by size. Once one gets as far as anyone looks, larger ones are not tried.
+    """
+    failed = deepest[0].read
+    best: Chosen | None = None
+    for _, group in groupby(sorted(candidates(search, deepest, ranked), key=_size), key=_size):
+        for candidate in group:
+            if _try(candidate, failed + 1, FIRST_NODES, budget).reach <= failed:
+                continue
+            chosen = _try(candidate, failed + LOOKAHEAD, SECOND_NODES, budget)
+            best = chosen if best is None else min(best, chosen, key=_preference)
+        if best is not None and best.complete:
+            return best
+    return best
+
+
+def _size(candidate: Candidate) -> tuple[int, int]:
+    return candidate.size[:2]
+
+
+def _preference(chosen: Chosen) -> tuple[float, ...]:
+    """The furthest first, then the smallest change, then the one that assumes least."""
+    kind, change, distance = chosen.candidate.size
+    path = chosen.path
+    hidden = sum(hidden_steps(path).values()) if path is not None else 0
+    return (-chosen.reach, kind, change, hidden, reordering(path) if path is not None else 0.0, distance)
+
+
+def _try(candidate: Candidate, enough: int, nodes: int, budget: int) -> Chosen:
+    """How far a search of so many nodes gets with a repair."""
+    limits = Limits(min(budget, HIDDEN), nodes, window=WINDOW)
+    finding = candidate.search.run(list(candidate.start), limits, enough - candidate.gain)
+    deepest = max(finding.deepest, key=lambda path: path.read, default=None)
+    reach = 0 if deepest is None else deepest.read + candidate.gain
+    return Chosen(candidate, min(reach, enough), deepest, finding.path is not None)

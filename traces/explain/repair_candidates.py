@@ -1,0 +1,214 @@
+"""Changes of a log that might let the trace go on: one field, two lines exchanged, a clock, a line dropped, a step added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from assay.checker.interpreter.values.show import show_value
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+from assay.traces.explain.alternative_values import alternatives, contains, distance, parts
+from assay.traces.explain.blame import Suspect
+from assay.traces.observe.binding import changed
+from assay.traces.observe.model_size import is_sized
+from assay.traces.observe.partial_order import Item, Order
+from assay.traces.result import Repair
+from assay.traces.search.dfs import Search
+from assay.traces.search.path import Move, Node, Path
+from assay.traces.search.transition_system import ANY, Taken
+from assay.traces.table.statement_keys import OF_THE_FILE
+
+NEARBY = 1_000.0
+"""A changed line is expected at most so many milliseconds before its time."""
+
+STATES_TRIED = 60
+"""How many states, reached by hidden steps, a changed line is tried in before the search is."""
+
+SUSPECTS_TRIED = 6
+MEMORY = 60
+INSTANCES_TRIED = 300
+"""The most blocked items, items already read, and occurrences of an inserted action that are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A repair that can be tried: the search over the changed streams, where it takes up, and its size (smaller is likelier).
+
+    ``gain`` is how many items the repair itself accounts for.
+    """
+
+    repair: Repair
+    search: Search
+    start: tuple[Path, ...]
+    size: tuple[int, int, float]
+    gain: int = 0
+    item: Item | None = None
+
+
+def candidates(search: Search, deepest: Sequence[Path], ranked: Sequence[Suspect]) -> Iterator[Candidate]:
+    """All repairs worth trying."""
+    blocked = list(dict.fromkeys(suspect.item for suspect in ranked))[:SUSPECTS_TRIED]
+    for item in blocked:
+        found = [suspect for suspect in ranked if suspect.item is item]
+        path = found[0].path
+        yield from _changes(search, path, item, found, consumed=False)
+        yield from _swaps(search, path, item)
+        yield _dropped(search, path, item)
+    for item in _consumed(deepest[0]):
+        yield from _changes(search, deepest[0], item, ranked, consumed=True)
+    if search.frontier.order.timed:
+        yield _untimed(search, deepest[0])
+    yield from _added(search, deepest[0], ranked)
+
+
+def _consumed(path: Path) -> list[Item]:
+    """The items read last, the last first."""
+    read = (step.move.item for step in path.backwards() if step.move is not None and step.move.item is not None)
+    return list(islice(read, MEMORY))
+
+
+def first_at(path: Path, item: Item) -> Path:
+    """Where on a path the item would come: it is next in its stream, and no line much later than it has changed the state."""
+    found = path
+    for step in path.backwards():
+        if step.node.cursors[item.stream] < item.position:
+            break
+        found = step
+        if (
+            step.before is None
+            or step.move is None
+            or step.move.item is None
+            or step.before.node.state == step.node.state
+        ):
+            continue
+        if step.node.cursors[item.stream] == item.position and step.move.item.time < item.time - NEARBY:
+            break
+    return found
+
+
+def _changes(
+    search: Search, path: Path, item: Item, found: Iterable[Suspect], *, consumed: bool
+) -> Iterator[Candidate]:
+    """The item with another value in one field. An item already read is doubted if the model's value in a failing condition may stem from it."""
+    atoms = [obstacle.atom for suspect in found for obstacle in suspect.obstacles]
+    in_model = [each.value for atom in atoms for each in atom.model]
+    stated = [*in_model, *(each.value for atom in atoms for each in atom.log)]
+    event, start = item.observation.event, first_at(path, item)
+    states = _states_near(search, path, start)
+    for field in item.observation.rule.fields:
+        if field.field in OF_THE_FILE:
+            continue
+        value = dict(item.observation.values)[field.field]
+        if consumed and not any(contains(whole, value) for whole in in_model):
+            continue
+        for other in alternatives(value, field.binder.type, stated):
+            old, new = _shown(value, field), _shown(other, field)
+            repair = Repair("change", f"`{field.field}` is {new} instead of {old}", event, field.field, old, new)
+            edited = replace(item, observation=changed(item.observation, field.field, other, new))
+            possible = search.model.speaks_of(edited.observation)
+            if not possible or not any(search.model.consume(edited, state) for state in states):
+                continue
+            items = search.frontier.order.streams[item.stream].items
+            order = search.frontier.order.with_items(
+                item.stream, (*items[: item.position], edited, *items[item.position + 1 :])
+            )
+            size = (0, distance(value, other), path.read - start.read if consumed else 0)
+            yield Candidate(repair, search.with_change(order, edited), (start,), size, item=item)
+
+
+def _states_near(search: Search, path: Path, start: Path) -> list[int]:
+    """The states of a path from a point on, and those that few hidden steps reach from its end."""
+    passed = []
+    for step in path.backwards():
+        passed.append(step.node.state)
+        if step is start:
+            break
+    closure = search.outlook().closure(path.node, reduced=False)
+    beyond = [state for level in (1, 2) for state in closure.level(level)]
+    return list(dict.fromkeys([*passed, *beyond[:STATES_TRIED]]))
+
+
+def _shown(value: Value, field: k.EventField) -> str:
+    return show_value(value, field.binder.type)
+
+
+def _swaps(search: Search, path: Path, item: Item) -> Iterator[Candidate]:
+    """The item exchanged with its neighbours in the file."""
+    items = search.frontier.order.streams[item.stream].items
+    for at in (item.position, item.position - 1):
+        if not 0 <= at < len(items) - 1:
+            continue
+        first, second = items[at], items[at + 1]
+        if _alike(first, second):
+            continue
+        low, high = first.earliest, second.latest
+        joint = (replace(item, earliest=low, latest=high) for item in (second, first))
+        swapped = (*items[:at], *joint, *items[at + 2 :])
+        other = second if first is item else first
+        text = f"the line is exchanged with {other.observation.event.record.place}"
+        repair = Repair("swap", text, item.observation.event)
+        order = search.frontier.order.with_items(item.stream, swapped)
+        size = (1, 0, abs(first.time - second.time))
+        yield Candidate(repair, search.with_order(order), (first_at(path, first),), size, item=item)
+
+
+def _alike(first: Item, second: Item) -> bool:
+    """Whether two lines say the same."""
+    one, other = first.observation, second.observation
+    return one.rule is other.rule and one.values == other.values
+
+
+def _dropped(search: Search, path: Path, item: Item) -> Candidate:
+    items = search.frontier.order.streams[item.stream].items
+    order = search.frontier.order.with_items(item.stream, (*items[: item.position], *items[item.position + 1 :]))
+    repair = Repair("drop", "the line is left out", item.observation.event)
+    return Candidate(repair, search.with_change(order, None), (path,), (3, 0, 0.0), gain=1, item=item)
+
+
+def _untimed(search: Search, path: Path) -> Candidate:
+    """No certainty from times. Where the search begins again, the lines that are out of time are not read yet."""
+    order: Order = replace(search.frontier.order, timed=False)
+    start = list(islice(path.backwards(), MEMORY))[-1]
+    repair = Repair(
+        "clock", "the clocks of the nodes differ by more, or lines were written later, than the clause says", None
+    )
+    return Candidate(repair, search.with_order(order), (start,), (2, 0, 0.0))
+
+
+def _added(search: Search, path: Path, ranked: Sequence[Suspect]) -> Iterator[Candidate]:
+    """An action that the clause expects a line for, taken without one."""
+    hints = {
+        part for one in ranked for each in one.obstacles for stated in each.atom.log for part in parts(stated.value)
+    }
+    numbers = sorted({n for hint in hints if isinstance(hint, int) for n in (hint, hint - 1, hint + 1)})
+    rules = search.model.plan.rules
+    names = dict.fromkeys(call.action for rule in rules for steps in rule.steps for call in steps)
+    for name in names:
+        for taken in islice(_occurrences(search, name, numbers, path.node.state), INSTANCES_TRIED):
+            if taken.state == path.node.state:
+                continue
+            start = path.then(Move((), None, (taken,)), Node(path.node.cursors, taken.state, 0))
+            event = ranked[0].item.observation.event if ranked else None
+            repair = Repair("add", f"a line before it, of the action {_call(search, taken)}, is missing", event)
+            yield Candidate(repair, search, (start,), (4, 0, 0.0), item=ranked[0].item if ranked else None)
+
+
+def _occurrences(search: Search, name: str, numbers: Sequence[int], state: int) -> Iterator[Taken]:
+    """The occurrences of an action now; a parameter as large as the log takes only the numbers given."""
+    model = search.model
+    parameters = model.meanings.actions[name].node.parameters
+    open_numbers = [at for at, parameter in enumerate(parameters) if is_sized(parameter.binder.type)]
+    if not open_numbers:
+        yield from model.call(name, (ANY,) * len(parameters), state)
+    elif len(open_numbers) == 1:
+        for number in numbers:
+            wanted = tuple(number if at in open_numbers else ANY for at in range(len(parameters)))
+            yield from model.call(name, wanted, state)
+
+
+def _call(search: Search, taken: Taken) -> str:
+    parameters = search.model.meanings.actions[taken.action].node.parameters
+    values = (show_value(v, p.binder.type) for (_, v), p in zip(taken.arguments, parameters, strict=True))
+    return f"`{taken.action}({', '.join(values)})`"

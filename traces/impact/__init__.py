@@ -1,0 +1,1 @@
+"""Outages in time."""

@@ -1,0 +1,107 @@
+"""At which moments a condition about a slice can begin or cease to hold, without looking at all moments of what is shared.
+
+NOTE(flips): A condition reads the slice's own values, a few shared variables, and values that are remembered (NOTE(remembering)), such as whether a certain
+broker serves. As long as the slice's values stay, its truth can only change where one of those does that were consulted when it was evaluated last. When
+each of them changes in the course of the shared execution is found once for all slices. So the cost of a slice is what concerns it, not the
+length of the log.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.expressions.quantifier_memo import Remembered, Watched, consulted, read_directly
+from assay.checker.interpreter.expressions.traverse import variables_of
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.report import State
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+from assay.traces.impact.step_times import Moment, changes
+
+UNDEFINED = object()
+
+
+class Timeline:
+    """The moments of what is shared, and when what conditions consult changes in them."""
+
+    def __init__(self, moments: Sequence[Moment]) -> None:
+        self.moments = moments
+        self._changes: dict[object, list[int]] = {}
+
+    @cached_property
+    def times(self) -> list[float]:
+        """When each of them is."""
+        return [moment.at for moment in self.moments]
+
+    def of_variable(self, at: int) -> list[int]:
+        """The positions at which a variable changes."""
+        return self._of(at, lambda state: state[at])
+
+    def of_value(self, value: Remembered | Watched, given: tuple[Value, ...]) -> list[int]:
+        """The positions at which a value changes, for values of its locals."""
+
+        def now(state: State) -> object:
+            try:
+                return value(Frame(state, (), dict(zip(value.names, given, strict=True))))
+            except Undefined:
+                return UNDEFINED
+
+        return self._of((value, given), now)
+
+    def _of(self, key: object, value: Callable[[State], object]) -> list[int]:
+        found = self._changes.get(key)
+        if found is None:
+            values = [value(moment.state) for moment in self.moments]
+            found = [
+                at for at in range(1, len(values)) if values[at] is not values[at - 1] and values[at] != values[at - 1]
+            ]
+            self._changes[key] = found
+        return found
+
+
+class Flips:
+    """The moments at which a condition can change, of a slice whose own variables are at these places of a state."""
+
+    def __init__(self, condition: k.Expr, places: dict[str, int], own: Sequence[int]) -> None:
+        self._own = own
+        self._read = sorted(places[name] for name in variables_of(condition) if places[name] in own)
+        self._direct = sorted(places[name] for name in read_directly(condition) if places[name] not in own)
+
+    def of(
+        self, timeline: Timeline, own: Sequence[Moment], truth: Callable[[Moment], bool]
+    ) -> Iterator[tuple[Moment, bool]]:
+        """Moments of both executions as one, in their order, with whether the condition holds: all at which that can change."""
+        own = list(changes(own, self._read))
+        bounds = [bisect_right(timeline.times, moment.at) for moment in own]
+        if bounds[0] > 0:
+            yield from self._stretch(timeline, timeline.moments[0], own[0].state, 0, bounds[0], truth)
+        for number, (moment, begin) in enumerate(zip(own, bounds, strict=True)):
+            end = bounds[number + 1] if number + 1 < len(bounds) else len(timeline.moments)
+            yield from self._stretch(timeline, moment, moment.state, max(0, begin - 1), end, truth)
+
+    def _stretch(
+        self, timeline: Timeline, first: Moment, own: State, at: int, end: int, truth: Callable[[Moment], bool]
+    ) -> Iterator[tuple[Moment, bool]]:
+        """The moments from one on, at which so many of what is shared have been, while the slice stays as it is."""
+        moment = replace(first, state=self._state(timeline.moments[at].state, own))
+        while True:
+            with consulted() as values:
+                holds = truth(moment)
+            yield moment, holds
+            turns = [timeline.of_variable(place) for place in self._direct]
+            turns += [timeline.of_value(value, given) for value, given in values]
+            at = min((each[next_] for each in turns if (next_ := bisect_right(each, at)) < len(each)), default=end)
+            if at >= end:
+                return
+            shared = timeline.moments[at]
+            moment = replace(shared, state=self._state(shared.state, own))
+
+    def _state(self, shared: State, own: State) -> State:
+        state = list(shared)
+        for at in self._own:
+            state[at] = own[at]
+        return tuple(state)

@@ -1,0 +1,262 @@
+"""What an incident meant: for how long the conditions held that the trace clause measures, and the events that it notes.
+
+What is measured and noted is text of the spec (``measure``, ``note``), evaluated on the execution that explains the log; nothing here knows what
+it means. The times are bounds: a condition held for at least so long, whatever the lines leave open, and for at most so long.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
+
+from assay.checker.interpreter.compiled_model import Model as Meanings
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.expressions.traverse import variables_of
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.report import State
+from assay.grammar import kernel as k
+from assay.grammar.values import Atom, Value
+from assay.traces.attribution.attribution import Stream
+from assay.traces.event import Event, Field
+from assay.traces.impact.change_points import Flips, Timeline
+from assay.traces.impact.step_times import Endings, Moment, changes, moments, spans, woven
+from assay.traces.observe.binding import Observation, observe
+from assay.traces.observe.decomposition import split
+from assay.traces.observe.field_values import OutOfRangeError, UnfitError, decode
+from assay.traces.result import Execution, Impact, Remark, SliceResult, Spell, TraceVerdict, Validation
+from assay.traces.slices.slice_validator import SliceAnswer
+from assay.traces.table.event_selection import Selection
+from assay.traces.table.statement_keys import EVERY_SLICE
+
+Stretch = tuple[Moment, Moment | None]
+"""The moment from which on a condition holds, and the one from which on it does not; None if it holds to the end of the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a line states of a field, from its time on."""
+
+    time: float
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What measuring takes of a whole log: the execution found for what all share, when each process run wrote its first line and its last
+    (milliseconds since the epoch), and the values of fields where no line states them. It can be sent to the process that has a slice's events."""
+
+    kernel: k.Kernel
+    plan: k.TracePlan
+    execution: Execution
+    spans: Mapping[str, tuple[float, float]]
+    settings: Mapping[str, Field]
+
+
+def basis(
+    kernel: k.Kernel, clause: str, execution: Execution | None, streams: Iterable[Stream], settings: Mapping[str, Field]
+) -> Basis | None:
+    """The basis for all streams of a log; None where no execution was found, and where the clause measures and notes nothing."""
+    plan = next((each for each in kernel.traces if each.name == clause), None)
+    if plan is None or execution is None or not (plan.measures or plan.noted):
+        return None
+    return Basis(kernel, plan, execution, spans(streams), settings)
+
+
+def with_impact(validation: Validation, meter: Meter, slices: Iterable[SliceAnswer], since: int | None) -> Validation:
+    """The answer with the measures of what all share and those of the slices, but without what ended before ``since``."""
+    found = [*meter.of_shared(), *(impact for each in slices for impact in each.impact)]
+    kept = (each if since is None else _from(each, float(since)) for each in found)
+    return replace(validation, impact=tuple(each for each in kept if each.spells or each.unstated))
+
+
+class Meter:
+    """Evaluates the measures and notes of a clause."""
+
+    def __init__(self, basis: Basis) -> None:
+        kernel, plan, written = basis.kernel, basis.plan, basis.spans
+        self.begin = min((first for first, _ in written.values()), default=0.0)
+        self.end = max((last for _, last in written.values()), default=0.0)
+        self.plan = plan
+        self.settings = basis.settings
+        self.meanings = Meanings(kernel, bounded=False, remember=True)
+        conditions = [*(each.condition for each in plan.measures), *(each.condition for each in plan.noted)]
+        self._truths = {id(each): self.meanings.meaning(each) for each in conditions}
+        self.places = {variable.name: at for at, variable in enumerate(kernel.variables)}
+        self.own = () if plan.slicing is None else split(kernel, plan.slicing).own
+        read = {self.places[name] for measure in plan.measures for name in variables_of(measure.condition)}
+        self.every = moments(basis.execution, plan.ordering, self.begin)
+        self.late = list(changes(self.every, sorted(read - set(self.own))))
+        self._flips = {id(each): Flips(each.condition, self.places, self.own) for each in plan.measures}
+        self.early = Endings(self.meanings, plan.ends, written).early(self.late)
+        self._timelines = Timeline(self.early), Timeline(self.late)
+
+    def of_shared(self) -> Iterator[Impact]:
+        """The measures that speak of no slice."""
+        for measure in self.plan.measures:
+            if not measure.fields:
+                truth = partial(self._holds_at, measure, {})
+                early, late = (_stretches((m, truth(m)) for m in found) for found in (self.early, self.late))
+                spells = self._spells(early, late)
+                yield Impact(measure.name, measure.text, None, tuple(spells))
+
+    def measured(self, answer: SliceAnswer, events: Sequence[Event]) -> SliceAnswer:
+        """The answer about a slice with a remark for each of its events that is noted, and with its measures."""
+        result = self._noted(answer.result, events)
+        open_ = result.verdict is TraceVerdict.INCONCLUSIVE
+        return replace(answer, result=result, impact=() if open_ else tuple(self._of_slice(result, events)))
+
+    def _of_slice(self, result: SliceResult, events: Sequence[Event]) -> Iterator[Impact]:
+        if result.execution is None:
+            return
+        own = moments(result.execution, self.plan.ordering, self.begin)
+        for measure in self.plan.measures:
+            given = [field for field in measure.fields if field.field != EVERY_SLICE]
+            if len(given) == len(measure.fields):
+                continue
+            stated = {field.field: self._stated(field, events) for field in given}
+            unstated = tuple(name for name, statements in stated.items() if not statements)
+            if unstated:
+                yield Impact(measure.name, measure.text, result.name, (), unstated)
+                continue
+            truth = partial(self._holds_at, measure, stated)
+            spells = self._spells(*(self._told(measure, stated, shared, own, truth) for shared in self._timelines))
+            yield Impact(measure.name, measure.text, result.name, tuple(spells))
+
+    def _noted(self, result: SliceResult, events: Sequence[Event]) -> SliceResult:
+        kinds = {note.event for note in self.plan.noted}
+        own = [event for event in _of_kinds(events, kinds) if event.record.time is not None]
+        if not own or result.execution is None:
+            return result
+        states = list(woven(self.every, moments(result.execution, self.plan.ordering, self.begin), self.own))
+        times = [each.at for each in states]
+        found = [
+            Remark(note.severity, note.text.format_map(dict(seen.event.fields)), seen.event)
+            for event in own
+            for note in self.plan.noted
+            if (seen := self._seen(note, event)) is not None
+            and self._holds(note.condition, states[bisect_right(times, event.record.time or 0) - 1].state, seen.bound)
+        ]
+        return replace(result, remarks=(*result.remarks, *found))
+
+    def _seen(self, note: k.Noted, event: Event) -> Observation | None:
+        rule = k.TraceRule("", note.event, note.fields, None, (), None, None, span=note.span)
+        seen = observe(event, rule, lambda _, __: True)
+        return seen if isinstance(seen, Observation) else None
+
+    def _stated(self, field: k.EventField, events: Sequence[Event]) -> list[Statement]:
+        """What lines of the slice state of a field, and from when on; else what the configuration says."""
+        found: list[Statement] = []
+        for value, time in _values(field.field, events):
+            if value is not None and time is not None:
+                found += _decoded(value, field, float(time))
+        setting = self.settings.get(field.field)
+        if not found and setting is not None:
+            found += _decoded(setting, field, self.begin)
+        return sorted(found, key=lambda each: each.time)
+
+    def _holds_at(self, measure: k.Measure, stated: Mapping[str, Sequence[Statement]], moment: Moment) -> bool:
+        bound = {
+            field.binder.name: self._element()
+            if field.field == EVERY_SLICE
+            else _latest(stated[field.field], moment.at)
+            for field in measure.fields
+        }
+        return self._holds(measure.condition, moment.state, bound)
+
+    def _element(self) -> Value:
+        assert self.plan.slicing is not None
+        sort = self.plan.slicing.sort
+        return Atom(sort.name, 0, sort.elements[0])
+
+    def _holds(self, condition: k.Expr, state: State, bound: Mapping[str, Value]) -> bool:
+        try:
+            return self._truths[id(condition)](Frame(state, (), dict(bound))) is True
+        except Undefined:
+            return False
+
+    def _told(
+        self,
+        measure: k.Measure,
+        stated: Mapping[str, Sequence[Statement]],
+        shared: Timeline,
+        own: Sequence[Moment],
+        truth: Callable[[Moment], bool],
+    ) -> Iterator[Stretch]:
+        """The stretches in which a measure's condition is true of a slice."""
+        if any(len({each.value for each in statements}) > 1 for statements in stated.values()):
+            read = [self.places[name] for name in variables_of(measure.condition)]
+            return _stretches((m, truth(m)) for m in changes(woven(shared.moments, own, self.own), read))
+        return _stretches(self._flips[id(measure)].of(shared, own, truth))
+
+    def _spells(self, early: Iterable[Stretch], late: Iterable[Stretch]) -> Iterator[Spell]:
+        """The times in which a condition held, at the most; the late stretches say for how long at least."""
+        certain = list(late)
+        for begun, ended in early:
+            until = self.end if ended is None else ended.at
+            inside = [
+                (self.end if last is None else last.early) - first.late
+                for first, last in certain
+                if _meet(begun.at, until, first.at, inf if last is None else last.at)
+            ]
+            most = (self.end if ended is None else ended.late) - begun.early
+            if until > begun.at and inside:
+                yield Spell(
+                    begun.at,
+                    until,
+                    sum(max(0.0, each) for each in inside),
+                    None if most == inf else most,
+                    begun.event,
+                    None if ended is None else ended.event,
+                    lasting=ended is None,
+                )
+
+
+def _of_kinds(events: Sequence[Event], kinds: Container[str]) -> Iterable[Event]:
+    """Those of some kinds."""
+    return events.of_kinds(kinds) if isinstance(events, Selection) else (e for e in events if e.kind in kinds)
+
+
+def _values(field: str, events: Sequence[Event]) -> Iterable[tuple[Field, int | None]]:
+    """What events state in a field that the clause reads, and when."""
+    if isinstance(events, Selection):
+        return events.timed_values(field)
+    return ((event.fields.get(field), event.record.time) for event in events)
+
+
+def _stretches(found: Iterable[tuple[Moment, bool]]) -> Iterator[Stretch]:
+    """The stretches in which a condition is true."""
+    begun: Moment | None = None
+    for moment, holds in found:
+        if holds and begun is None:
+            begun = moment
+        elif not holds and begun is not None:
+            yield begun, moment
+            begun = None
+    if begun is not None:
+        yield begun, None
+
+
+def _meet(begin: float, end: float, first: float, last: float) -> bool:
+    """Whether a stretch of time begins or ends within another; one that begins and ends at one time, by its lines, may be at the edge."""
+    return (first < end or last <= end) and (last > begin or first >= begin)
+
+
+def _decoded(value: Field, field: k.EventField, time: float) -> Iterator[Statement]:
+    try:
+        yield Statement(time, decode(value, field.binder.type))
+    except (UnfitError, OutOfRangeError):
+        return
+
+
+def _latest(statements: Sequence[Statement], time: float) -> Value:
+    """What was stated last before a time, or else first."""
+    known = [each for each in statements if each.time <= time]
+    return (known or statements[:1])[-1].value
+
+
+def _from(impact: Impact, begin: float) -> Impact:
+    """Without what ended before a time."""
+    return replace(impact, spells=tuple(each for each in impact.spells if each.end >= begin))

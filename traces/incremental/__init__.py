@@ -1,0 +1,1 @@
+"""Logs that grow, changed logs, mutants of logs."""

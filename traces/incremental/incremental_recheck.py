@@ -1,0 +1,170 @@
+"""A validated log asked again with some of its events changed: only what a change touches is checked anew.
+
+What slices share does not depend on them. So a change of one slice's events alone is answered by that slice over the execution that was
+found for the log as it is; and where shared events change, slices are asked again only if they see the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assay.traces.event import Event
+from assay.traces.explain.failed_atoms import Writer
+from assay.traces.explain.mismatch import resume, violation_of
+from assay.traces.observe.binding import Binder, Bound, Misfit
+from assay.traces.observe.partial_order import Item
+from assay.traces.observe.slice_assignment import SlicedEvents
+from assay.traces.options import Options
+from assay.traces.properties.execution import Properties, execution
+from assay.traces.result import BrokenProperty, TraceVerdict, Violation
+from assay.traces.search.cut_points import Stages
+from assay.traces.search.dfs import Search
+from assay.traces.search.driver import Accepted, Conclusion, Rejected, Undecided, conclude
+from assay.traces.search.path import Path
+from assay.traces.search.stuttering import compared_order
+from assay.traces.slices.slice_validator import Joiner, Joint, joint
+
+Change = Mapping[int, Sequence[Event]]
+"""What stands in the place of events, by their identities (``id``): nothing, if they are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The answer about a changed log. The first violation of what is shared is explained on demand only."""
+
+    verdict: TraceVerdict
+    violations: tuple[Violation, ...] = ()
+    properties: tuple[BrokenProperty, ...] = ()
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the change is noticed: no execution explains the log, or what explains it breaks a property."""
+        return self.verdict is TraceVerdict.INCONSISTENT or bool(self.properties)
+
+
+class Retrial:
+    """A log that an execution explains. ``joined`` is None where the clause has no slices."""
+
+    def __init__(
+        self, search: Search, joined: Joint | None, parts: SlicedEvents, writer: Writer, options: Options
+    ) -> None:
+        self.search = search
+        self.joiner = None if joined is None else Joiner(joined)
+        self.parts = parts
+        for part in (parts.shared, *parts.slices.values()):
+            part.keep()  # changes are of events by their identities
+        self.writer = writer
+        self.options = options
+        self._properties = Properties(search.model, search.model.kernel.properties)
+        self._binder = Binder(search.model.plan, search.model.applies)
+        self._stages = Stages(search)
+        self._items: dict[int, list[Item]] = {}
+        for item in search.frontier.order.items:
+            self._items.setdefault(id(item.observation.event), []).append(item)
+        self._owner = {id(event): name for name, events in parts.slices.items() for event in events}
+        self._shared = {id(event): event for event in parts.shared}
+
+    def judge(self, change: Change, *, explained: bool = False) -> Judgement:
+        """The answer about the log with a change; where ``explained``, with the blame for what is shared."""
+        if beyond := self._beyond(change):
+            return Judgement(TraceVerdict.INCONSISTENT, tuple(map(violation_of, beyond)))
+        shared = {key: new for key, new in change.items() if key in self._shared and not self._says_the_same(key, new)}
+        touched = dict.fromkeys(name for key in change if (name := self._owner.get(key)) is not None)
+        joiner = self.joiner
+        broken: tuple[BrokenProperty, ...] = ()
+        if shared:
+            search, misfits = self._changed_search(shared)
+            if misfits:
+                return Judgement(TraceVerdict.INCONSISTENT, tuple(misfits))
+            conclusion = self._concluded(search)
+            if not isinstance(conclusion, Accepted):
+                return self._refused(search, conclusion, explained=explained)
+            broken = self._properties.broken(execution(search.model, conclusion.path))
+            joiner = None if joiner is None else joiner.on(self._joint_on(joiner.joint, conclusion.path))
+        if joiner is None:
+            return Judgement(TraceVerdict.CONSISTENT, (), broken)
+        names = list(touched) if joiner is self.joiner else list(self.parts.slices)
+        found = self._of_slices(joiner, names, change)
+        return replace(found, properties=(*broken, *found.properties))
+
+    def _says_the_same(self, key: int, new: Sequence[Event]) -> bool:
+        """Whether the clause sees in what stands for a shared event what it sees in the event: a line that names a partition is read by itself for what is shared."""
+        old = self._shared[key]
+        if len(new) != 1 or (old.run, old.sequence, old.record.time) != (
+            new[0].run,
+            new[0].sequence,
+            new[0].record.time,
+        ):
+            return False
+        before, now = self._bound([old]), self._bound(new)
+        seen = [[(id(each.rule), each.values) for each in bound.observations] for bound in (before, now)]
+        return seen[0] == seen[1] and not now.misfits
+
+    def _beyond(self, change: Change) -> list[Misfit]:
+        """The values of changed events that nothing in the log as it is has: of brokers that it never names, of numbers that it never reached."""
+        news = [event for new in change.values() for event in new]
+        binders = [self._binder] if self.joiner is None else [self._binder, self.joiner.binder]
+        return [misfit for binder in binders for misfit in binder.misfits(news)][:1] if news else []
+
+    def _concluded(self, search: Search) -> Conclusion:
+        """Whether there is an execution: from the last cut before the change, and from the beginning only where that leaves it open."""
+        cut = self._stages.before_change(search.frontier.order)
+        conclusion = conclude(search, list(cut.paths), self.options)
+        if isinstance(conclusion, Undecided) and any(cut.cursors):
+            return conclude(search, search.begin(search.frontier.start), self.options)
+        return conclusion
+
+    def _joint_on(self, known: Joint, path: Path) -> Joint:
+        return joint(known.split, known.plan, self.search.model, path, self.writer, self.options)
+
+    def _refused(self, search: Search, conclusion: Conclusion, *, explained: bool) -> Judgement:
+        if not isinstance(conclusion, Rejected):
+            return Judgement(TraceVerdict.INCONCLUSIVE)
+        if not explained:
+            return Judgement(TraceVerdict.INCONSISTENT)
+        start = search.begin(search.frontier.start)
+        found = resume(search, conclusion, start, self.writer)
+        return Judgement(TraceVerdict.INCONSISTENT, () if found is None else (found.violation,))
+
+    def _of_slices(self, joiner: Joiner, names: Sequence[str], change: Change) -> Judgement:
+        violations: list[Violation] = []
+        properties: list[BrokenProperty] = []
+        verdicts = {TraceVerdict.CONSISTENT}
+        for name in names:
+            events = [new for event in self.parts.slices[name] for new in change.get(id(event), (event,))]
+            found = joiner.of_slice(name, events)
+            violations += [violation_of(misfit) for misfit in found.tally.misfits]
+            violations += found.result.violations
+            properties += found.result.properties
+            verdicts.add(found.result.verdict)
+        if violations:
+            return Judgement(TraceVerdict.INCONSISTENT, tuple(violations), tuple(properties))
+        open_ = TraceVerdict.INCONCLUSIVE in verdicts
+        return Judgement(TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT, (), tuple(properties))
+
+    def _changed_search(self, change: Change) -> tuple[Search, list[Violation]]:
+        """A search over the changed shared events; what it learnt of the others is kept where none is added or left out."""
+        found = {key: self._bound(new) for key, new in change.items()}
+        misfits = [violation_of(misfit) for bound in found.values() for misfit in bound.misfits]
+        if any(len(bound.observations) != len(self._items.get(key, ())) for key, bound in found.items()):
+            return self._rebuilt(change), misfits
+        search = self.search
+        for key, bound in found.items():
+            for item, observation in zip(self._items.get(key, ()), bound.observations, strict=True):
+                search = _with_item(search, replace(item, observation=observation))
+        return search, misfits
+
+    def _bound(self, events: Sequence[Event]) -> Bound:
+        return self._binder.bind(events)
+
+    def _rebuilt(self, change: Change) -> Search:
+        events = [new for event in self.parts.shared for new in change.get(id(event), (event,))]
+        return self.search.with_order(compared_order(self.search.model, self._bound(events).observations))
+
+
+def _with_item(search: Search, item: Item) -> Search:
+    whole = search.frontier.order
+    items = whole.streams[item.stream].items
+    changed = (*items[: item.position], item, *items[item.position + 1 :])
+    return search.with_change(whole.with_items(item.stream, changed), item)

@@ -1,0 +1,405 @@
+"""One slice of a log that grows: its check goes on where it was before the last writes, and comes to what a check of all lines would say.
+
+NOTE(points): After a write the check of a slice is at a point: the ways that are left, what waits, and what was found. Up to there it depended on the
+entries, and on the positions of the shared execution at which their lines can lie. Entries up to a write remain what they are if later lines
+are of higher numbers and were written later than all lines of those entries: then no deed belongs before the write (``version_history.entries``), and no line
+contradicts another (``SliceCheck.misplaced``). The positions are the same as long as both chains agree in the time of those lines
+(``shared_timeline.agree_before``). So the check goes on from the last point that later lines leave as it was, with the lines behind it. What it then says is
+taken where nothing is wrong; a slice in which something does not fit, or fits only in more ways than are followed, is checked as a whole, as is one in which a
+write is missing that no line states, for such a write may be anywhere (``History.unseen``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from assay.checker.interpreter.values.sort_occurrence import mentions
+from assay.checker.jit.array_ops import distinct
+from assay.grammar import kernel as k
+from assay.traces.incremental.log_diff import Grown
+from assay.traces.observe.binding import Observation, Tally, Unread, chosen, observe
+from assay.traces.observe.partial_order import Item
+from assay.traces.result import Remark, SliceResult
+from assay.traces.slices.slice_validator import (
+    WIDTHS,
+    FirstWrite,
+    Joiner,
+    SliceAnswer,
+    reason_of,
+    slice_item,
+    verdict_of,
+)
+from assay.traces.slices.versions.findings import Asked, Findings, Gap
+from assay.traces.slices.versions.version_check import SliceCheck
+from assay.traces.slices.versions.version_history import Deed, Frontier, History, Trail, Write, entries, number_of
+from assay.traces.store.record_block import Numbers
+from assay.traces.table.event_selection import Selection
+
+POINTS = 4
+"""How many points are kept: later lines may be of the last write, or a little older than it."""
+
+_VIEWS = 8
+"""Bits for the view of an event, among those that rules have of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What was told of on a way to a trail, on which no property is broken."""
+
+    hidden: Mapping[str, int]
+    remarks: tuple[Remark, ...]
+
+
+@dataclass(slots=True)
+class Point:
+    """Where a check was after a write. ``time`` is of the latest line up to there, ``until`` the last moment at which one can have been written;
+    ``rest`` are the lines behind; ``skips`` says whether a number was skipped. ``ways`` are by the identities of the trails of the frontier.
+
+    Of the trails that lead there nothing is kept but what a check asks that goes on from there: all since the last write, and of that its number.
+    """
+
+    number: float
+    time: float
+    until: float
+    rest: list[Item]
+    frontier: Frontier
+    last: int | None
+    waiting: tuple[Deed, ...]
+    gaps: tuple[Gap, ...]
+    skips: bool
+    missing: tuple[int, ...]
+    unplaced: tuple[Write, ...]
+    begun: Item | None
+    narrowed: bool
+    visited: int
+    ways: dict[int, Way] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[Callable[..., Point], tuple[object, ...]]:
+        """Elsewhere trails have other identities."""
+        ways = [self.ways.get(id(trail)) for trail in self.frontier]
+        return _point_of, (*(getattr(self, each.name) for each in fields(self)[:-1]), ways)
+
+    def settle(self) -> None:
+        """Let go of what no check asks that goes on from there."""
+        kept = tuple(map(_since_write, self.frontier))
+        ways = ((new, self.ways.get(id(old))) for new, old in zip(kept, self.frontier, strict=True))
+        self.ways = {id(trail): way for trail, way in ways if way is not None}
+        self.frontier = kept
+        self.gaps = tuple(
+            replace(gap, before=tuple(replace(each, before=None) for each in gap.before)) for gap in self.gaps
+        )
+
+
+def _point_of(*given: Any) -> Point:
+    *others, ways = given
+    found = Point(*others)
+    found.ways = {id(trail): way for trail, way in zip(found.frontier, ways, strict=True) if way is not None}
+    return found
+
+
+def _since_write(trail: Trail) -> Trail:
+    """A trail from the last write on, of which nothing is left but that it is one."""
+    if trail.before is None or isinstance(trail.entry, Write):
+        entry = Write(trail.entry.number, ()) if isinstance(trail.entry, Write) else trail.entry
+        return replace(trail, before=None, entry=entry)
+    return replace(trail, before=_since_write(trail.before))
+
+
+@dataclass(slots=True)
+class Counts:
+    """How the events of a slice were bound so far; of each kind that carries nothing, with the order of the example."""
+
+    used: int = 0
+    fields: int = 0
+    ignored: dict[tuple[str, str], tuple[int, Unread]] = field(default_factory=dict)
+    unmapped: dict[tuple[str, str], tuple[int, Unread]] = field(default_factory=dict)
+
+    def tally(self) -> Tally:
+        """The same as a tally."""
+        ignored, unmapped = (tuple(own[key][1] for key in sorted(own)) for own in (self.ignored, self.unmapped))
+        return Tally(self.used, self.fields, (), ignored, unmapped)
+
+
+class SliceProgress:
+    """The check of one slice as far as it is."""
+
+    def __init__(self) -> None:
+        self.names: Numbers = np.empty(0, np.int64)
+        self.until = -inf
+        self.started: bool | None = None
+        self._first = FirstWrite()
+        self._counts = Counts()
+        self._points: list[Point] = []
+        self._items = 0
+
+    def answer(self, joiner: Joiner, name: str, events: Selection, grown: Grown, before: float) -> SliceAnswer | None:
+        """The answer about all events, of which the first are those that there were the last time; None if only a check of the whole can give it.
+
+        The shared execution is, for lines before a time, what it was the last time. After None the progress is of no use.
+        Slices that are logs of their own have no points (NOTE(slices apart)).
+        """
+        if joiner.joint.is_apart:
+            return None
+        fresh = np.flatnonzero(grown.fresh[events.positions] if len(self.names) else np.ones(len(events), np.bool_))
+        if self.started is not None and not self._continues(events, grown, fresh):
+            return None
+        items = self._learn(joiner, events, grown, fresh)
+        if items is None:
+            return None
+        self._first = self._first.with_lines(joiner.model, items)
+        started = joiner.joint.is_begun(events, self._first)
+        if self.started not in (None, started):
+            return None
+        self.names, self.started = grown.names[events.positions], started
+        point = self._point_before(joiner, items, before)
+        return None if point is None else self._go_on(joiner, name, point)
+
+    def stands(self, names: Numbers, before: float) -> bool:
+        """Whether the last answer is that of events with these names too, with what is shared the same for lines before a time."""
+        return np.array_equal(names, self.names) and (before == inf or self.until < before)
+
+    def move_to(self, joiner: Joiner, rules: Mapping[int, k.TraceRule], grown: frozenset[str]) -> bool:
+        """Go on with another kernel, in which slices are the same (NOTE(new elements)); ``rules`` are its rules, by the identities of those before. False if a line states something else there."""
+        moved: dict[int, Item] = {}
+        lines = [line for point in self._points for line in (*point.rest, *(deed.line for deed in point.waiting))]
+        for line in lines:
+            if id(line) not in moved:
+                seen = _seen_again(line.observation, rules[id(line.observation.rule)], joiner, grown)
+                if seen is None:
+                    return False
+                moved[id(line)] = replace(line, observation=seen)
+        for point in self._points:
+            point.rest = [moved[id(line)] for line in point.rest]
+            point.waiting = tuple(replace(deed, line=moved[id(deed.line)]) for deed in point.waiting)
+        return True
+
+    def _continues(self, events: Selection, grown: Grown, fresh: Numbers) -> bool:
+        """Whether the other events are those of the last time, in the same order."""
+        names = np.delete(grown.names[events.positions], fresh)
+        return np.array_equal(names, self.names)
+
+    # ------------------------------------------------------------------------------------------------- what is new
+
+    def _learn(self, joiner: Joiner, events: Selection, grown: Grown, fresh: Numbers) -> list[Item] | None:
+        """New lines as the clause sees them, without those that say the same of a write as an earlier one (NOTE(equal lines)); None if one that was left out would be the earlier one now."""
+        new = events.some(fresh)
+        read = joiner.binder.read(new)
+        restated = self._restated(events, fresh)
+        if read.tally.misfits or restated is None:
+            return None
+        self._count(new, grown, read.tally)
+        ordered = sorted(chosen(new, read, restated), key=lambda each: each[:2])
+        positions = np.array(sorted({each.at for each in ordered}), np.int64)
+        made = dict(zip(positions.tolist(), new.at(positions), strict=True))
+        orders = dict(zip(positions.tolist(), grown.orders(new.positions[positions]), strict=True))
+        items = []
+        for each in ordered:
+            seen = Observation(made[each.at], each.rule, each.stated[0], each.values)
+            items.append(slice_item(orders[each.at] << _VIEWS | each.order, seen))
+        return items
+
+    def _restated(self, events: Selection, fresh: Numbers) -> set[int] | None:
+        """What earlier events of the slice state too; None if a new one states it at an earlier time."""
+        numbers, ends = events.numbers, events.ends
+        old = np.delete(numbers, fresh)
+        again = distinct(numbers[fresh][np.isin(numbers[fresh], old)])
+        if len(again) and ends[fresh].min() <= np.delete(ends, fresh).max():
+            order = np.lexsort((np.arange(len(numbers)), ends, numbers))
+            first = order[np.searchsorted(numbers[order], again)]
+            if np.isin(first, fresh).any():
+                return None
+        return set(again.tolist())
+
+    def _count(self, new: Selection, grown: Grown, tally: Tally) -> None:
+        counts = self._counts
+        counts.used += tally.used
+        counts.fields += tally.fields
+        for known, more in ((counts.ignored, tally.ignored), (counts.unmapped, tally.unmapped)):
+            for each in more:
+                key, order = (each.kind, each.reason), _order_of(each, new, grown)
+                first, before = known.get(key, (order, replace(each, count=0)))
+                example = each.example if order < first else before.example
+                known[key] = min(first, order), replace(each, count=before.count + each.count, example=example)
+
+    # -------------------------------------------------------------------------------------------------- the check
+
+    def _point_before(self, joiner: Joiner, items: Sequence[Item], before: float) -> Point | None:
+        """The last point that new lines, and what is shared after a time, leave as it was; the lines are added behind it."""
+        self.until = max([self.until, *(item.latest for item in items)])
+        if not self._items:
+            self._items = len(items)
+            self._points = [_beginning(joiner, items)]
+            return self._points[0]
+        self._items += len(items)
+        first = min((item.time for item in items), default=inf)
+        numbers = (number_of(joiner.model, item) for item in items)
+        lowest = min((number for number in numbers if number is not None), default=inf)
+        while self._points:
+            point = self._points[-1]
+            agreed = -inf if point.skips and before != inf else before
+            if point.time < first and point.number < lowest and point.until < agreed:
+                for each in self._points:
+                    each.rest += items
+                return point
+            self._points.pop()
+        return None
+
+    def _go_on(self, joiner: Joiner, name: str, point: Point) -> SliceAnswer | None:
+        """The answer, by a check from a point on; None if anything is wrong that only a check of the whole can explain."""
+        joiner.forget()
+        history = History(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0])
+        check = self._check(joiner, history, point)
+        if check is None:
+            return None
+        points, found, skips = check
+        if found.violations or (history.narrowed and found.is_open) or not self._items:
+            return None
+        told = _told(joiner, history, found, point)
+        if told is None:
+            return None
+        self._points = [*self._points, *points][-POINTS:]
+        _note_ways(joiner, self._points, found.trail, point)
+        for each in points:
+            each.settle()
+        if skips:
+            self.until = inf
+        verdict, reason = verdict_of(found), reason_of(found)
+        result = SliceResult(name, verdict, reason, self._counts.used, (), (), told.hidden, None, told.remarks)
+        return SliceAnswer(result, self._counts.tally(), history.visited)
+
+    def _check(self, joiner: Joiner, history: History, point: Point) -> tuple[list[Point], Findings, bool] | None:
+        """The points after a point, what is found in the end, and whether numbers were skipped."""
+        assert self.started is not None, "the events were looked at"
+        asked = Asked(started=self.started, partial=joiner.joint.partial, one_is_enough=True, explained=False)
+        check = SliceCheck(history, joiner.blamer, point.rest, asked)
+        _take_up(check, point)
+        if check.misplaced():
+            return None
+        todo = entries(history.model, check.lines, check.late)
+        points: list[Point] = []
+        time, until, skips = point.time, point.until, point.skips
+        for at, entry in enumerate(todo):
+            skips = skips or _skips(check, entry)
+            check.take(entry, todo[at + 1 :])
+            if check.found.violations:
+                return None
+            lines = entry.lines if isinstance(entry, Write) else (entry.line,)
+            time, until = max(time, *(each.time for each in lines)), max(until, *(each.latest for each in lines))
+            if isinstance(entry, Write):
+                points.append(_point(check, entry, (time, until), _behind(todo[at + 1 :]), skips=skips))
+        return points, check.finish(()), skips
+
+
+def _seen_again(seen: Observation, rule: k.TraceRule, joiner: Joiner, grown: frozenset[str]) -> Observation | None:
+    """What an event is observed to be, by the same rule of another kernel."""
+    if not any(mentions(field.binder.type, grown) for field in rule.fields):
+        return replace(seen, rule=rule)
+    found = observe(seen.event, rule, joiner.model.applies)
+    return found if isinstance(found, Observation) else None
+
+
+def _order_of(unread: Unread, new: Selection, grown: Grown) -> int:
+    """The order of the event that is the example."""
+    of_kind = np.flatnonzero(new.of_kind(unread.kind))
+    rows = zip(of_kind.tolist(), new.at(of_kind), strict=True)
+    at = next(at for at, event in rows if event.record.place == unread.example)
+    return grown.orders(new.positions[[at]])[0]
+
+
+def _beginning(joiner: Joiner, items: Sequence[Item]) -> Point:
+    """Before all lines."""
+    begin = History(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0]).begin
+    ways = {id(trail): Way({}, ()) for trail in begin}
+    rest = sorted(items, key=lambda item: item.index)
+    return Point(-inf, -inf, -inf, rest, begin, None, (), (), False, (), (), None, False, 0, ways)
+
+
+def _take_up(check: SliceCheck, point: Point) -> None:
+    """Bring a check to a point."""
+    check.frontier, check.last = point.frontier, point.last
+    check.waiting, check.gaps = list(point.waiting), list(point.gaps)
+    found, history = check.found, check.history
+    found.missing, found.unplaced, found.begun = list(point.missing), list(point.unplaced), point.begun
+    history.narrowed, history.visited = point.narrowed, point.visited
+
+
+def _skips(check: SliceCheck, entry: Write | Deed) -> bool:
+    """Whether numbers before a write are skipped, by which no line tells of its beginning."""
+    expected = 0 if check.last is None else check.last + 1
+    unknown = check.last is None and not check.started
+    return isinstance(entry, Write) and entry.number > expected and not unknown
+
+
+def _point(check: SliceCheck, write: Write, times: tuple[float, float], rest: list[Item], *, skips: bool) -> Point:
+    """Where a check is after a write."""
+    found, history = check.found, check.history
+    return Point(
+        number=write.number,
+        time=times[0],
+        until=times[1],
+        rest=rest,
+        frontier=check.frontier,
+        last=check.last,
+        waiting=tuple(check.waiting),
+        gaps=tuple(check.gaps),
+        skips=skips,
+        missing=tuple(found.missing),
+        unplaced=tuple(found.unplaced),
+        begun=found.begun,
+        narrowed=history.narrowed,
+        visited=history.visited,
+    )
+
+
+def _behind(ahead: Sequence[Write | Deed]) -> list[Item]:
+    """The lines of the entries that follow."""
+    return [line for entry in ahead for line in (entry.lines if isinstance(entry, Write) else (entry.line,))]
+
+
+def _told(joiner: Joiner, history: History, found: Findings, point: Point) -> Way | None:
+    """What is told of on the way to the end; None if a property is broken there, or may be broken on the way to the point."""
+    if (
+        found.missing or found.unplaced
+    ):  # properties are asked of no such execution, and so of none that goes on from it
+        return None
+    trails = _since(point, found.trail)
+    if id(trails[0]) not in point.ways:
+        return None
+    if joiner.properties.broken(joiner.execution(history, trails)):
+        return None
+    return _onward(joiner, point.ways[id(trails[0])], trails[1:])
+
+
+def _since(point: Point, end: Trail) -> list[Trail]:
+    """The trails up to the end, from the last one of which is remembered at a point what was told on the way to it; all, if there is none."""
+    trails: list[Trail] = []
+    for trail in end.backwards():
+        trails.append(trail)
+        if id(trail) in point.ways:
+            break
+    return trails[::-1]
+
+
+def _onward(joiner: Joiner, way: Way, trails: Sequence[Trail]) -> Way:
+    """A way that goes on with some trails."""
+    hidden = Counter(way.hidden)
+    hidden.update(taken.action for trail in trails for taken in trail.hidden)
+    return Way(hidden, (*way.remarks, *joiner.remarks(trails)))
+
+
+def _note_ways(joiner: Joiner, points: Sequence[Point], end: Trail, begin: Point) -> None:
+    """Remember at each point what was told of on the way through it."""
+    trails = _since(begin, end)
+    way = begin.ways[id(trails[0])]
+    at = {id(trail): number for number, trail in enumerate(trails)}
+    for point in points:
+        if point is not begin:
+            number = max((at[id(trail)] for trail in point.frontier if id(trail) in at), default=None)
+            if number is not None:
+                point.ways[id(trails[number])] = _onward(joiner, way, trails[1 : number + 1])

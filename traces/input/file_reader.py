@@ -1,0 +1,449 @@
+"""One file read record by record, or the part of a file that one process wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from assay.traces.event import LogRecord, Place
+from assay.traces.input.file_contents import FileReading, Unmapped
+from assay.traces.input.lines.line_layout import (
+    Header,
+    header_without_logger,
+    headers,
+    split_logger,
+    split_thread,
+    without_colours,
+)
+from assay.traces.input.lines.pasted_lines import normalise
+from assay.traces.input.lines.record_kinds import ALONE, BRACKETED, KEPT, Dispatched, Kinds, Sorted
+from assay.traces.input.lines.timestamps import Clock
+from assay.traces.patterns.match import NOTHING, Likeness, LoggerShapes
+from assay.traces.patterns.pattern import BEGINNINGS
+from assay.traces.store.log4j_scanner import NO_MOMENT
+from assay.traces.store.matched_record import Match, match_of
+from assay.traces.store.packed_records import NEVER
+from assay.traces.store.record_block import Numbers, RawRecord, Stretch
+from assay.traces.store.single_record_templates import SingleMoulds
+
+_BACK = 60_000
+_AHEAD = 6 * 3600_000
+"""Times of one file that go back by more than a minute, or ahead by more than six hours, are reported."""
+
+_PATIENCE = 64
+"""After so many records in a row that begin with a bracket which is no thread, no thread is looked for there."""
+
+
+class Dispatch(Protocol):
+    """What a job asks of the reader of all files."""
+
+    @property
+    def endings(self) -> Mapping[bytes, Dispatched]:
+        """Which logger ends a record of one line, by all that follows the message."""
+        ...
+
+    def learn_ending(self, ending: bytes) -> None:
+        """Remember what ends such records, if it is a logger."""
+        ...
+
+    def dispatch(self, logger: bytes) -> Dispatched:
+        """The full name and the shapes of a logger."""
+        ...
+
+    def level(self, level: bytes) -> str:
+        """The name of a level."""
+        ...
+
+    @property
+    def kinds(self) -> Kinds:
+        """The kinds of records in the stock layout."""
+        ...
+
+    @property
+    def single(self) -> SingleMoulds:
+        """The kinds of the other records."""
+        ...
+
+    @property
+    def nameless(self) -> LoggerShapes:
+        """The shapes by which a message can be known whose logger is not."""
+        ...
+
+    def pasted(self, text: bytes, place: Place) -> Iterator[Match]:
+        """The log lines in text that is in no layout."""
+        ...
+
+
+class Line(NamedTuple):
+    """One way to read a record: the parts of its header, the message, and what follows the message."""
+
+    level: str
+    thread: str | None
+    logger: str
+    message: str
+    tail: str
+    in_header: bool = False
+
+
+class FileJob:
+    """The reading of one file, or of one part of it, record by record."""
+
+    def __init__(self, reader: Dispatch, reading: FileReading, *, may_be_pasted: bool) -> None:
+        self._reader, self.reading, self._may_be_pasted = reader, reading, may_be_pasted
+        self._clock = Clock()
+        self._in_header = False
+        self._loose: tuple[Place, int] | None = None
+        self._odd: dict[tuple[str, str], tuple[int, Place]] = {}
+        self._last: RawRecord | None = None
+        self._nameless_last = False
+        self._vain = 0
+        self._began_in_header = False
+        self._layout_changed = False
+        self._first_thread: int | None = None
+        """How many records in a row had begun with a bracket that is no thread when the first thread was found."""
+        self._latest: int | None = None
+        self._jumps: dict[str, tuple[int, int, Place]] = {}
+
+    def take_all(self, records: Iterable[RawRecord | Stretch]) -> None:
+        """Sort records in."""
+        for record in records:
+            if isinstance(record, Stretch):
+                self._take_stretch(record)
+            else:
+                self.take(record)
+
+    def _take_stretch(self, stretch: Stretch) -> None:
+        """Sort in records of the stock layout: those that have to be looked at one by one, and what lies between them."""
+        records, count = self._reader.kinds.sort(stretch), len(stretch.bodies)
+        classes = records.classes
+        alone = (classes == ALONE) | ((classes == KEPT) & (stretch.times == NO_MOMENT))
+        if self._vain < _PATIENCE or alone.any():
+            alone |= classes == BRACKETED
+        at = 0
+        for stop in (*np.flatnonzero(alone).tolist(), count):
+            while at < stop and self._in_header:
+                self.take(stretch.raw(at))
+                at += 1
+            self._take_sorted(records, at, stop)
+            if stop < count:
+                self.take(stretch.raw(stop))
+            at = stop + 1
+
+    def _take_sorted(self, records: Sorted, begin: int, end: int) -> None:
+        """Sort in some records of a stretch none of which has to be looked at by itself."""
+        if begin >= end:
+            return
+        kept = begin + np.flatnonzero(records.classes[begin:end] == KEPT)
+        self.reading.tally.records += end - begin
+        self.reading.other += end - begin - len(kept)
+        self._nameless_last = False
+        if len(kept):
+            self._check_times(records.stretch, kept)
+            self._reader.kinds.keep(self.reading.matches, self.reading.file, records, kept)
+
+    def _check_times(self, stretch: Stretch, kept: Numbers) -> None:
+        """Note where the times of some records jump."""
+        times = stretch.times[kept]
+        jumps = np.empty_like(times)
+        jumps[0] = 0 if self._latest is None else times[0] - self._latest
+        np.subtract(times[1:], times[:-1], out=jumps[1:])
+        for at in np.flatnonzero((jumps < -_BACK) | (jumps > _AHEAD)).tolist():
+            line, offset = int(stretch.lines[kept[at]]), stretch.base + int(stretch.starts[kept[at]]) + 1
+            self._note_jump(int(jumps[at]), Place(self.reading.file, line, offset))
+        self._latest = int(times[-1])
+
+    def take(self, raw: RawRecord) -> None:
+        """Sort one record in."""
+        if not raw.stamp:
+            self._take_loose(raw)
+            return
+        self.reading.tally.records += 1
+        self._last, self._nameless_last = raw, False
+        text = raw.text
+        if self._in_header or not raw.level or not text.isascii():
+            self._take_odd(raw)
+            return
+        at = text.rfind(b" (")
+        known = self._reader.endings.get(text[at:])
+        if known is not None and text.find(b"\n") == len(text) - 1:
+            self._take_stock(raw, known, text[:at], "")
+            return
+        if b"\r\n" in text:
+            raw = raw._replace(text=text.replace(b"\r\n", b"\n"))
+        head, logger, tail = split_logger(raw.text)
+        if not logger:
+            self._take_odd(raw)
+            return
+        self._take_stock(raw, self._reader.dispatch(logger), head, tail.decode())
+        if known is None:
+            self._reader.learn_ending(text[at:])
+
+    def _take_stock(self, raw: RawRecord, logger: Dispatched, head: bytes, tail: str) -> None:
+        """A record of the stock layout: no thread, and the logger behind the message."""
+        name, shapes = logger
+        if shapes is None:
+            self.reading.other += 1
+            return
+        likeness = shapes.likeness(head)
+        if not likeness.whole and head.startswith(b"[") and self._vain < _PATIENCE:
+            self._vain += 1
+            self._take_odd(raw)
+            return
+        self._count(raw, name, shapes, likeness)
+        if likeness.forms:
+            said = Line(self._reader.level(raw.level), None, name, head.decode(), tail)
+            self._keep(raw, said, shapes, likeness)
+
+    def begin_like(self, earlier: FileJob) -> None:
+        """Expect records in the layout that another job met last."""
+        self._in_header = self._began_in_header = earlier._in_header
+
+    def append(self, later: FileJob, lines: int, offset: int) -> bool:
+        """Take in what another job found in the records that follow, which begin at a line and a byte, as if this one had read them.
+
+        False, and nothing is taken in, if it would have read them otherwise: where layouts change, or stamps lack their date, a record is read as
+        those before it were.
+        """
+        if not self._would_read_alike(later):
+            return False
+        mine, its = self.reading, later.reading
+        mine.tally.records += its.tally.records
+        mine.other += its.other
+        mine.nameless += its.nameless
+        timed = np.flatnonzero(its.matches.times != NEVER)
+        if len(timed) and self._latest is not None:
+            first = int(timed[0])
+            jump = int(its.matches.times[first]) - self._latest
+            if not -_BACK <= jump <= _AHEAD:
+                self._note_jump(jump, self._moved(its.matches[first].record.place, lines, offset))
+        mine.matches.extend_in_place(its.matches.changed(mine.file, lines, offset))
+        for key, unmapped in its.unmapped.items():
+            known = mine.unmapped.setdefault(key, Unmapped(0, self._moved(unmapped.place, lines, offset)))
+            known.count += unmapped.count
+        for notice in its.tally.notices:
+            place = None if notice.place is None else self._moved(notice.place, lines, offset)
+            mine.tally.notices.append(replace(notice, place=place))
+        for what, (count, place) in later._odd.items():
+            before, where = self._odd.get(what, (0, self._moved(place, lines, offset)))
+            self._odd[what] = (before + count, where)
+        for kind, (count, largest, place) in later._jumps.items():
+            before, most, where = self._jumps.get(kind, (0, 0, place))
+            where = where if most >= largest else self._moved(place, lines, offset)
+            self._jumps[kind] = (before + count, max(most, largest), where)
+        self._latest = self._latest if later._latest is None else later._latest
+        self._in_header = later._in_header
+        resumed = later._first_thread is None
+        self._vain = min(_PATIENCE, self._vain + later._vain) if resumed else later._vain
+        self._last, self._nameless_last = later._last, later._nameless_last
+        return True
+
+    def _moved(self, place: Place, lines: int, offset: int) -> Place:
+        """A place in a part of the file, as one in the file; it may have got another name since the part was read."""
+        return Place(self.reading.file, place.line + lines, place.offset + offset)
+
+    def _would_read_alike(self, later: FileJob) -> bool:
+        """Whether this job, as it is now, reads records as the other did, which began without having read any."""
+        dated = self._clock.lacks is None and later._clock.lacks is None
+        found_in_time = later._first_thread is None or self._vain + later._first_thread <= _PATIENCE
+        steady = not (self._vain and later._layout_changed)
+        return dated and found_in_time and steady and self._in_header == later._began_in_header
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A job may be sent to another process, but for its reader: there it is taken in by a job that has one."""
+        return {**self.__dict__, "_reader": None}
+
+    def finish(self) -> None:
+        """Report what the file as a whole shows."""
+        reading, file = self.reading, self.reading.file
+        reading.lacks = self._clock.lacks
+        if not reading.is_log:
+            kept = [notice for notice in reading.tally.notices if notice.kind == "record too long"]
+            reading.tally.notices[:] = kept
+            what = "no log record" if not reading.nameless else "no record that names a logger or was understood"
+            reading.note("not a log", Place(file, 1, 0), f"the file holds {what}")
+            return
+        if self._loose is not None and not self._begins_with_process():
+            place, size = self._loose
+            reading.note("beginning cut off", place, f"{size:,} bytes before the first record belong to no record")
+        if self._last is not None and self._nameless_last and not self._last.text.endswith(b"\n"):
+            reading.note("end cut off", self._place(self._last), "the last record is not complete")
+        for kind, (count, largest, place) in self._jumps.items():
+            what = "times go back" if kind == "clock went back" else "nothing is said for long"
+            reading.note(kind, place, f"{what} at {count:,} places, at most by {_duration(largest)}, here")
+        for (kind, text), (count, place) in self._odd.items():
+            reading.note(kind, place, f"{count:,} records {text}")
+
+    def _begins_with_process(self) -> bool:
+        """Whether the first line that tells anything is one of a process's first: what a script printed before is no part of a record."""
+        return bool(self.reading.matches) and not BEGINNINGS.isdisjoint(self.reading.matches[0].roles)
+
+    def _place(self, raw: RawRecord) -> Place:
+        return Place(self.reading.file, raw.line, raw.offset)
+
+    def _note(self, kind: str, raw: RawRecord, text: str) -> None:
+        """Count a record that is odd; each kind is reported once, at its first record."""
+        count, place = self._odd.get((kind, text), (0, self._place(raw)))
+        self._odd[kind, text] = (count + 1, place)
+
+    def _take_loose(self, raw: RawRecord) -> None:
+        """Text before the first record: lines that someone pasted, or the end of a record that is not there."""
+        place = self._place(raw)
+        found = list(self._reader.pasted(raw.text, place)) if self._may_be_pasted else []
+        self.reading.matches += found
+        self.reading.tally.records += len(found)
+        if not found:
+            self._loose = (place, len(raw.text))
+
+    def _take_odd(self, raw: RawRecord) -> None:
+        """A record of another layout than the stock one, or with more than plain letters: it may have come from a web page."""
+        text = self._text(raw)
+        level = self._reader.level(raw.level)
+        best: tuple[Line, LoggerShapes | None, Likeness] | None = None
+        for line in self._ways_to_read(text, level):
+            name, shapes = self._reader.dispatch(line.logger.encode())
+            if shapes is None and (
+                best is not None or not ("." in line.logger or (line.in_header and self._in_header))
+            ):
+                continue
+            likeness = NOTHING if shapes is None else shapes.likeness(line.message.encode())
+            if best is None or likeness.whole or (best[1] is None and shapes is not None):
+                best = (line._replace(logger=name), shapes, likeness)
+            if likeness.whole or (shapes is None and line.in_header and self._in_header and "." in line.logger):
+                break  # a word without a dot may be the first of a message whose logger stands behind it
+        if best is None:
+            best = self._without_logger(text, level)
+        if best is None:
+            self._nameless_last = True
+            self._note("no logger", raw, "name no logger and were not understood")
+            self.reading.nameless += 1
+            self.reading.other += 1
+            return
+        line, shapes, likeness = best
+        self._layout_changed |= self._in_header != line.in_header
+        self._in_header = line.in_header
+        if line.thread:
+            self._first_thread = self._vain if self._first_thread is None else self._first_thread
+            self._vain = 0
+        if shapes is None:
+            self.reading.other += 1
+            return
+        self._count(raw, line.logger, shapes, likeness)
+        if likeness.forms:
+            self._keep(raw, line, shapes, likeness)
+
+    def _without_logger(self, text: str, level: str) -> tuple[Line, LoggerShapes, Likeness] | None:
+        """A record that names no logger, because its layout has none or its end is missing, read by what its message says."""
+        head = None if level else header_without_logger(text)
+        message = (text if head is None else text[head.begin :]).rstrip()
+        shapes = self._reader.nameless
+        likeness = shapes.likeness(message.encode())
+        if not likeness.whole:
+            return None
+        said = Line(level, None, "", message, "") if head is None else Line(head.level, head.thread, "", message, "")
+        return said._replace(logger=likeness.forms[0].shape.loggers[0], in_header=self._in_header), shapes, likeness
+
+    def _note_jump(self, jump: int, place: Place) -> None:
+        """Report times that go back, or ahead by so much that lines are probably missing; the largest of the file is said."""
+        kind = "clock went back" if jump < 0 else "gap in time"
+        count, largest, where = self._jumps.get(kind, (0, 0, place))
+        if abs(jump) > largest:
+            largest, where = abs(jump), place
+        self._jumps[kind] = (count + 1, largest, where)
+
+    def _text(self, raw: RawRecord) -> str:
+        try:
+            text = raw.text.decode("utf-8")
+        except UnicodeDecodeError:
+            self._note("invalid UTF-8", raw, "hold bytes that are not UTF-8, read as replacement characters")
+            text = raw.text.decode("utf-8", "replace")
+        plain = without_colours(text.encode()).decode() if "\x1b" in text else text
+        return plain.replace("\r\n", "\n")
+
+    def _ways_to_read(self, text: str, level: str) -> Iterator[Line]:
+        """The ways to read a record, those of the layout of the record before it first; then again as it was before a web page had it."""
+        ways = (_with_header, _with_suffix) if self._in_header else (_with_suffix, _with_header)
+        for way in ways:
+            yield from way(text, level)
+        if not text.isascii() or "&" in text:
+            for way in ways:
+                yield from way(normalise(text), level)
+
+    def _count(self, raw: RawRecord, logger: str, shapes: LoggerShapes, likeness: Likeness) -> None:
+        """Count a record of a known logger if no shape accounts for its whole message."""
+        if likeness.whole:
+            return
+        if shapes.protocol:
+            key = (logger, likeness.masked)
+            known = self.reading.unmapped.get(key)
+            if known is None:
+                known = self.reading.unmapped[key] = Unmapped(0, self._place(raw))
+            known.count += 1
+        elif not likeness.forms:
+            self.reading.other += 1
+
+    def _keep(self, raw: RawRecord, line: Line, shapes: LoggerShapes, likeness: Likeness) -> None:
+        """Take in what was found in a message."""
+        time = self._clock.read(raw.stamp)
+        if time is None:
+            self._note("no such time", raw, "have a time stamp that names no moment")
+        else:
+            if self._latest is not None and not -_BACK <= time - self._latest <= _AHEAD:
+                self._note_jump(time - self._latest, self._place(raw))
+            self._latest = time
+        message = f"{line.message}\n{line.tail.rstrip()}" if line.tail else line.message
+        record = LogRecord(
+            self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
+        )
+        if not self._reader.single.keep(self.reading.matches, record, likeness, shapes.table):
+            self.reading.matches.append(match_of(record, likeness))
+
+
+def _duration(milliseconds: int) -> str:
+    """``2 h 5 min``, ``90 s``."""
+    seconds = milliseconds // 1000
+    if seconds < 120:
+        return f"{seconds} s"
+    days, minutes = seconds // 86_400, seconds % 86_400 // 60
+    parts = ((days, "d"), (minutes // 60, "h"), (minutes % 60, "min"))
+    return " ".join(f"{number:,} {unit}" for number, unit in parts if number)
+
+
+def _with_suffix(text: str, level: str) -> Iterator[Line]:
+    """The logger behind the message, and perhaps a thread behind the logger, or before the message."""
+    data = text.encode()
+    head, logger, tail = split_logger(data)
+    thread: str | None = None
+    if not logger:
+        data, thread = split_thread(data)
+        head, logger, tail = split_logger(data)
+    if not logger:
+        return
+    message = head.decode()
+    if not level:
+        before = header_without_logger(message)
+        if before is None:
+            return
+        level, thread, message = before.level, before.thread or thread, message[before.begin :]
+    yield Line(level, thread, logger.decode(), message, tail.decode())
+    if message.startswith("[") and (end := message.find("] ")) > 0:
+        yield Line(level, message[1:end].strip(), logger.decode(), message[end + 2 :].lstrip(), tail.decode())
+
+
+def _with_header(text: str, level: str) -> Iterator[Line]:
+    """The logger before the message: the message is the first line, or all lines of one that has several."""
+    for header in headers(text):
+        if not (header.level or level):
+            continue
+        rest = text[header.begin :]
+        first, _, tail = rest.partition("\n")
+        yield _headed(header, level, first, tail)
+        if tail.strip():
+            yield _headed(header, level, rest.rstrip("\n") + "\n", "")
+            yield _headed(header, level, rest.rstrip("\n"), "")
+
+
+def _headed(header: Header, level: str, message: str, tail: str) -> Line:
+    return Line(header.level or level, header.thread, header.logger, message, tail, in_header=True)

@@ -1,0 +1,190 @@
+"""KRaft's metadata log as ``kafka-dump-log --cluster-metadata-decoder`` prints it: each record is an event.
+
+Text (one line a batch, one a record with its payload as JSON), or JSON lines with ``type`` and ``data``. Every event has ``offset``, and
+``raft_epoch`` where the dump says it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+from assay.traces.event import Field, LogRecord, Notice, Place
+from assay.traces.input.json_events import JsonEvent, JsonEvents, NoEventError, field_of, lines_of
+from assay.traces.input.lines.record_scanner import ByteStream, ScanLimits, Tally
+
+_BATCH = re.compile(rb"baseOffset: \d{1,20} .{0,400}?partitionLeaderEpoch: (-?\d{1,20}) .{0,400}?isvalid: (true|false)")
+_RECORD = re.compile(rb"\| (?:offset: (?P<offset>\d{1,20}) )?.{0,300}?CreateTime: (?P<time>-?\d{1,20}) ")
+_PAYLOAD = b" payload: "
+_CONTROL = re.compile(rb"controlType: ([A-Z_]{1,60})|headerKeys: \[\] ([A-Z]\w{1,60}): \{")
+_KNOWN = (
+    b"Dumping ",
+    b"Log starting offset",
+    b"Snapshot end offset",
+    b"log4j:",
+    b"SLF4J:",
+    b"Found timestamp",
+    b"Index offset",
+)
+
+
+def is_dump(head: bytes) -> bool:
+    """Whether a file that begins so is a dump of a metadata log."""
+    first = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0]
+    if first.startswith(b"{"):
+        return re.search(rb'"type": ?"[A-Z_]{3,60}_RECORD"', first) is not None and b'"data"' in first
+    return (
+        b' payload: {"type":"' in head
+        and re.search(rb'^\| .{0,400}payload: \{"type":"[A-Z_]{3,60}"', head, re.MULTILINE) is not None
+        and _BATCH.search(head) is not None
+    )
+
+
+def read_dump(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits) -> JsonEvents:
+    """Read a dump to its end. What is no line of a dump is counted, with the first place of each kind."""
+    found = JsonEvents()
+    job = _Dump()
+    wrong: dict[str, tuple[int, Place]] = {}
+    for place, line in lines_of(stream, file, tally, limits):
+        try:
+            event = job.event(line, place)
+        except NoEventError as error:
+            count, first = wrong.get(str(error), (0, place))
+            wrong[str(error)] = (count + 1, first)
+            continue
+        if event is not None:
+            tally.records += 1
+            found.events.append(event)
+    found.notices += [
+        Notice("not an event", place, f"{count:,} lines: {text}") for text, (count, place) in wrong.items()
+    ]
+    return found
+
+
+class _Dump:
+    """What is known between two lines: the batch's epoch, and the names of ids."""
+
+    def __init__(self) -> None:
+        self._epoch: int | None = None
+        self._names: dict[tuple[str, str], str] = {}
+
+    def event(self, line: bytes, place: Place) -> JsonEvent | None:
+        """The event of a line; none if it is a batch's or says nothing."""
+        if line.startswith(b"| "):
+            return self._record(line, place)
+        if line.startswith(b"{"):
+            return self._json(line, place)
+        batch = _BATCH.match(line)
+        if batch is not None:
+            self._epoch = int(batch[1])
+            if batch[2] == b"false":
+                raise NoEventError("a batch whose checksum is wrong")
+        elif line.strip() and not line.startswith(_KNOWN):
+            raise NoEventError("neither a batch nor a record")
+        return None
+
+    def _record(self, line: bytes, place: Place) -> JsonEvent:
+        head = _RECORD.match(line)
+        if head is None:
+            raise NoEventError("a record without offset and time")
+        own: dict[str, Field] = {} if head["offset"] is None else {"offset": int(head["offset"])}
+        if self._epoch is not None:
+            own["raft_epoch"] = self._epoch
+        at = line.find(_PAYLOAD)
+        if at < 0:
+            control = _CONTROL.search(line)
+            if control is None:
+                raise NoEventError("a record whose payload is not shown")
+            return _made(
+                "ControlRecord", {**own, "control": (control[1] or control[2]).decode()}, int(head["time"]), line, place
+            )
+        return self._payload(_parsed(line[at + len(_PAYLOAD) :]), own, int(head["time"]), line, place)
+
+    def _json(self, line: bytes, place: Place) -> JsonEvent:
+        content = _parsed(line)
+        own: dict[str, Field] = {}
+        for key, name in (("offset", "offset"), ("epoch", "raft_epoch")):
+            if isinstance(content.get(key), int):
+                own[name] = content[key]
+        time = content.get("time")
+        return self._payload(content, own, time if isinstance(time, int) else None, line, place)
+
+    def _payload(
+        self, content: dict[str, Any], own: dict[str, Field], time: int | None, line: bytes, place: Place
+    ) -> JsonEvent:
+        kind, data = content.get("type"), content.get("data")
+        if not isinstance(kind, str) or not isinstance(data, dict):
+            raise NoEventError("a payload without `type` and `data`")
+        fields: dict[str, Field] = dict(own)
+        special = _special(kind, data)
+        names = {**_names()["fields"], **special.get("fields", {})}
+        for key, value in _completed(kind, data).items():
+            number = key in special.get("fields", {}) and isinstance(value, str) and value.isdecimal()
+            fields[names.get(key, _snake(key))] = int(value[:20]) if number else field_of(value, key)
+        self._learn(kind, data)
+        for each in _names()["name"]:
+            if (name := self._names.get((each["field"], str(data.get(each["id"]))))) is not None:
+                fields[each["field"]] = name
+        return _made(special.get("kind", _camel(kind)), fields, time, line, place)
+
+    def _learn(self, kind: str, data: Mapping[str, Any]) -> None:
+        for each in _names()["name"]:
+            if kind == each["type"] and isinstance(data.get(each["name"]), str):
+                self._names[each["field"], str(data.get(each["id"]))] = data[each["name"]]
+
+
+def _special(kind: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is special about records with such data; nothing for most."""
+    fitting = (each for each in _names()["special"] if each["type"] == kind)
+    return next((each for each in fitting if each["where"].items() <= data.items()), {})
+
+
+def _completed(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data with what the payload leaves out, and without the numbers that stand for no value."""
+    whole = {**dict.fromkeys(_names()["left_out"].get(kind, ())), **data}
+    for each in _names()["none"]:
+        if each["type"] == kind:
+            given = whole.get(each["field"])
+            if "changes" in each:
+                whole[each["changes"]] = given not in (None, each["unchanged"])
+            if given in (each["number"], each.get("unchanged")):
+                whole[each["field"]] = None
+    return whole
+
+
+def _made(kind: str, fields: Mapping[str, Field], time: int | None, line: bytes, place: Place) -> JsonEvent:
+    text = line.decode("utf-8", "replace").strip()
+    record = LogRecord(place, time, "INFO", "", None, text)
+    return JsonEvent(kind, MappingProxyType(dict(fields)), record, "", 1)
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise NoEventError("a payload that is no JSON, or only the beginning of it") from None
+    if not isinstance(content, dict):
+        raise NoEventError("a payload that is no JSON object")
+    return content
+
+
+@cache
+def _names() -> dict[str, Any]:
+    """How fields are named, and which ids have names: ``traces/patterns/rules/kraft_metadata_dump.toml``."""
+    return tomllib.loads(
+        (files("assay.traces.patterns.rules") / "kraft_metadata_dump.toml").read_text(encoding="utf-8")
+    )
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+
+
+def _camel(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))

@@ -1,0 +1,1 @@
+"""Bytes cut into log records: layouts, prefixes, time stamps."""

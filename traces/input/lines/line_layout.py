@@ -1,0 +1,132 @@
+"""What a log line looks like around its message: where a record begins, its time, its level, its thread, and its logger.
+
+Every record of every layout begins with a time stamp, perhaps in brackets, and has a level near it. That is all that the scanner
+needs to know. The first alternative of the pattern is the layout of the log4j.properties that Kafka and its ZooKeeper ship,
+from 0.8 to 4.1, which also yields the level at once. The pattern begins with a line feed, because a literal prefix is what makes the
+regular expression engine skip through text quickly. What stands between the stamp and the message is read by :func:`headers`, record by
+record, so that layouts may change within a file.
+
+Every repetition in these patterns is bounded, or is followed by a character that it cannot contain: no text makes them slow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assay.traces.input.lines.timestamps import STAMP, STOCK_STAMP
+
+HEADER_LIMIT = 192
+"""No record's beginning up to its level is longer than this, in bytes; one cut by the end of a block is found again."""
+
+_LEVELS = rb"TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL"
+
+START = re.compile(
+    rb"\n(?:\[(" + STOCK_STAMP + rb")\] ([A-Z]{4,5}) +(?=[^ ])"
+    rb"|\[?(" + STAMP + rb")\]?(?=[^\n]{0,120}?\b(?:" + _LEVELS + rb")\b)[ :]*)"
+)
+"""Where a record begins: the stamp is group 1, and the level group 2, or else the stamp is group 3."""
+
+LEVEL_FIRST = re.compile(rb"\[?(?:" + _LEVELS + rb")\]?[ :]")
+"""How a line begins whose layout leaves the time to whoever collects the lines."""
+
+_LEVEL = r"\[?(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\]?(?: {0,8}[:|])?"
+_FIRST = rf"(?:{_LEVEL} {{1,8}})?"
+_THREAD = r"\[ {0,40}(?P<thread>[^\]\n]{0,160})\]"
+_LOGGER = (
+    r"(?:[\[(](?=[\w$.:@-]{1,400}[\])]))?(?P<logger>[A-Za-z_][\w$]{0,80}(?:\.[\w$-]{1,80}){0,12})(?:[:@]\d{1,6})?[\])]?"
+)
+# A bracket that does not close behind the name begins a message: `[RequestSendThread controllerId=1] …`.
+_END = r"(?: {0,60}[-:|] ?| )"
+
+HEADERS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # Spring Boot: INFO 4711 --- [app] [main] k.s.KafkaServer : message
+        rf"{_FIRST}\d{{1,10}} --- (?:\[[^\]\n]{{0,100}}\] )?{_THREAD} {{0,8}}{_LOGGER}{_END}",
+        # ZooKeeper's own: [myid:1] - INFO  [main:QuorumPeerMain@123] - message
+        rf"(?:\[myid:[^\]\n]{{0,20}}\] {{0,4}})?(?:- )?{_FIRST}\[(?P<thread>[^\n]{{0,160}}?):{_LOGGER}\] - ",
+        rf"{_FIRST}{_THREAD} {{0,8}}{_LOGGER}{_END}",
+        rf"{_THREAD} {{0,8}}{_LEVEL} {{1,8}}{_LOGGER}{_END}",
+        rf"{_FIRST}{_LOGGER} {{0,8}}{_THREAD}{_END}",
+        rf"{_FIRST}{_LOGGER}{_END}",
+    )
+)
+"""What may stand before a message, the stamp and perhaps the level taken off, if the logger is there and not behind the message."""
+
+_LEVEL_ALONE = re.compile(rf"(?:{_THREAD} {{0,8}})?(?:- )?{_LEVEL} {{1,8}}")
+
+
+class Header(NamedTuple):
+    """What a header says, and where in the text the message begins."""
+
+    level: str
+    thread: str | None
+    logger: str
+    begin: int
+
+
+def headers(text: str) -> Iterator[Header]:
+    """The ways to read the beginning of a text as a header with a logger, the likeliest first."""
+    return (_header(found) for pattern in HEADERS if (found := pattern.match(text)) is not None)
+
+
+def header_without_logger(text: str) -> Header | None:
+    """The beginning of a text read as a level, perhaps behind a thread; none if it is neither."""
+    found = _LEVEL_ALONE.match(text)
+    return None if found is None else _header(found)
+
+
+def _header(found: re.Match[str]) -> Header:
+    group = found.groupdict()
+    thread = (group["thread"] or "").strip() if "thread" in group else ""
+    return Header(group["level"] or "", thread or None, group.get("logger", ""), found.end())
+
+
+_SUFFIX = re.compile(rb"[ \n]\(([A-Za-z_][\w$]*(?:\.[\w$-]+)+)(?::\d{1,6})?\)\r?(?:\n|\Z)")
+_OPEN = ord("(")
+_NAME = rb"([A-Za-z_][\w$]*(?:\.[\w$-]+)*)(?::\d{1,6})?"
+_LAST = re.compile(_NAME)
+
+LOGGER_LAST = re.compile(rb" \(" + _NAME + rb"\)\n")
+"""What follows the message of a record of one line in the stock layout; :func:`split_logger` divides every record."""
+
+
+def split_logger(text: bytes) -> tuple[bytes, bytes, bytes]:
+    """Divide the text of a record into message, logger and what follows the logger (a stack trace).
+
+    The logger mostly ends the first line, perhaps with the number of a source line. A configuration dump has it at the end of its
+    last line, and a message that ends in a line feed has it alone on the second. A record without any has an empty logger and
+    nothing after it.
+    """
+    end = text.find(b"\n")
+    line = text if end < 0 else text[:end]
+    line = line.removesuffix(b"\r")
+    if line.endswith(b")"):
+        at = line.rfind(b" (") + 1
+        if line[at] == _OPEN and (last := _LAST.fullmatch(line, at + 1, len(line) - 1)) is not None:
+            return text[: max(at - 1, 0)], last[1], text[end + 1 :] if end >= 0 else b""
+    if end >= 0 and (match := _SUFFIX.search(text, end)) is not None:
+        return text[: match.start()], match[1], text[match.end() :]
+    return text.rstrip(b"\r\n"), b"", b""
+
+
+_THREAD_LAST = re.compile(rb"(?<=\)) \[([^\]\n]{1,160})\](?=\r?\n?\Z)")
+
+
+def split_thread(text: bytes) -> tuple[bytes, str | None]:
+    """A text without the thread that stands in brackets behind the logger, at the end of its first or of its last line, and the thread."""
+    end = text.find(b"\n") + 1 or len(text)
+    for upto in (end, len(text)):
+        if (found := _THREAD_LAST.search(text, max(0, upto - 200), upto)) is not None:
+            return text[: found.start()] + text[found.end() :], found[1].decode("ascii", "replace")
+    return text, None
+
+
+_COLOUR = re.compile(rb"\x1b\[[0-9;:?]{0,40}[A-Za-z]|\x1b\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)")
+
+
+def without_colours(text: bytes) -> bytes:
+    """A text without the escape sequences that colour it on a terminal."""
+    return _COLOUR.sub(b"", text) if b"\x1b" in text else text

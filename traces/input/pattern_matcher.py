@@ -1,0 +1,201 @@
+"""From one file to what it states: the findings of its records, and counts of all that is not among them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from assay.traces.event import Place
+from assay.traces.input.file_contents import FileReading, Origin
+from assay.traces.input.file_reader import FileJob
+from assay.traces.input.json_events import JsonEvents, holds_events, read_events
+from assay.traces.input.kraft_metadata_dump import is_dump, read_dump
+from assay.traces.input.lines.collector_prefix import find_prefixes
+from assay.traces.input.lines.json_log_lines import holds_lines
+from assay.traces.input.lines.line_layout import LOGGER_LAST, START
+from assay.traces.input.lines.pasted_lines import pasted_records
+from assay.traces.input.lines.record_kinds import Dispatched, Kinds
+from assay.traces.input.lines.record_scanner import ByteStream, ScanLimits, Tally, divide
+from assay.traces.input.lines.strip_prefix import Part, Unwrapped
+from assay.traces.patterns.match import LoggerShapes, Recogniser
+from assay.traces.store.matched_record import Match, match_found
+from assay.traces.store.record_block import RawRecord
+from assay.traces.store.single_record_templates import SingleMoulds
+
+_PASTED_INTO = (".log", ".txt", ".out", ".err", ".md", "")
+"""Endings of files in a directory in which a person may have pasted log lines; a file that is named is always looked at."""
+
+_ENDINGS_KEPT = 4096
+
+ReadsEvents = Callable[[ByteStream, str, Tally, ScanLimits], JsonEvents]
+"""Reads a file that states events itself to its end."""
+
+
+class _Hashed:
+    """A stream that knows a fingerprint of what was read."""
+
+    def __init__(self, stream: ByteStream) -> None:
+        self._stream = stream
+        self._hash = hashlib.blake2b(digest_size=16)
+        self.first_zero = -1
+        self._length = 0
+
+    def read(self, size: int, /) -> bytes:
+        """At most ``size`` bytes."""
+        block = self._stream.read(size)
+        self._hash.update(block)
+        if self.first_zero < 0 and (at := block.find(b"\0")) >= 0:
+            self.first_zero = self._length + at
+        self._length += len(block)
+        return block
+
+    def digest(self) -> bytes:
+        """The fingerprint so far."""
+        return self._hash.digest()
+
+
+class RecordReader:
+    """Reads files with one catalogue of shapes."""
+
+    def __init__(self, recogniser: Recogniser, limits: ScanLimits) -> None:
+        self._recogniser = recogniser
+        self._limits = limits
+        self._loggers: dict[bytes, Dispatched] = {}
+        self.endings: dict[bytes, Dispatched] = {}
+        self._levels: dict[bytes, str] = {}
+        self.kinds, self.single = Kinds(self.dispatch, self.level), SingleMoulds()
+
+    def read(self, stream: ByteStream, head: bytes, origin: Origin, *, may_be_pasted: bool) -> list[FileReading]:
+        """Read one file to its end: the file, or the parts of it. ``head`` is its beginning, which ``stream`` will hand out again."""
+        reading = FileReading(origin, Tally())
+        start = Place(origin.file, 1, 0)
+        if not head:
+            reading.note("empty file", start, "the file is empty")
+            return [reading]
+        if holds_events(head):
+            return [self._read_events(read_events, stream, reading)]
+        if is_dump(head):
+            return [self._read_events(read_dump, stream, reading)]
+        prefixes = () if _is_binary(head) else find_prefixes(head)
+        if not prefixes and _is_binary(head) and not _has_record(head):
+            reading.note("binary file", start, "the file is not text; it was not read")
+            return [reading]
+        hashed = _Hashed(stream)
+        if prefixes or b"\x1b[" in head or holds_lines(head):
+            unwrapped = Unwrapped(prefixes, origin.file, reading.tally, self._limits)
+            parts = self._read_parts(unwrapped.read(hashed), reading)
+            note_zeros(reading, hashed.first_zero)
+        else:
+            job = FileJob(self, reading, may_be_pasted=may_be_pasted)
+            job.take_all(divide(hashed, origin.file, reading.tally, self._limits))
+            job.finish()
+            if reading.is_log:
+                note_zeros(reading, hashed.first_zero)
+            parts = [reading]
+        reading.digest = hashed.digest()
+        for part in parts:
+            part.matches.settle()
+        return parts
+
+    def _read_events(self, read: ReadsEvents, stream: ByteStream, reading: FileReading) -> FileReading:
+        """A file that states events itself."""
+        hashed = _Hashed(stream)
+        found = read(hashed, reading.file, reading.tally, self._limits)
+        reading.events = found.events
+        reading.tally.notices += found.notices
+        reading.digest = hashed.digest()
+        return reading
+
+    def _read_parts(self, records: Iterator[tuple[Part, RawRecord]], whole: FileReading) -> list[FileReading]:
+        """A file whose lines have prefixes: a reading for each part, behind one that counts bytes and lines of the file."""
+        jobs: dict[Part, FileJob] = {}
+        for part, raw in records:
+            job = jobs.get(part)
+            if job is None:
+                job = jobs[part] = FileJob(
+                    self, FileReading(_origin_of(part, whole.origin), Tally()), may_be_pasted=False
+                )
+            job.take(raw)
+        for job in jobs.values():
+            job.finish()
+        readings = [job.reading for job in jobs.values()]
+        if not any(reading.is_log for reading in readings):
+            whole.note("not a log", Place(whole.file, 1, 0), "the file holds no log record")
+        for reading in readings:
+            if not reading.is_log:
+                reading.tally.notices.clear()
+        return [whole, *readings]
+
+    @property
+    def nameless(self) -> LoggerShapes:
+        """The shapes by which a message can be known whose logger is not."""
+        return self._recogniser.nameless
+
+    def learn_ending(self, ending: bytes) -> None:
+        """Remember what ends a record of one line, if it is a logger."""
+        found = LOGGER_LAST.fullmatch(ending)
+        if found is not None and len(self.endings) < _ENDINGS_KEPT:
+            self.endings[ending] = self.dispatch(found[1])
+
+    def dispatch(self, logger: bytes) -> Dispatched:
+        """The name and the shapes of a logger."""
+        try:
+            return self._loggers[logger]
+        except KeyError:
+            name = self._recogniser.full_name(logger.decode("ascii", "replace"))
+            found = self._loggers[logger] = (name, self._recogniser.of_logger(name))
+            return found
+
+    def level(self, level: bytes) -> str:
+        """The name of a level, one object for all records."""
+        found = self._levels.get(level)
+        if found is None:
+            found = self._levels[level] = level.decode("ascii")
+        return found
+
+    def pasted(self, text: bytes, place: Place) -> Iterator[Match]:
+        """The log lines in text that is in no layout."""
+        for pasted in pasted_records(text, place, self._recogniser):
+            yield match_found(pasted.record, pasted.findings)
+
+
+def is_plain(head: bytes) -> bool:
+    """Whether a text that begins so is one of log lines with nothing before them, which may be read in parts."""
+    if not head or holds_events(head) or is_dump(head) or b"\x1b[" in head or holds_lines(head):
+        return False
+    return _has_record(head) if _is_binary(head) else not find_prefixes(head)
+
+
+def note_zeros(reading: FileReading, first: int) -> None:
+    """Report zero bytes in a text, such as a crash of the operating system leaves."""
+    if first >= 0:
+        reading.note("zero bytes", Place(reading.file, 1, first), f"zero bytes from byte {first:,} on")
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether a file that begins so is no text in any encoding that is read."""
+    return b"\0" in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+def _has_record(head: bytes) -> bool:
+    """Whether a record begins in a text."""
+    return START.search(b"\n" + head) is not None
+
+
+def _origin_of(part: Part, whole: Origin) -> Origin:
+    """Where the records of a part come from: a process's container is its folder, as is that of the file which grep names."""
+    if part.path:
+        path = PurePosixPath(part.path)
+        below = str(path.parent).lstrip("/") if part.who else path.parent
+        folder = str(PurePosixPath(whole.folder, part.who, below))
+        return replace(whole, folder=folder, base=path.name, part=part.said)
+    folder = "/".join(each for each in (whole.folder, part.role, part.who) if each)
+    return replace(whole, folder=folder, base=f"{whole.base}-{part.run}" if part.run else whole.base, part=part.said)
+
+
+def may_be_pasted(base: str, *, named: bool) -> bool:
+    """Whether loose lines in a file of that name are looked at."""
+    ending = base[base.rindex(".") :].lower() if "." in base else ""
+    return named or ending in _PASTED_INTO

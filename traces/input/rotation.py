@@ -1,0 +1,271 @@
+"""Files put together: the parts of a rotated log are one sequence of lines, what stands in two files is read once, and years are found.
+
+Rotation leaves ``server.log.2``, ``server.log.1``, ``server.log`` (by size; the highest number is the oldest), or ``server.log.2024-01-01-10`` (by time),
+or names with the date before the ending. Copies that were taken at different times overlap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from time import gmtime
+from typing import Any
+
+import numpy as np
+
+from assay.checker.jit.array_ops import among, distinct, repeated
+from assay.traces.event import LogRecord, Notice, Place
+from assay.traces.input.file_contents import FileReading
+from assay.traces.input.lines.timestamps import BASE_YEAR, DAY, year_start
+from assay.traces.store.packed_records import NEVER, Rows
+from assay.traces.store.record_block import Numbers
+
+_DATE = re.compile(
+    r"[._-](?:\d{4}-\d\d-\d\d(?:[-_T]\d\d){0,3}|\d{4}\d\d\d\d(?:[-_]?\d\d){0,3})(?:[.-]\d{1,4})?(?=\.[A-Za-z]{2,4}$|$)"
+)
+_NUMBER = re.compile(r"(?<=\.[A-Za-z]{3})\.(\d{1,4})$")
+_TOLERANCE = 5_000
+_SHARED = 3
+_SHARED_COARSE = 20
+_BACKWARDS = 10
+"""So many times must go back, and four times as many as go ahead, before a file is taken for one that was turned around."""
+
+
+def series_name(base: str) -> str:
+    """The name of the log of which a file of that name may be a rotated part."""
+    return _NUMBER.sub("", _DATE.sub("", base))
+
+
+def put_together(readings: Sequence[FileReading]) -> dict[str, list[FileReading]]:
+    """The parts of each log in the order of their writing, by the name of the first stream.
+
+    Files whose names are those of one log and whose times overlap were not written one after the other: each is a log by itself. Several
+    of the very same name (an archive may hold two, a topic the logs of two processes of a host) get numbers.
+    """
+    groups: dict[tuple[str, str], list[FileReading]] = defaultdict(list)
+    for reading in readings:
+        groups[reading.origin.folder, series_name(reading.origin.base)].append(reading)
+    logs: dict[str, list[FileReading]] = {}
+    for group in groups.values():
+        for log in _in_sequence([reading for reading in group if reading.matches]):
+            logs[_unused(log[0].origin.stream, logs)] = log
+    return logs
+
+
+def _unused(name: str, taken: Container[str]) -> str:
+    """The name, with a number behind it if it is taken."""
+    found, number = name, 1
+    while found in taken:
+        number += 1
+        found = f"{name} ({number})"
+    return found
+
+
+def _in_sequence(group: list[FileReading]) -> Iterable[list[FileReading]]:
+    spans = {id(reading): _span(reading) for reading in group}
+    ordered = sorted(group, key=lambda reading: (spans[id(reading)], -_rotation(reading.origin.base)))
+    if all(spans[id(one)][1] <= spans[id(next_)][0] + _TOLERANCE for one, next_ in pairwise(ordered)):
+        return [ordered] if ordered else []
+    return [[reading] for reading in ordered]
+
+
+def _rotation(base: str) -> int:
+    found = _NUMBER.search(base)
+    return int(found[1]) if found is not None else 0
+
+
+def _span(reading: FileReading) -> tuple[int, int]:
+    """The first and the last time in a file; the beginning of time if it states none."""
+    times = reading.matches.known_times
+    return (int(times.min()), int(times.max())) if len(times) else (0, 0)
+
+
+def turn_around(readings: Sequence[FileReading], notices: list[Notice]) -> None:
+    """Put files that begin with their newest line, as what is exported from a search often does, into the order of their writing."""
+    for reading in readings:
+        steps = np.diff(reading.matches.known_times)
+        back, ahead = np.count_nonzero(steps < 0), np.count_nonzero(steps > 0)
+        if back >= _BACKWARDS and back > 4 * ahead:
+            reading.matches = reading.matches.take(slice(None, None, -1))
+            reading.tally.notices[:] = [each for each in reading.tally.notices if each.kind != "clock went back"]
+            text = "the newest line comes first; the lines were read from the last to the first"
+            notices.append(Notice("newest first", Place(reading.file, 1, 0), text))
+
+
+def missing_parts(readings: Sequence[FileReading]) -> list[Notice]:
+    """Numbers that are missing among the parts of rotated logs."""
+    groups: dict[tuple[str, str], dict[int, FileReading]] = defaultdict(dict)
+    for reading in readings:
+        if number := _rotation(reading.origin.base):
+            groups[reading.origin.folder, series_name(reading.origin.base)][number] = reading
+    found: list[Notice] = []
+    for (_, name), parts in groups.items():
+        missing = sorted(set(range(1, max(parts))) - set(parts))
+        if missing and len(parts) >= len(missing):
+            text = f"of {name}, the rotated parts {', '.join(map(str, missing))} are missing"
+            found.append(Notice("lines left out", Place(parts[max(parts)].file, 1, 0), text))
+    return found + list(_unfinished(readings))
+
+
+def _unfinished(readings: Sequence[FileReading]) -> Iterator[Notice]:
+    """Logs of which only rotated parts were read, where others of the same folder go on: a part is put aside when the next line is written."""
+    folders: dict[str, dict[str, list[FileReading]]] = defaultdict(lambda: defaultdict(list))
+    for reading in readings:
+        if reading.matches:
+            folders[reading.origin.folder][series_name(reading.origin.base)].append(reading)
+    for logs in folders.values():
+        whole = {name for name, parts in logs.items() if any(part.origin.base == name for part in parts)}
+        until = max((_span(part)[1] for name in whole for part in logs[name]), default=0)
+        for name, parts in logs.items():
+            last = max(parts, key=_span)
+            if name not in whole and _span(last)[1] + _TOLERANCE < until:
+                text = f"of {name}, rotated parts alone were read: what was written after {last.origin.base} is missing"
+                yield Notice("lines left out", Place(last.file, 1, 0), text)
+
+
+Key = tuple[int, str, str]
+
+
+def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
+    """Remove records that an earlier file holds too, where two files hold the same lines: such a file's folder is then that of the other.
+
+    Two nodes may by chance write the same line in the same millisecond; files overlap if they share at least three records (more where
+    times are known to the second only), and half of what either has in the time that both speak of, and are not of different brokers.
+    """
+    first: dict[Key, int] = {}
+    common = _in_several(readings)
+    keys = [_keys(reading.matches, common) for reading in readings]
+    moved: dict[str, str] = {}
+    for number, reading in enumerate(readings):
+        shared: Counter[int] = Counter(first[key] for key in keys[number] if key in first)
+        for earlier, count in shared.most_common(3):
+            if count >= _SHARED and not _of_two_brokers(readings[earlier], reading):
+                _drop(readings[earlier], reading, keys[earlier], moved, notices)
+                keys[number] = _keys(reading.matches, common)
+        for key in keys[number]:
+            first.setdefault(key, number)
+    for reading in readings:
+        folder = moved.get(reading.origin.folder)
+        if folder is not None:
+            reading.origin = replace(reading.origin, folder=folder)
+
+
+def _in_several(readings: Sequence[FileReading]) -> Numbers:
+    """The times at which files may hold a record that another file holds too, in order."""
+    times = _repeated([reading.matches.times for reading in readings])
+    times = times[times != NEVER]
+    signs, loose = [], []
+    for reading in readings:
+        own = reading.matches.take(among(reading.matches.times, times))
+        signs.append((own.marks() ^ own.times.astype(np.uint64))[own.packed])
+        loose.append(own.times[~own.packed])
+    several = _repeated(signs)
+    alike = (
+        [
+            own.times[own.packed & among(own.marks() ^ own.times.astype(np.uint64), several)]
+            for own in (reading.matches for reading in readings)
+        ]
+        if len(several)
+        else []
+    )
+    return distinct(np.concatenate([*loose, *alike, np.empty(0, np.int64)]))
+
+
+def _repeated(values: Sequence[Any]) -> Any:
+    """The values that are in more than one of the arrays."""
+    if not values:
+        return np.empty(0, np.int64)
+    return repeated(np.concatenate([distinct(own) for own in values]))
+
+
+def _keys(matches: Rows, times: Numbers) -> list[Key]:
+    """What the records of some times have in common with copies of them."""
+    own = matches.take(among(matches.times, times)) if len(times) else ()
+    return [_key(match.record, match.record.time) for match in own if match.record.time is not None]
+
+
+def _key(record: LogRecord, time: int) -> Key:
+    return time, record.logger, record.message.partition("\n")[0]
+
+
+def _of_two_brokers(one: FileReading, other: FileReading) -> bool:
+    """Whether the lines of the two files name their brokers, and no broker is named in both."""
+    ids = [reading.matches.writers for reading in (one, other)]
+    return bool(ids[0] and ids[1]) and not ids[0] & ids[1]
+
+
+def _drop(
+    earlier: FileReading, later: FileReading, theirs: list[Key], moved: dict[str, str], notices: list[Notice]
+) -> None:
+    """Take out of the later file what the earlier one has, if the two overlap."""
+    left = Counter(theirs)
+    kept: list[int] = []
+    dropped: list[int] = []
+    coarse = False
+    for at, match in enumerate(later.matches):
+        time = match.record.time
+        key = None if time is None else _key(match.record, time)
+        copied = key is not None and left[key] > 0
+        if key is not None and copied:
+            left[key] -= 1
+            coarse |= match.record.resolution > 1
+        (dropped if copied else kept).append(at)
+    window = _common(earlier, later)
+    if len(dropped) < max(_SHARED_COARSE if coarse else _SHARED, window // 2):
+        return
+    place = later.matches[dropped[0]].record.place
+    later.matches = later.matches.take(np.array(kept, np.int64))
+    if later.origin.folder != earlier.origin.folder:
+        moved.setdefault(later.origin.folder, moved.get(earlier.origin.folder, earlier.origin.folder))
+    text = f"{len(dropped):,} records that {earlier.origin.stream} holds too; they were counted once"
+    notices.append(Notice("duplicated input", place, text))
+
+
+def _common(*readings: FileReading) -> int:
+    """How many records the file that has fewer of them has in the time of which both files speak."""
+    both = [reading.matches.known_times for reading in readings]
+    begin, end = max(int(times.min()) for times in both), min(int(times.max()) for times in both)
+    return min(int(np.count_nonzero((begin <= times) & (times <= end))) for times in both)
+
+
+def find_years(readings: Sequence[FileReading], notices: list[Notice]) -> None:
+    """Give the records without year, or without date, the one of the other files, or of the file's own last change."""
+    dated = [_span(reading) for reading in readings if reading.matches and reading.lacks is None]
+    for reading in readings:
+        if reading.lacks is None or not reading.matches:
+            continue
+        begin, end = _span(reading)
+        shift = _shift(reading.lacks, begin, end, dated, reading.origin.modified)
+        reading.matches = reading.matches.changed(reading.file, times=shift)
+        said = "that of the other files" if dated else "that of the file's last change" if shift else "unknown"
+        text = f"the time stamps have no {reading.lacks}; it was taken to be {said}"
+        notices.append(Notice(f"no {reading.lacks}", Place(reading.file, 1, 0), text))
+
+
+def _shift(lacks: str, begin: int, end: int, dated: Sequence[tuple[int, int]], modified: int | None) -> int:
+    """How far times that count from the beginning of the base year must be moved: next to the other files, or before the last change."""
+    anchor = max((last for _, last in dated), default=modified)
+    if anchor is None:
+        return 0
+    if lacks == "date":
+        days = round((anchor - end) / DAY) if dated else (anchor + DAY // 24 - end) // DAY
+        return days * DAY
+    last_year = gmtime(anchor / 1000).tm_year
+    shifts = [year_start(year) - year_start(BASE_YEAR) for year in (last_year - 1, last_year, last_year + 1)]
+    leap = [
+        shift + _leap_days(begin, year)
+        for shift, year in zip(shifts, (last_year - 1, last_year, last_year + 1), strict=True)
+    ]
+    if dated:
+        return min(leap, key=lambda shift: abs(end + shift - anchor))
+    return max((shift for shift in leap if end + shift <= anchor + DAY), default=leap[0])
+
+
+def _leap_days(begin: int, year: int) -> int:
+    """The day to take off after February in a year without a 29th, because the base year has one."""
+    after_february = begin - year_start(BASE_YEAR) >= 60 * DAY
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 0 if is_leap or not after_february else -DAY

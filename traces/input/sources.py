@@ -1,0 +1,176 @@
+"""From the paths that a user names to the files behind them: directories are walked, archives opened, nothing is skipped silently."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
+from assay.traces.event import Notice, Place
+from assay.traces.input.archives import Budget, Content, Wrapping, expand
+from assay.traces.input.file_contents import Origin
+from assay.traces.input.lines.record_scanner import ByteStream
+
+_COMPRESSIONS = (".gz", ".xz", ".bz2", ".zst", ".tgz", ".txz", ".tzst")
+
+STANDARD_INPUT = Path("-")
+"""The path that stands for standard input."""
+
+STDIN_NAME = "standard input"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpansionLimit:
+    """How far a compressed file may expand: ``ratio`` times its size, and ``floor`` bytes in any case."""
+
+    ratio: int = 300
+    floor: int = 256 << 20
+
+    def budget(self, size: int) -> Budget:
+        """The budget of a file of that size."""
+        return Budget(max(self.floor, self.ratio * size))
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A file to read: its name as the user would say it, the absolute path or the URI that it lies at, and whether the user named the file itself.
+
+    ``modified`` is when it was last written, in milliseconds since the epoch, where that is known.
+    """
+
+    name: str
+    location: str
+    named: bool
+    size: int
+    modified: int | None = None
+
+    def origin(self, members: tuple[str, ...] = ()) -> Origin:
+        """Where the records of the file come from, or those of a member if it is an archive: the archive is then like a directory."""
+        file = "!".join((self.name, *members))
+        folder = "/".join((self.location, *members)).rpartition("/")[0]
+        base = file.rpartition("!")[2].rpartition("/")[2]
+        for ending in _COMPRESSIONS:
+            base = base.removesuffix(ending)
+        return Origin(file, folder, base, modified=self.modified)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text to read: a listed file, or one out of it if it is an archive."""
+
+    listed: Listed
+    content: Content
+
+    @property
+    def origin(self) -> Origin:
+        """Where its records come from."""
+        return self.listed.origin(self.content.where.members)
+
+
+def check_paths(paths: Iterable[Path]) -> None:
+    """Raise SpecError (E601) that names every path which does not exist."""
+    missing = [path for path in paths if path != STANDARD_INPUT and not path.exists()]
+    if missing:
+        raise SpecError(
+            Diagnostic("E601", Span(str(path), 1, 1, 1, 1), f"there is no file or directory `{path}`")
+            for path in missing
+        )
+
+
+def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) -> Iterator[Source]:
+    """The texts behind the paths, each to be read before the next is asked for. Directories are walked by name."""
+    for listed in list_files(paths, notices):
+        if listed.name == STDIN_NAME:
+            yield from unpack(listed, sys.stdin.buffer, limit, notices)
+            continue
+        try:
+            with Path(listed.name).open("rb", buffering=0) as stream:
+                yield from unpack(listed, stream, limit, notices)
+        except OSError as error:
+            notices.append(unreadable(listed.name, error.strerror))
+
+
+def unpack(listed: Listed, stream: ByteStream, limit: ExpansionLimit, notices: list[Notice]) -> Iterator[Source]:
+    """The texts in a file, of which ``stream`` hands out the bytes: itself, or what an archive holds; each is read before the next.
+
+    Standard input's size is not known: the floor of the limit is its budget where it is compressed.
+    """
+    for content in expand(stream, Wrapping(listed.name), limit.budget(listed.size), notices):
+        yield Source(listed, content)
+
+
+def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[Listed]:
+    """The files behind the paths; none is opened."""
+    walker = _Walker(notices)
+    for path in paths:
+        if path == STANDARD_INPUT:
+            yield Listed(STDIN_NAME, str(Path(STDIN_NAME).absolute()), named=True, size=0)
+        elif path.is_dir():
+            noticed, is_empty = len(notices), True
+            for listed in walker.directory(path):
+                is_empty = False
+                yield listed
+            if is_empty and len(notices) == noticed:
+                notices.append(_note("no file", path, "the directory holds no file"))
+        else:
+            yield from walker.file(path, named=True)
+
+
+def unreadable(path: str | Path, reason: str | None, what: str = "file") -> Notice:
+    """What is said of a file or directory that the system, for that reason, does not let anybody read."""
+    return Notice("unreadable", Place(str(path), 1, 0), f"the {what} cannot be read: {reason}")
+
+
+class _Walker:
+    """Remembers what was seen, so that a loop of links ends and a file reached twice is read once."""
+
+    def __init__(self, notices: list[Notice]) -> None:
+        self._notices = notices
+        self._seen: dict[tuple[int, int], Path] = {}
+
+    def directory(self, path: Path) -> Iterator[Listed]:
+        """The files below a directory; links are followed, once."""
+        try:
+            if self._reached_before(path, path.stat()):
+                return
+            entries = sorted(path.iterdir())
+        except OSError as error:
+            self._notices.append(unreadable(path, error.strerror, what="directory"))
+            return
+        for entry in entries:
+            if entry.is_dir():
+                yield from self.directory(entry)
+            else:
+                yield from self.file(entry, named=False)
+
+    def file(self, path: Path, *, named: bool) -> Iterator[Listed]:
+        """The file, if it is one."""
+        try:
+            status = path.stat()
+        except OSError as error:
+            self._notices.append(unreadable(path, error.strerror))
+            return
+        if not stat.S_ISREG(status.st_mode):
+            self._notices.append(_note("not a file", path, "neither a file nor a directory"))
+        elif not self._reached_before(path, status):
+            yield Listed(str(path), str(path.absolute()), named, status.st_size, status.st_mtime_ns // 1_000_000)
+
+    def _reached_before(self, path: Path, status: os.stat_result) -> bool:
+        """Whether this very file or directory was seen under another name, which is then reported."""
+        key = (status.st_dev, status.st_ino)
+        first = self._seen.setdefault(key, path)
+        if first is path:
+            return False
+        if stat.S_ISDIR(status.st_mode) and first in path.parents:
+            self._notices.append(_note("link loop", path, f"the link leads back to {first}"))
+        else:
+            self._notices.append(_note("duplicated input", path, f"the same as {first}; read once"))
+        return True
+
+
+def _note(kind: str, path: Path, text: str) -> Notice:
+    return Notice(kind, Place(str(path), 1, 0), text)

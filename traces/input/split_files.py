@@ -1,0 +1,187 @@
+"""A plain text read in parts by several processes: each part by itself, and then the parts put together, as if one had read it all.
+
+NOTE(seams): A part is some whole lines of a text. A record goes on until the next one begins, so the last record of a part may end in the next
+part, and a record is read in the layout of those before it. So a part hands over its last record, and all up to the end of its first, as text:
+at the seam between two parts that text is read with what came before it known. What lies between was read without; whether that makes
+any difference is checked at the seam, and a text in which it would is read again as a whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+from assay.traces.event import Place
+from assay.traces.input.archives import is_packed
+from assay.traces.input.file_contents import FileReading, Origin
+from assay.traces.input.file_reader import FileJob
+from assay.traces.input.lines.line_layout import START
+from assay.traces.input.lines.record_scanner import BOM, Cutter, ScanLimits, Tally, divide
+from assay.traces.input.pattern_matcher import RecordReader, is_plain, note_zeros
+from assay.traces.store.message_templates import LikeMoulds
+
+HEAD = 1 << 16
+"""How much of the beginning of a text tells what it is, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What was found in one part of a text, which begins at about the byte ``number``; the part with the number 0 is the first.
+
+    ``head`` is the text up to the end of the first record, ``tail`` the last record if there are two at least, and ``between`` the reading of
+    what lies between; one record alone is the tail. ``beginning`` is what of it is among the first ``HEAD`` bytes of the text. ``size`` and ``lines`` are those
+    of the part; ``zero`` is the first zero byte in it, or -1.
+    """
+
+    number: int
+    head: bytes
+    between: FileJob | None
+    tail: bytes
+    beginning: bytes
+    size: int
+    lines: int
+    zero: int
+    digest: bytes
+
+    def alike(self, like: LikeMoulds) -> Piece:
+        """The same piece, with moulds that many pieces have in common."""
+        if self.between is None:
+            return self
+        between, reading = copy(self.between), copy(self.between.reading)
+        reading.matches, between.reading = reading.matches.alike(like), reading
+        return replace(self, between=between)
+
+
+def read_piece(reader: RecordReader, text: bytes, origin: Origin, limits: ScanLimits, number: int) -> Piece:
+    """Read some whole lines of a text; those with the number 0 are its beginning."""
+    first, second, last = _beginnings(text)
+    between = None
+    if second < last:
+        warm = _job(reader, text[first:second], origin, limits)
+        between = _job(reader, text[second:last], origin, limits, like=warm)
+    return Piece(
+        number=number,
+        head=text[:second] if second <= last else text[:last],
+        between=between,
+        tail=text[last:],
+        beginning=text[: max(0, HEAD - number)],
+        size=len(text),
+        lines=text.count(b"\n"),
+        zero=text.find(b"\0"),
+        digest=hashlib.blake2b(text, digest_size=16).digest(),
+    )
+
+
+def _beginnings(text: bytes) -> tuple[int, int, int]:
+    """Where the first, the second and the last record begin; the end of the text for each that is not there."""
+    data = b"\n" + text
+    found = [match.start() for match, _ in zip(START.finditer(data), range(2), strict=False)]
+    first, second = (*found, len(text), len(text))[:2]
+    size, last = HEAD, first
+    while second < len(text):
+        window = max(0, len(data) - size)
+        ends = [match.start() for match in START.finditer(data, window)]
+        if ends:
+            last = ends[-1]
+            break
+        size *= 8
+    return first, second, last
+
+
+def _job(reader: RecordReader, text: bytes, origin: Origin, limits: ScanLimits, like: FileJob | None = None) -> FileJob:
+    """Read the records of a text that begins with one."""
+    job = FileJob(reader, FileReading(origin, Tally()), may_be_pasted=False)
+    if like is not None:
+        job.begin_like(like)
+    job.take_all(divide(io.BytesIO(text), origin.file, job.reading.tally, limits))
+    return job
+
+
+def join_pieces(
+    reader: RecordReader,
+    origin: Origin,
+    pieces: Sequence[Piece],
+    size: int,
+    limits: ScanLimits,
+    *,
+    may_be_pasted: bool,
+) -> FileReading | None:
+    """The reading of a text of that many bytes, of the pieces of its lines; None if it has to be read as a whole.
+
+    Each line is taken to have ended in a line feed; where the last one did not, the pieces have one byte more than the text. A byte
+    order mark before the first line may be left out.
+    """
+    ordered = sorted(pieces, key=lambda piece: piece.number)
+    head = b"".join(piece.beginning for piece in ordered)[:HEAD]
+    if not is_plain(head) or is_packed(head):
+        return None
+    missing = size - sum(piece.size for piece in ordered)
+    mark = BOM if missing in {len(BOM), len(BOM) - 1} else b""
+    if missing - len(mark) not in {0, -1}:  # the text was written to in the meantime
+        return None
+    joined = _Joined(FileJob(reader, FileReading(origin, Tally()), may_be_pasted=may_be_pasted), limits, mark)
+    for piece in ordered:
+        if not joined.append(piece):
+            return None
+    return joined.finish(ends_in_line_feed=missing - len(mark) != -1)
+
+
+class _Joined:
+    """The pieces of a text so far. ``open`` is the text from the last record on, which begins at a byte and after some lines."""
+
+    def __init__(self, job: FileJob, limits: ScanLimits, mark: bytes) -> None:
+        self.job = job
+        self.limits = limits
+        self.open, self.offset, self.lines = mark, 0, 0
+        self.zero = -1
+        self.digest = hashlib.blake2b(mark, digest_size=16)
+        tally = job.reading.tally
+        tally.bytes = len(mark)
+
+    def append(self, piece: Piece) -> bool:
+        """Take in the next piece; False if it has to be read with what is before it known."""
+        tally = self.job.reading.tally
+        if self.zero < 0 <= piece.zero:
+            self.zero = tally.bytes + piece.zero
+        tally.bytes += piece.size
+        tally.lines += piece.lines
+        self.digest.update(piece.digest)
+        self.open += piece.head
+        if not piece.tail:
+            return True
+        self._read_open()
+        begin = tally.bytes - len(piece.tail)
+        lines = tally.lines - piece.tail.count(b"\n")
+        alike = piece.between is None or self.job.append(piece.between, self.lines, self.offset)
+        self.open, self.offset, self.lines = piece.tail, begin, lines
+        return alike
+
+    def _read_open(self) -> None:
+        """Read the text at the seam, now that its end is known."""
+        job, file = self.job, self.job.reading.file
+        lines, offset = self.lines, self.offset
+        cutter = Cutter(lambda line, at: Place(file, line + lines, at + offset), job.reading.tally, self.limits)
+        for at in range(0, len(self.open), self.limits.block):
+            for raw in cutter.feed(self.open[at : at + self.limits.block]):
+                job.take(raw._replace(line=raw.line + lines, offset=raw.offset + offset))
+        for raw in cutter.finish():
+            job.take(raw._replace(line=raw.line + lines, offset=raw.offset + offset))
+        self.offset += len(self.open)
+        self.lines += self.open.count(b"\n")
+
+    def finish(self, *, ends_in_line_feed: bool) -> FileReading:
+        """The reading of the whole."""
+        reading = self.job.reading
+        if not ends_in_line_feed:
+            self.open = self.open[:-1]
+            reading.tally.bytes -= 1
+            self.digest.update(b"\n")
+        self._read_open()
+        self.job.finish()
+        if reading.is_log:
+            note_zeros(reading, self.zero)
+        reading.digest = self.digest.digest()
+        return reading

@@ -1,0 +1,226 @@
+"""Logs read: the paths that a user names become events, grouped by process run and file, and counts of everything else."""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.traces.attribution.attribution import Stream, attribute
+from assay.traces.attribution.node_identity import Node
+from assay.traces.event import Event, Notice, Place
+from assay.traces.gc_control import give_back
+from assay.traces.input.file_contents import FileReading
+from assay.traces.input.lines.record_scanner import ScanLimits
+from assay.traces.input.pattern_matcher import RecordReader, may_be_pasted
+from assay.traces.input.rotation import drop_copies, find_years, missing_parts, turn_around
+from assay.traces.input.sources import ExpansionLimit, Source, check_paths, walk
+from assay.traces.patterns.catalogue import Catalogue, ShapeText, load_catalogue
+from assay.traces.patterns.match import Recogniser
+from assay.traces.patterns.pattern import Shape
+from assay.traces.table.event_table import EventTable
+from assay.traces.table.statement_ids import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to read: further shape files, and the limits on archives and on records."""
+
+    shape_files: tuple[Path | ShapeText, ...] = ()
+    expansion: ExpansionLimit = field(default_factory=ExpansionLimit)
+    scan: ScanLimits = field(default_factory=ScanLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class UnmappedLines:
+    """Records of a protocol logger that no shape describes: their text with numbers taken out, how many, and the first place."""
+
+    logger: str
+    text: str
+    count: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class LogReading:
+    """What the logs hold. ``files`` counts those that are logs; ``other`` counts records that say nothing of the protocol."""
+
+    streams: tuple[Stream, ...]
+    nodes: tuple[Node, ...]
+    files: int
+    lines: int
+    records: int
+    bytes: int
+    other: int
+    kinds: Mapping[str, int]
+    unmapped: tuple[UnmappedLines, ...]
+    notices: tuple[Notice, ...]
+    catalogue: Catalogue = field(repr=False)
+    memory: Memory = field(repr=False, compare=False, default_factory=Memory)
+
+    @property
+    def events(self) -> EventTable:
+        """All events, stream by stream; the order between streams means nothing."""
+        return EventTable((stream.events for stream in self.streams), self.memory)
+
+    def of_shapes(self, ask: Callable[[Shape], bool]) -> Iterator[Event]:
+        """The events of such shapes."""
+        shape = self.catalogue.shape
+        return self.events.such(lambda traits: bool(traits.shape) and ask(shape(traits.shape)))
+
+    def of_role(self, *roles: str) -> Iterator[Event]:
+        """The events whose lines tell this of the process itself; see ``Shape.role``."""
+        return self.of_shapes(lambda shape: shape.role in roles)
+
+    def of_kinds(self, kinds: Container[str]) -> Iterator[Event]:
+        """The events of such kinds that a line shape made, without those that a file states itself."""
+        return self.of_shapes(lambda shape: shape.kind in kinds)
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The Kafka versions that the logs state, sorted."""
+        return tuple(sorted({version for node in self.nodes for version in node.versions}))
+
+    def explain(self, event: Event) -> str:
+        """What an event means, in an operator's words; of an event that no shape made, what its line says."""
+        return self.catalogue.shape(event.shape).explain(event.fields) if event.shape else event.record.message
+
+
+def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions()) -> LogReading:
+    """Read the logs behind the paths: files, directories, archives.
+
+    Raises SpecError for a path that does not exist (E601) and for a shape file that cannot be used (E701, E702).
+    Everything else that goes wrong is a notice, and the rest is read.
+    """
+    places = [Path(path) for path in paths]
+    check_paths(places)
+    with no_collection():
+        reading = _read(places, options)
+    give_back(sum(reading.kinds.values()))
+    return reading
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """No search for garbage: a reading makes millions of objects and no cycles, and looking for them takes a fifth of the time.
+
+    What was made goes among the old objects unsearched: frozen, which moves all objects, and released at once.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on and not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
+        if was_on:
+            gc.enable()
+
+
+def _read(places: Sequence[Path], options: ReadOptions) -> LogReading:
+    """All of it: files, then whose lines they are, then events."""
+    catalogue = load_catalogue(options.shape_files)
+    reader = record_reader(catalogue, options)
+    on_the_way: list[Notice] = []
+    texts = (read_text(reader, source, on_the_way) for source in walk(places, options.expansion, on_the_way))
+    readings, notices = without_copies(texts)
+    return log_reading(readings, [*notices, *on_the_way], catalogue)
+
+
+def record_reader(catalogue: Catalogue, options: ReadOptions) -> RecordReader:
+    """A reader of texts; one for any number of them."""
+    return RecordReader(Recogniser(catalogue), options.scan)
+
+
+def log_reading(
+    readings: Sequence[FileReading], notices: list[Notice], catalogue: Catalogue, memory: Memory | None = None
+) -> LogReading:
+    """What all texts together hold: the parts of a log in sequence, lines once, years found, and each line attributed.
+
+    ``notices`` are what was noticed up to here, and ``memory`` is what is known of earlier readings of the same logs. The readings are changed.
+    """
+    find_years(readings, notices)
+    turn_around(readings, notices)
+    drop_copies(readings, notices)
+    notices += missing_parts(readings)
+    streams, nodes = attribute(readings, notices)
+    for reading in readings:
+        notices += reading.tally.notices
+    return LogReading(
+        streams=tuple(streams),
+        nodes=tuple(nodes),
+        files=len({reading.file for reading in readings if reading.is_log}),
+        lines=sum(reading.tally.lines for reading in readings),
+        records=sum(reading.tally.records for reading in readings),
+        bytes=sum(reading.tally.bytes for reading in readings),
+        other=sum(reading.other for reading in readings),
+        kinds=_kinds(streams),
+        unmapped=_unmapped(readings),
+        notices=tuple(notices),
+        catalogue=catalogue,
+        memory=Memory() if memory is None else memory,
+    )
+
+
+def read_events(paths: Sequence[Path | str], options: ReadOptions = ReadOptions()) -> list[Event]:
+    """The events of :func:`read_logs` alone."""
+    return list(read_logs(paths, options).events)
+
+
+@dataclass(frozen=True, slots=True)
+class TextReading:
+    """A text that was read: a reading for the whole and one for each part of it, and what was noticed up to its end beside."""
+
+    file: str
+    readings: tuple[FileReading, ...]
+    notices: tuple[Notice, ...] = ()
+
+
+def read_text(reader: RecordReader, source: Source, notices: list[Notice]) -> TextReading:
+    """Read one text to its end. The notices up to there, those of unpacking it too, move from the list to the answer."""
+    stream, origin = source.content.stream, source.origin
+    pasted = may_be_pasted(origin.base, named=source.listed.named)
+    readings = reader.read(stream, stream.head, origin, may_be_pasted=pasted)
+    found = TextReading(origin.file, tuple(readings), tuple(notices))
+    notices.clear()
+    return found
+
+
+def without_copies(texts: Iterable[TextReading]) -> tuple[list[FileReading], list[Notice]]:
+    """The readings of each text once, and all notices: one with the content of an earlier text is reported and left out."""
+    readings: list[FileReading] = []
+    notices: list[Notice] = []
+    seen: dict[bytes, str] = {}
+    for text in texts:
+        notices += text.notices
+        is_log = any(reading.is_log for reading in text.readings)
+        first = seen.setdefault(text.readings[0].digest, text.file) if is_log else text.file
+        if first == text.file:
+            readings += text.readings
+        else:
+            same = f"the same content as {first}; read once"
+            notices.append(Notice("duplicated input", Place(text.file, 1, 0), same))
+    return readings, notices
+
+
+def _kinds(streams: Iterable[Stream]) -> dict[str, int]:
+    """How many events of each kind there are."""
+    found: Counter[str] = Counter()
+    for each, count in EventTable(stream.events for stream in streams).traits().items():
+        found[each.kind] += count
+    return dict(sorted(found.items()))
+
+
+def _unmapped(readings: Sequence[FileReading]) -> tuple[UnmappedLines, ...]:
+    """The unmapped records of all files, the most frequent first."""
+    merged: dict[tuple[str, str], UnmappedLines] = {}
+    for reading in readings:
+        for key, lines in reading.unmapped.items():
+            before = merged.get(key)
+            count, place = (lines.count, lines.place) if before is None else (before.count + lines.count, before.place)
+            merged[key] = UnmappedLines(*key, count, place)
+    return tuple(sorted(merged.values(), key=lambda lines: (-lines.count, lines.logger, lines.text)))

@@ -1,0 +1,131 @@
+"""Slices of which each line says what happened, followed by compiled rules all in one go.
+
+That is where a slice sees nothing of what all share that ever changes: many orders of a shop, or one lock of many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from assay.checker.native.functions.trace_rules import RuleSteps, rule_program
+from assay.grammar import kernel as k
+from assay.traces.event import Event
+from assay.traces.native_replay.compiled_replay import NOT_SO, WORTH_IT, leave_nothing_open
+from assay.traces.native_replay.encode_lines import KindsOfEvents
+from assay.traces.native_replay.lazy_execution import FollowedExecution
+from assay.traces.native_replay.linear_order import Queue, queue
+from assay.traces.native_replay.run import lines_of, tally_of, walk
+from assay.traces.observe.binding import Tally
+from assay.traces.properties.execution import Properties
+from assay.traces.result import Execution, SliceResult, TraceVerdict
+from assay.traces.search.transition_system import Model
+from assay.traces.slices.slice_validator import Joint, SliceAnswer, speaks_of
+from assay.traces.store.record_block import Numbers
+from assay.traces.table.event_selection import Mark, Selection
+from assay.traces.table.event_table import EventTable
+from assay.traces.table.statement_keys import EVERY_SLICE
+
+
+def follow_slices(joint: Joint, slices: Mapping[str, Selection]) -> dict[str, SliceAnswer]:
+    """The answers about those slices whose lines were followed to their end; the others are for a search to answer."""
+    if sum(map(len, slices.values())) < WORTH_IT or not _is_simple(joint):
+        return {}
+    try:
+        return dict(_answers(joint, slices))
+    except NOT_SO:
+        return {}
+
+
+def _is_simple(joint: Joint) -> bool:
+    """Whether slices see nothing that changes but their own, have no numbers, and nothing is told beside."""
+    numbered = any(rule.at is not None for rule in joint.plan.rules)
+    return joint.is_apart and not joint.past.steps and not numbered and not joint.plan.reported
+
+
+@dataclass(frozen=True, slots=True)
+class _Of:
+    """The events of slices, in the order of the log: their positions in its table, and which slice each is of. ``more`` are the fields that each has beside."""
+
+    table: EventTable
+    positions: Numbers
+    owners: Numbers
+    mark: Mark
+
+    def events(self, places: Numbers) -> Iterator[Event]:
+        """The events of some of these, as their slice sees them."""
+        return map(self.mark.on, self.table.at(self.positions[places]))
+
+
+def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[str, SliceAnswer]]:
+    stands_for = joint.split.slicing.sort.elements[0]
+    own = _of(slices, Mark(stands_for))
+    kernel, plan = joint.split.kernel, joint.split.plan_of_slices(joint.plan)
+    if own is None or not leave_nothing_open(kernel, plan, own.table):
+        return
+    events = list(own.table.at(own.positions))
+    names = {kernel.variables[at].name for at in joint.split.own}
+    properties = [each for each in kernel.properties if speaks_of(each, names)]
+    stated = list(KindsOfEvents(events, {EVERY_SLICE: stands_for}).stated(plan.rules))
+    rules = [plan.rules[each.rule] for each in stated]
+    program = rule_program(kernel, rules, properties)
+    model = Model(kernel, plan)
+    if len(model.initial) != 1 or model.overflowed or not rules:
+        return
+    initial = model.states[model.initial[0]]
+    if Properties(model, properties).broken(Execution(initial, ())):
+        return
+    steps = RuleSteps(program)
+    positions, lines = lines_of(stated, rules, program, steps)
+    waiting = queue(events, positions, lines, plan.ordering, own.owners)
+    row = program.layout.pack(initial)
+    counts = _Counts(events, own.owners, waiting, rules, plan)
+    bounds = np.searchsorted(own.owners[waiting.positions], np.arange(len(slices) + 1))
+    for number, (name, begin, end) in enumerate(zip(slices, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
+        if begin < end and walk(steps, row.copy(), waiting, begin, end):
+            told = partial(own.events, waiting.positions[begin:end])
+            run, tally = FollowedExecution(model, rules, steps, waiting, told, begin), counts.of(number)
+            yield name, SliceAnswer(_result(name, tally.used, run), tally, end - begin)
+
+
+def _of(slices: Mapping[str, Selection], mark: Mark) -> _Of | None:
+    """The events of slices; None if one of them is of several."""
+    positions = np.concatenate([each.positions for each in slices.values()])
+    owners = np.repeat(np.arange(len(slices)), [len(each) for each in slices.values()])
+    order = np.argsort(positions, kind="stable")
+    positions = positions[order]
+    if (np.diff(positions) == 0).any():
+        return None
+    return _Of(next(iter(slices.values())).table, positions, owners[order], mark)
+
+
+class _Counts:
+    """How the events of each slice were bound."""
+
+    def __init__(
+        self, events: Sequence[Event], owners: Numbers, waiting: Queue, rules: Sequence[k.TraceRule], plan: k.TracePlan
+    ) -> None:
+        fields = np.array([len(rule.fields) for rule in rules])[waiting.lines.rules]
+        count = int(owners.max()) + 1
+        self._events, self._plan = events, plan
+        self._is_used = np.zeros(len(owners), np.bool_)
+        self._is_used[waiting.positions] = True
+        self._fields = np.bincount(owners[waiting.positions], fields, count)
+        self._places = np.argsort(owners, kind="stable")
+        self._ends = np.cumsum(np.bincount(owners, minlength=count))
+
+    def of(self, number: int) -> Tally:
+        """The tally of a slice."""
+        begin, end = self._ends[number - 1] if number else 0, self._ends[number]
+        used, fields = self._is_used[self._places[begin:end]], int(self._fields[number])
+        if used.all():
+            return Tally(len(used), fields)
+        events = [self._events[at] for at in self._places[begin:end].tolist()]
+        return tally_of(KindsOfEvents(events), self._plan, events, np.flatnonzero(used), fields)
+
+
+def _result(name: str, used: int, run: FollowedExecution) -> SliceResult:
+    return SliceResult(name, TraceVerdict.CONSISTENT, None, used, (), (), {}, run, ())

@@ -1,0 +1,209 @@
+"""What the lines of a log state, as rows that compiled rules read.
+
+A value that many lines state is decoded once. Numbers of a range, of which a log states ever new ones, are not even that: they are packed by array functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.layout.encode import encode
+from assay.checker.layout.row import WORD, RowLayout, Rows
+from assay.checker.layout.shape import NumberShape, Place
+from assay.grammar import kernel as k
+from assay.grammar.kernel import types as t
+from assay.traces.event import Event, Field, ProcessRun
+from assay.traces.observe.binding import fields_of
+from assay.traces.observe.field_values import Named, OutOfRangeError, Reached, UnfitError, decode, needs
+from assay.traces.observe.model_size import Needs
+from assay.traces.patterns.template_fields import LineFields
+from assay.traces.store.record_block import Numbers
+
+
+class _Absent:
+    """In place of a field: the event has none of this name."""
+
+
+_ABSENT = _Absent()
+_PLAIN = frozenset({int, str, type(None)})
+"""Values of these types are equal only if they are the same: ``True`` equals 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What events state in one field: each value once, and by its number which of them each event states."""
+
+    every: Sequence[Field]
+    numbers: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Integers:
+    """What events state in one field, all of them integers."""
+
+    every: Numbers
+
+
+Column = Values | Integers
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What events state in the fields of a rule, by the rule's place in its clause: the positions of those that state all of them, and a column for each field."""
+
+    rule: int
+    positions: Numbers
+    columns: tuple[Column, ...]
+
+
+class KindsOfEvents:
+    """The events of a log by their kinds. ``more`` are fields that each of them has, whatever it states."""
+
+    def __init__(self, events: Sequence[Event], more: Mapping[str, Field] = MappingProxyType({})) -> None:
+        self._events, self._more = events, more
+        known: dict[str, int] = {}
+        codes = np.array([known.setdefault(event.kind, len(known)) for event in events], np.int32)
+        self.positions = {kind: np.flatnonzero(codes == code) for kind, code in known.items()}
+
+    def stated(self, rules: Sequence[k.TraceRule]) -> Iterator[Stated]:
+        """What the events state of which rules speak."""
+        for kind, positions in self.positions.items():
+            speaking = [(at, rule) for at, rule in enumerate(rules) if rule.event == kind]
+            if speaking:
+                fields = _Fields([self._events[at] for at in positions.tolist()], self._more)
+                for at, rule in speaking:
+                    yield _stated(at, rule, positions, fields)
+
+
+class _Fields:
+    """The fields of events of a kind, by name."""
+
+    def __init__(self, events: Sequence[Event], more: Mapping[str, Field]) -> None:
+        self._events, self._more = events, more
+        self._own = [e.fields.read() if isinstance(e.fields, LineFields) else e.fields for e in events]
+        self._known: dict[str, list[Field | _Absent]] = {}
+
+    def named(self, name: str) -> list[Field | _Absent]:
+        """What each event has under a name."""
+        if name not in self._known:
+            self._known[name] = self._read(name)
+        return self._known[name]
+
+    def _read(self, name: str) -> list[Field | _Absent]:
+        if name in self._more:
+            return [self._more[name]] * len(self._events)
+        found: list[Field | _Absent] = [own.get(name, _ABSENT) for own in self._own]
+        if name in _OF_RUNS and _ABSENT in found:
+            runs: dict[int, tuple[ProcessRun, Field]] = {}
+            for at, event in enumerate(self._events):
+                if found[at] is _ABSENT:
+                    if id(event.run) not in runs:
+                        runs[id(event.run)] = event.run, _OF_RUNS[name](event.run)
+                    found[at] = runs[id(event.run)][1]
+        elif name == "previous_run":
+            return [fields_of(event).get(name, _ABSENT) for event in self._events]
+        return found
+
+
+_OF_RUNS: Mapping[str, Callable[[ProcessRun], str]] = {"node": lambda run: run.node, "run": str}
+"""The fields that every event has, if it does not state them itself."""
+
+
+def _stated(at: int, rule: k.TraceRule, positions: Numbers, fields: _Fields) -> Stated:
+    given = [fields.named(each.field) for each in rule.fields]
+    there = np.ones(len(positions), np.bool_)
+    for own in given:
+        if _ABSENT in own:
+            there &= np.array([value is not _ABSENT for value in own], np.bool_)
+    if not there.all():
+        kept = np.flatnonzero(there).tolist()
+        given = [[own[each] for each in kept] for own in given]
+    types = [each.binder.type for each in rule.fields]
+    columns = (_column(own, isinstance(type_, t.RangeType)) for own, type_ in zip(given, types, strict=True))
+    return Stated(at, positions[there], tuple(columns))
+
+
+def _column(given: Sequence[Field | _Absent], is_range: bool) -> Column:
+    kinds = set(map(type, given))
+    if is_range and kinds == {int}:
+        with suppress(OverflowError):  # numbers of more than 64 bits are told apart as any other values
+            return Integers(np.array(given, np.int64))
+    known: dict[object, int] = {}
+    keys: Sequence[object] = given if kinds <= _PLAIN else [(type(each), repr(each)) for each in given]
+    numbers = np.array([known.setdefault(key, len(known)) for key in keys], np.int64)
+    firsts = np.empty(len(known), np.int64)
+    firsts[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
+    return Values([given[at] for at in firsts.tolist()], numbers)  # type: ignore[misc]  # no absent one was taken along
+
+
+def needed(stated: Sequence[Stated], rules: Sequence[k.TraceRule]) -> Needs:
+    """What the model must have for all that is stated."""
+    named: set[tuple[str, str]] = set()
+    largest = 0
+    for each in stated:
+        for column, field in zip(each.columns, rules[each.rule].fields, strict=True):
+            for need in _needs(column, field.binder.type):
+                match need:
+                    case Named(sort, name):
+                        named.add((sort, name))
+                    case Reached(number):
+                        largest = max(largest, number)
+    return frozenset(named), largest
+
+
+def _needs(column: Column, type_: t.Type) -> Iterator[Named | Reached]:
+    match column:
+        case Integers(every):
+            return needs(int(every.max()), type_) if len(every) else iter(())
+        case Values(every):
+            return chain.from_iterable(needs(value, type_) for value in every)
+
+
+def packed(stated: Stated, rule: k.TraceRule, layout: RowLayout, words: int) -> tuple[Numbers, Rows]:
+    """The positions of the events that have the form of the rule's fields, and what each of them states, as rows of so many words.
+
+    Raises ``OutOfRangeError`` if one states what is no value of the field's type.
+    """
+    fits = np.ones(len(stated.positions), np.bool_)
+    rows = np.zeros((len(stated.positions), words), np.uint64)
+    for column, field, place in zip(stated.columns, rule.fields, layout.places, strict=True):
+        match column:
+            case Integers(every):
+                _put_numbers(rows, every, place)
+            case Values(every, numbers):
+                fitting, codes = _codes(every, field.binder.type, place, words)
+                fits &= fitting[numbers]
+                rows |= codes[numbers]
+    return stated.positions[fits], rows[fits]
+
+
+def _codes(every: Sequence[Field], type_: t.Type, place: Place, words: int) -> tuple[npt.NDArray[np.bool_], Rows]:
+    """Which values have the form of a type, and the words that each of them is."""
+    fitting, codes = np.ones(len(every), np.bool_), np.zeros((len(every), words), np.uint64)
+    for at, value in enumerate(every):
+        try:
+            code = encode(decode(value, type_), place.shape) << place.shift
+        except UnfitError:
+            fitting[at] = False
+        else:
+            codes[at] = np.frombuffer(code.to_bytes(8 * words, "little"), "<u8")
+    return fitting, codes
+
+
+def _put_numbers(rows: Rows, numbers: Numbers, place: Place) -> None:
+    shape = place.shape
+    assert isinstance(shape, NumberShape)
+    if len(numbers) and not (shape.low <= numbers.min() and numbers.max() <= shape.high):
+        raise OutOfRangeError(f"a number is not in {shape.low} .. {shape.high}")
+    codes = (numbers - shape.low).astype(np.uint64)
+    at, by = divmod(place.shift, WORD)
+    rows[:, at] |= codes << np.uint64(by)
+    if by + shape.width > WORD:
+        rows[:, at + 1] |= codes >> np.uint64(WORD - by)

@@ -1,0 +1,128 @@
+"""The lines of a log in an order that its clause allows, and which others may come where one cannot.
+
+NOTE(one order): Lines are put in the order of the last times at which what they say can have happened. Of what is unread none certainly precedes the first line of
+that order: it would have to be over before the first line begins, and is not over before the first line is. Along a stream, and from one run of a node to the
+next, these times never fall, so that the order is kept there too. Where the first line cannot come, the first unread line of another stream may, unless
+an unread one certainly precedes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+import numpy as np
+
+from assay.checker.native.functions.trace_rules import Lines
+from assay.grammar.kernel import Ordering
+from assay.traces.event import SUPPOSED, Event
+from assay.traces.observe.partial_order import Key, Times, earliest_times, latest_times, precede, times_of
+from assay.traces.store.record_block import Numbers
+
+
+class NoOrderError(Exception):
+    """The lines are not ordered by this: some have no time, or are supposed."""
+
+
+@dataclass(slots=True)
+class Queue:
+    """Lines in their order, each by its place in it: the position of its event, the number of its stream, its time, and the interval of its possible times."""
+
+    keys: Sequence[Key]
+    skew: int
+    lines: Lines
+    positions: Numbers
+    streams: Numbers
+    times: Times
+    earliest: Times
+    latest: Times
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def others(self, at: int, end: int, window: float) -> Iterator[int]:
+        """The places before ``end`` of those lines that may come instead of the one at a place, none written later than that by more than ``window`` milliseconds."""
+        heads = {int(self.streams[at]): at}
+        until = self.latest[at] + window
+        for other in range(at + 1, end):
+            if self.latest[other] > until:
+                return
+            stream = int(self.streams[other])
+            if stream not in heads:
+                if self.times[other] <= self.times[at] + window and not any(
+                    self._precedes(head, other) for head in heads.values()
+                ):
+                    yield other
+                heads[stream] = other
+
+    def _precedes(self, one: int, other: int) -> bool:
+        """Whether a line certainly comes before another, which is of another stream."""
+        key, its = self.keys[self.streams[one]], self.keys[self.streams[other]]
+        excess = self.earliest[other] - self.latest[one] - (0 if key[0] == its[0] else self.skew)
+        return bool(excess > 0) or precede(key, its)
+
+    def bring_forward(self, place: int, at: int) -> None:
+        """Put the line at a place before the one at another."""
+        for column in (
+            self.lines.rules, self.lines.stated, self.positions, self.streams, self.times, self.earliest, self.latest,
+        ):  # fmt: skip
+            column[at : place + 1] = np.roll(column[at : place + 1], 1, axis=0)
+
+
+def queue(
+    events: Sequence[Event], positions: Numbers, lines: Lines, ordering: Ordering, owners: Numbers | None = None
+) -> Queue:
+    """The lines of events at some positions, which are in the order of the events, as a queue; raises ``NoOrderError``.
+
+    With ``owners``, the number of each event's slice, it is the queue of one slice after another.
+    """
+    firsts = np.diff(positions, prepend=-1) > 0
+    own = [events[at] for at in positions[firsts].tolist()]
+    of_lines = np.cumsum(firsts) - 1
+    keys, of_events = _keys(own, ordering)
+    streams = of_events[of_lines]
+    order = np.argsort(streams, kind="stable")
+    groups = np.split(of_lines[order], np.flatnonzero(np.diff(streams[order])) + 1)
+    times, earliest, latest = _times(own, groups, keys, ordering)
+    of_slices = np.zeros(len(order), np.int64) if owners is None else owners[positions[order]]
+    sequence = np.lexsort((latest, of_slices))
+    order = order[sequence]
+    followed = Lines(
+        np.ascontiguousarray(lines.rules[order]),
+        np.ascontiguousarray(lines.stated[order]),
+        np.zeros(len(order), np.uint8),
+    )
+    columns = (each[sequence] for each in (times, earliest, latest))
+    return Queue(keys, ordering.skew, followed, positions[order], streams[order], *columns)
+
+
+def _keys(events: Sequence[Event], ordering: Ordering) -> tuple[list[Key], Numbers]:
+    """The keys of streams in their order, and the number of each event's stream."""
+    traits = attrgetter("run.node", "run.number", "stream", "record.place.file", "record.thread")
+    known: dict[tuple[str, int, str, str, str | None], int] = {}
+    numbers = [known.setdefault(each, len(known)) for each in map(traits, events)]
+    threads = ordering.unit == "thread"
+    own = [(node, run, stream or file, (thread or "") if threads else "") for node, run, stream, file, thread in known]
+    keys = sorted(set(own))
+    ranks = {key: rank for rank, key in enumerate(keys)}
+    return keys, np.array([ranks[key] for key in own], np.int64)[numbers]
+
+
+def _times(
+    events: Sequence[Event], groups: Sequence[Numbers], keys: Sequence[Key], ordering: Ordering
+) -> tuple[Times, Times, Times]:
+    """The times of the lines of streams, one stream after the other, and the ends of their intervals; ``groups`` are the places of their events."""
+    stamps: list[int | None] = list(map(attrgetter("record.time"), events))
+    if None in stamps:
+        times = [times_of([stamps[at] for at in own.tolist()]) for own in groups]
+    else:
+        every = np.array(stamps, np.float64)
+        times = [every[own] for own in groups]
+    if any(key[0] == SUPPOSED for key in keys) or (len(keys) > 1 and any(np.isnan(own[0]) for own in times)):
+        raise NoOrderError
+    spreads = np.array(list(map(attrgetter("record.resolution"), events)), np.float64) - 1
+    after = [[i for i, other in enumerate(keys) if precede(other, key)] for key in keys]
+    earliest = earliest_times(times, after, ordering)
+    latest = latest_times(times, [spreads[own] for own in groups], after)
+    return np.nan_to_num(np.concatenate(times)), np.concatenate(earliest), np.concatenate(latest)

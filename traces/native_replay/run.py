@@ -1,0 +1,71 @@
+"""Lines as compiled rules read them, and followed as far as they can come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.checker.layout.row import Rows
+from assay.checker.native.functions.trace_rules import Lines, RuleProgram, RuleSteps
+from assay.grammar import kernel as k
+from assay.traces.event import Event
+from assay.traces.native_replay.encode_lines import KindsOfEvents, Stated, packed
+from assay.traces.native_replay.linear_order import Queue
+from assay.traces.observe.binding import NO_CONDITION, NO_RULE, Tally, Unread
+from assay.traces.search.driver import NEAR
+from assay.traces.store.record_block import Numbers
+
+
+def lines_of(
+    stated: Sequence[Stated], rules: Sequence[k.TraceRule], program: RuleProgram, steps: RuleSteps
+) -> tuple[Numbers, Lines]:
+    """The lines of which rules speak, in the order of their events, those of one event in the order of the rules; with the positions of their events."""
+    parts: list[tuple[Numbers, Numbers, Rows]] = []
+    for at, (each, rule) in enumerate(zip(stated, rules, strict=True)):
+        positions, rows = packed(each, rule, program.stated[at], program.stated_words)
+        if rule.condition is not None:
+            speaks = steps.applies(at, rows)
+            positions, rows = positions[speaks], rows[speaks]
+        parts.append((positions, np.full(len(positions), at, np.int32), rows))
+    positions, numbers, rows = (np.concatenate(each) for each in zip(*parts, strict=True))
+    order = np.lexsort((numbers, positions))
+    return positions[order], Lines(numbers[order], rows[order], np.zeros(len(order), np.uint8))
+
+
+def walk(steps: RuleSteps, row: Rows, waiting: Queue, begin: int, end: int) -> bool:
+    """Follow the lines of these places, each as soon as it can come; whether that leads to the end."""
+    at = begin
+    while True:
+        at = steps.follow(row, waiting.lines, at, end)
+        if at == end:
+            return True
+        if at < 0:
+            return False
+        other = next((each for each in waiting.others(at, end, NEAR[0]) if _can_come(steps, row, waiting, each)), None)
+        if other is None:
+            return False
+        waiting.bring_forward(other, at)
+
+
+def _can_come(steps: RuleSteps, row: Rows, waiting: Queue, place: int) -> bool:
+    """Whether a line can come in a state; if so and a property is broken then, it is found when the line is followed."""
+    after = steps.follow(row.copy(), waiting.lines, place, place + 1)
+    return after != place
+
+
+def tally_of(kinds: KindsOfEvents, plan: k.TracePlan, events: Sequence[Event], used: Numbers, fields: int) -> Tally:
+    """How the events of a log, or of a slice, were bound, of which those at some positions were used."""
+    reasons = {known.event: known.reason for known in plan.ignored}
+    spoken = {rule.event for rule in plan.rules}
+    is_used = np.zeros(len(events), np.bool_)
+    is_used[used] = True
+    ignored, unmapped = list[Unread](), list[Unread]()
+    for kind, positions in sorted(kinds.positions.items()):
+        others = positions[~is_used[positions]]
+        if not len(others):
+            continue
+        reason = reasons.get(kind, NO_CONDITION if kind in spoken else NO_RULE)
+        unread = Unread(kind, reason, len(others), events[int(others[0])].record.place)
+        (unmapped if reason == NO_RULE else ignored).append(unread)
+    return Tally(int(is_used.sum()), fields, (), tuple(ignored), tuple(unmapped))

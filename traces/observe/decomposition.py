@@ -1,0 +1,189 @@
+"""What of a kernel belongs to one slice of a log and what to all of them, and that the slices do not depend on one another.
+
+NOTE(slices): The variables of a slice are maps from the slicing set; all others are shared. An action with a parameter of that set is the slice's.
+It reads shared variables and its own slice's entries, and writes the latter alone; the others read and write shared variables alone.
+So in any execution the steps of one slice can be moved past those of another without changing either, and an execution of the whole is
+one of the shared steps with one of each slice woven in. A guard that reads across slices is left out: the slice may then do more,
+never less, so that leaving it out raises no false alarm; the answer lists it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from assay.checker.interpreter.expressions.traverse import children, read_by, variables_of
+from assay.checker.interpreter.values.sort_occurrence import mentions
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
+from assay.grammar.kernel import types as t
+from assay.traces.table.statement_keys import EVERY_SLICE
+
+NOT_SLICED = "E712"
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The kernel without the guards that read across slices, its variables by position, and the actions of slices."""
+
+    kernel: k.Kernel
+    slicing: k.Slicing
+    shared: tuple[int, ...]
+    own: tuple[int, ...]
+    actions: frozenset[str]
+    relaxed: tuple[tuple[str, str], ...]
+
+    def seen(self, plan: k.TracePlan) -> tuple[int, ...]:
+        """The shared variables that the actions of slices, and the rules that speak of them, read."""
+        names: set[str] = set()
+        for action in self.kernel.actions:
+            if action.name in self.actions:
+                names |= read_by(action.body)
+        for rule in self.plan_of_slices(plan).rules:
+            for expr in (rule.then, rule.observe):
+                names |= set() if expr is None else variables_of(expr)
+        return tuple(i for i in self.shared if self.kernel.variables[i].name in names)
+
+    def plan_of_shared(self, plan: k.TracePlan) -> k.TracePlan:
+        """The clause as far as it speaks of what is shared."""
+        hidden = tuple(name for name in plan.hidden if name not in self.actions)
+        return replace(plan, hidden=hidden, rules=tuple(rule for rule in plan.rules if not self.speaks_of_slices(rule)))
+
+    def plan_of_slices(self, plan: k.TracePlan) -> k.TracePlan:
+        """The clause as far as it speaks of a slice."""
+        hidden = tuple(name for name in plan.hidden if name in self.actions)
+        return replace(plan, hidden=hidden, rules=tuple(rule for rule in plan.rules if self.speaks_of_slices(rule)))
+
+    def speaks_of_slices(self, rule: k.TraceRule) -> bool:
+        """Whether a rule has the slice among its fields."""
+        return any(field.field == EVERY_SLICE for field in rule.fields)
+
+
+def split(kernel: k.Kernel, slicing: k.Slicing) -> Split:
+    """The kernel, taken apart; raises SpecError (E712) with every dependence that forbids it."""
+    problems: list[Diagnostic] = []
+    sort = slicing.sort.name
+    own = [i for i, variable in enumerate(kernel.variables) if _is_map_of(variable.type, sort)]
+    names = frozenset(kernel.variables[i].name for i in own)
+    problems += [
+        _problem(variable.span, f"`{variable.name}` holds elements of `{sort}` and is no map from it")
+        for variable in kernel.variables
+        if variable.name not in names and mentions(variable.type, [sort])
+    ]
+    actions: list[k.Action] = []
+    of_slices: set[str] = set()
+    relaxed: list[tuple[str, str]] = []
+    for action in kernel.actions:
+        parameters = [p.binder.name for p in action.parameters if _is_atom(p.binder.type, sort)]
+        of_slices |= {action.name} if parameters else set()
+        reader = _Reader(names, frozenset(parameters[:1]))
+        actions.append(_without_foreign_guards(action, reader, relaxed))
+        if action.name in kernel.next:
+            problems += _dependences(actions[-1], reader, names, shared=not parameters)
+    if problems:
+        raise SpecError(problems)
+    shared = tuple(i for i in range(len(kernel.variables)) if i not in own)
+    apart = replace(kernel, actions=tuple(actions))
+    return Split(apart, slicing, shared, tuple(own), frozenset(of_slices), tuple(relaxed))
+
+
+def without_guards_on(divided: Split, names: frozenset[str]) -> Split:
+    """The same where slices may act whatever the values of these shared variables are: they may then do more, never less."""
+
+    def freed(action: k.Action) -> k.Action:
+        if action.name not in divided.actions:
+            return action
+        return replace(action, body=tuple(part for part in action.body if not _asks_for(part, names)))
+
+    kernel = replace(divided.kernel, actions=tuple(freed(action) for action in divided.kernel.actions))
+    return replace(divided, kernel=kernel)
+
+
+def _asks_for(statement: k.Statement, names: frozenset[str]) -> bool:
+    return isinstance(statement, k.Guard) and not names.isdisjoint(variables_of(statement.condition))
+
+
+def _problem(span: Span, message: str) -> Diagnostic:
+    return Diagnostic(NOT_SLICED, span, message)
+
+
+def _is_atom(type_: t.Type, sort: str) -> bool:
+    return isinstance(type_, t.AtomType) and type_.sort.name == sort
+
+
+def _is_map_of(type_: t.Type, sort: str) -> bool:
+    return isinstance(type_, t.MapType) and _is_atom(type_.key, sort) and not mentions(type_.value, [sort])
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """The variables of slices, and the names that the slice of an action has."""
+
+    names: frozenset[str]
+    slices: frozenset[str]
+
+    def foreign(self, expr: k.Expr) -> Iterator[k.Expr]:
+        """The places at which an expression reads a slice's variable at anything but the action's own slice."""
+        match expr:
+            case k.Lookup(_, k.StateVar(_, name), k.Local(_, key)) if name in self.names and key in self.slices:
+                return
+            case k.LetIn(_, binder, k.Local(_, name), body) if name in self.slices:
+                yield from replace(self, slices=self.slices | {binder.name}).foreign(body)
+            case k.StateVar(_, name) if name in self.names:
+                yield expr
+            case _:
+                for part in children(expr):
+                    yield from self.foreign(part)
+
+    def is_foreign(self, expr: k.Expr) -> bool:
+        """Whether there is such a place."""
+        return next(self.foreign(expr), None) is not None
+
+
+def _without_foreign_guards(action: k.Action, reader: _Reader, relaxed: list[tuple[str, str]]) -> k.Action:
+    if not reader.slices:
+        return action
+    crossing = [
+        s for s in action.body if isinstance(s, k.Guard) and s.kind == "when" and reader.is_foreign(s.condition)
+    ]
+    relaxed += [(action.name, guard.label) for guard in crossing]
+    return replace(action, body=tuple(each for each in action.body if each not in crossing))
+
+
+def _dependences(action: k.Action, reader: _Reader, names: frozenset[str], *, shared: bool) -> Iterator[Diagnostic]:
+    for statement in action.body:
+        yield from _of_statement(action, statement, reader, names, shared=shared)
+
+
+def _of_statement(
+    action: k.Action, statement: k.Statement, reader: _Reader, names: frozenset[str], *, shared: bool
+) -> Iterator[Diagnostic]:
+    match statement:
+        case k.Guard(_, _, expr) | k.Let(_, expr) | k.Pick(_, expr):
+            yield from _reads(action, expr, reader)
+        case k.If(condition, then, otherwise):
+            yield from _reads(action, condition, reader)
+            for part in (*then, *otherwise):
+                yield from _of_statement(action, part, reader, names, shared=shared)
+        case k.For(_, domain, body):
+            yield from _reads(action, domain, reader)
+            for part in body:
+                yield from _of_statement(action, part, reader, names, shared=shared)
+        case k.Assign(_, variable, path, value):
+            yield from _reads(action, value, reader)
+            if (variable in names) == shared:
+                whose = "a slice" if shared else "all slices"
+                yield _problem(statement.span, f"`{action.name}` changes `{variable}`, which belongs to {whose}")
+            elif not shared and not (path and _is_own(path[0], reader)):
+                yield _problem(statement.span, f"`{action.name}` changes `{variable}` of other slices than its own")
+        case _:
+            raise AssertionError(statement)
+
+
+def _is_own(step: k.AtKey | k.AtField, reader: _Reader) -> bool:
+    return isinstance(step, k.AtKey) and isinstance(step.key, k.Local) and step.key.name in reader.slices
+
+
+def _reads(action: k.Action, expr: k.Expr, reader: _Reader) -> Iterator[Diagnostic]:
+    for place in reader.foreign(expr):
+        yield _problem(place.span, f"`{action.name}` depends on a slice that is not its own")

@@ -1,0 +1,201 @@
+"""Fields of events as values of the model's types, and what the types leave open: which elements and how large numbers a log needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from assay.grammar.kernel import types as t
+from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
+from assay.traces.event import Field
+
+
+class UnfitError(Exception):
+    """A field has another form than the rule's type: the rule does not speak of this event."""
+
+
+class OutOfRangeError(Exception):
+    """A field has the form of the rule's type and is none of its values: no execution of the model can explain it."""
+
+
+_KEPT = 1 << 16
+_known: dict[tuple[int, Field], tuple[t.Type, Value]] = {}
+
+
+def decode(value: Field, type_: t.Type) -> Value:
+    """The value of the type that a field stands for; raises ``UnfitError`` or ``OutOfRangeError``. A log states few values, again and again."""
+    kind = value.__class__
+    plain = kind is int or kind is str or (kind is tuple and all(each.__class__ is int for each in value))  # type: ignore[union-attr]
+    if not plain:
+        return _decoded(value, type_)
+    known = _known.get((id(type_), value))
+    if known is None:
+        if len(_known) >= _KEPT:
+            _known.clear()
+        known = _known[id(type_), value] = type_, _decoded(value, type_)
+    return known[1]
+
+
+def _decoded(value: Field, type_: t.Type) -> Value:
+    match type_:
+        case t.BoolType():
+            return _truth(value)
+        case t.IntType():
+            return integer(value)
+        case t.RangeType(low, high):
+            return _ranged(integer(value), low, high)
+        case t.AtomType(sort):
+            return _atom(element(value), sort)
+        case t.EnumType(_, variants):
+            return _variant(value, variants)
+        case t.RecordType(_, fields):
+            return _record(value, fields)
+        case t.OptionType(item):
+            return None if value is None else Some(decode(value, item))
+        case t.SetType(item):
+            return frozenset(decode(part, item) for part in _parts(value))
+        case t.SeqType(item):
+            return tuple(decode(part, item) for part in _parts(value))
+        case t.BagType(item):
+            return FrozenMap(Counter(decode(part, item) for part in _parts(value)))
+        case t.MapType():
+            return _map(value, type_)
+        case _:
+            raise AssertionError(f"no values of {type_}")
+
+
+def integer(value: Field) -> int:
+    """A field as an integer, from a number or its text, decimal or hexadecimal."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise UnfitError
+    if isinstance(value, int):
+        return value
+    try:
+        return int(value, 16) if value.lower().startswith("0x") else int(value)
+    except ValueError:
+        raise UnfitError from None
+
+
+def element(value: Field) -> str:
+    """The name under which a field's value is an element of a set parameter: its text."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise UnfitError
+    return str(value)
+
+
+def _truth(value: Field) -> bool:
+    match value:
+        case bool():
+            return value
+        case "true" | "false":
+            return value == "true"
+        case _:
+            raise UnfitError
+
+
+def _ranged(number: int, low: int, high: int) -> int:
+    if not low <= number <= high:
+        raise OutOfRangeError(f"{number} is not in {low} .. {high}")
+    return number
+
+
+def _atom(name: str, sort: t.Sort) -> Atom:
+    try:
+        return Atom(sort.name, sort.elements.index(name), name)
+    except ValueError:
+        raise OutOfRangeError(f"{name} is no element of {sort.name}") from None
+
+
+def _variant(value: Field, variants: tuple[t.VariantType, ...]) -> VariantValue:
+    for variant in variants:
+        if variant.name == value and not variant.fields:
+            return VariantValue(variant.name, ())
+    raise UnfitError
+
+
+def _record(value: Field, fields: tuple[t.FieldType, ...]) -> RecordValue:
+    if not isinstance(value, Mapping) or any(field.name not in value for field in fields):
+        raise UnfitError
+    return RecordValue(tuple(decode(value[field.name], field.type) for field in fields))
+
+
+def _parts(value: Field) -> tuple[Field, ...]:
+    if not isinstance(value, tuple):
+        raise UnfitError
+    return value
+
+
+def _map(value: Field, type_: t.MapType) -> FrozenMap:
+    if not isinstance(value, Mapping):
+        raise UnfitError
+    table = FrozenMap((decode(key, type_.key), decode(item, type_.value)) for key, item in value.items())
+    if not type_.partial and isinstance(type_.key, t.AtomType) and len(table) < len(type_.key.sort.elements):
+        raise UnfitError
+    return table
+
+
+def encode(value: Value) -> Field:
+    """A field that ``decode`` reads as a value: the inverse where the value holds no record and no payload."""
+    match value:
+        case Atom(_, _, name):
+            return name
+        case Some(inner):
+            return encode(inner)
+        case VariantValue(variant, _):
+            return variant
+        case FrozenMap():
+            return {encode(key): encode(item) for key, item in value.items()}
+        case frozenset():
+            return tuple(sorted(map(encode, value), key=str))
+        case RecordValue(row) | tuple(row):
+            return tuple(map(encode, row))
+        case bool() | int() | str() | None:
+            return value
+        case _:
+            raise AssertionError(f"no field for {value}")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A field holds this element of a set parameter."""
+
+    sort: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A field holds this number where a size parameter limits the type."""
+
+    number: int
+
+
+def needs(value: Field, type_: t.Type) -> Iterator[Named | Reached]:
+    """What must be in the model's sets and ranges for a field to have a value; nothing for a field of another form."""
+    match type_:
+        case t.AtomType(sort) if isinstance(value, int | str) and not isinstance(value, bool):
+            yield Named(sort.name, str(value))
+        case t.RangeType(_, _, True) if isinstance(value, int | str) and not isinstance(value, bool):
+            yield from _number(value)
+        case t.OptionType(item) if value is not None:
+            yield from needs(value, item)
+        case t.SetType(item) | t.SeqType(item) | t.BagType(item) if isinstance(value, tuple):
+            for part in value:
+                yield from needs(part, item)
+        case t.MapType(key, item) if isinstance(value, Mapping):
+            for index, part in value.items():
+                yield from needs(index, key)
+                yield from needs(part, item)
+        case t.RecordType(_, fields) if isinstance(value, Mapping):
+            for field in fields:
+                yield from needs(value.get(field.name), field.type)
+        case _:
+            return
+
+
+def _number(value: int | str) -> Iterator[Reached]:
+    try:
+        yield Reached(integer(value))
+    except UnfitError:
+        return

@@ -1,0 +1,223 @@
+"""How large a model a log needs: which elements its sets have, and how far its size parameters must reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Note, Span, SpecError
+from assay.grammar.kernel import types as t
+from assay.grammar.load import Loaded, log_kernel
+from assay.traces.event import Event
+from assay.traces.observe.binding import fields_of, rules_by_kind
+from assay.traces.observe.field_values import Named, Reached, needs
+from assay.traces.options import Options
+
+NO_CLAUSE = "E710"
+UNLISTED = "E711"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """Elements of set parameters by name, and values of size parameters by name."""
+
+    sorts: Mapping[str, tuple[str, ...]]
+    sizes: Mapping[str, int]
+
+
+def trace_plan(kernel: k.Kernel, name: str | None) -> k.TracePlan:
+    """The trace clause of that name, or the only one; raises SpecError."""
+    found = [plan for plan in kernel.traces if name in (None, plan.name)]
+    if len(found) != 1:
+        names = ", ".join(f"`{plan.name}`" for plan in kernel.traces) or "none"
+        wanted = f"trace clause `{name}`" if name else "single trace clause"
+        raise SpecError([Diagnostic(NO_CLAUSE, _place(kernel), f"{kernel.name} has no {wanted}; it has {names}")])
+    return found[0]
+
+
+def _place(kernel: k.Kernel) -> Span:
+    return kernel.traces[0].span if kernel.traces else kernel.span
+
+
+def sized_kernel(
+    loaded: Loaded, events: Iterable[Event], count: int, clause: str | None
+) -> tuple[k.Kernel, k.TracePlan]:
+    """The kernel that is large enough for so many events, of which these state all that is stated, and its trace clause; raises SpecError."""
+    asked = Needing(trace_plan(loaded.kernel, clause))
+    return kernel_for(loaded, map(asked, events), count, clause)
+
+
+def kernel_for(loaded: Loaded, needed: Iterable[Needs], count: int, clause: str | None) -> tuple[k.Kernel, k.TracePlan]:
+    """The same of what the events need."""
+    wanted = sizing(loaded.kernel, trace_plan(loaded.kernel, clause), needed, count)
+    kernel = _kernel(loaded, wanted)
+    plan = trace_plan(kernel, clause)
+    _check_wildcards(kernel, plan)
+    return kernel, plan
+
+
+_last_made: list[tuple[Loaded, Sizing, k.Kernel]] = []
+
+
+def _kernel(loaded: Loaded, wanted: Sizing) -> k.Kernel:
+    """The kernel of that size; the same one as the last time where that was asked for: logs that grow seldom need a larger one."""
+    for spec, size, kernel in tuple(_last_made):
+        if spec is loaded and size == wanted:
+            return kernel
+    made = log_kernel(loaded, wanted.sorts, wanted.sizes)
+    _last_made[:] = [(loaded, wanted, made)]
+    return made
+
+
+def adapted(plan: k.TracePlan, options: Options) -> k.TracePlan:
+    """The clause as it is asked for: with another skew, strict or for some versions, for logs of which parts are missing."""
+    if options.skew is not None:
+        plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
+    plan = strict(plan) if options.strict else of_versions(plan, options.versions)
+    return of_parts(plan) if options.partial and not options.begun else plan
+
+
+KNOWN = "known"
+"""The severity of an action that is no rule of the protocol: what some version of the product is known to do."""
+
+
+def strict(plan: k.TracePlan) -> k.TracePlan:
+    """The clause where nothing is explained by an action that it reports as known behaviour."""
+    return _without(plan, {each.action for each in plan.reported if each.severity == KNOWN})
+
+
+def of_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePlan:
+    """The clause without the known behaviours of other versions than these; with all of them if no version is known. One may be of several ranges."""
+    found = [_version(each) for each in versions]
+
+    def can_be(each: k.Reported) -> bool:
+        low, high = _version(each.since or ""), None if each.before is None else _version(each.before)
+        return not found or any(low <= version and (high is None or version < high) for version in found)
+
+    known = [each for each in plan.reported if each.severity == KNOWN]
+    fitting = {each.action for each in known if can_be(each)}
+    others = {each for each in known if each.action in fitting and not can_be(each)}
+    told = tuple(each for each in plan.reported if each not in others)
+    return _without(replace(plan, reported=told), {each.action for each in known} - fitting)
+
+
+def of_parts(plan: k.TracePlan) -> k.TracePlan:
+    """The clause for logs of which parts are missing: no write with a number is hidden, for the missing lines may tell of it."""
+    return replace(plan, hidden=tuple(name for name in plan.hidden if name not in plan.numbered))
+
+
+def _version(text: str) -> tuple[int, ...]:
+    """``3.9.1`` and ``2.8-IV1`` as numbers that compare as versions do."""
+    return tuple(int(part) for part in re.findall(r"\d+", text.partition("-")[0]))
+
+
+def _without(plan: k.TracePlan, actions: Set[str]) -> k.TracePlan:
+    def kept(rule: k.TraceRule) -> k.TraceRule:
+        steps = tuple(tuple(call for call in step if call.action not in actions) for step in rule.steps)
+        return replace(rule, steps=steps)
+
+    return replace(
+        plan,
+        rules=tuple(map(kept, plan.rules)),
+        hidden=tuple(name for name in plan.hidden if name not in actions),
+        numbered=tuple(name for name in plan.numbered if name not in actions),
+    )
+
+
+Needs = tuple[frozenset[tuple[str, str]], int]
+"""What an event needs: elements, each with its set parameter, and the largest number that it states where a size parameter limits the type."""
+
+
+class Needing:
+    """What events need for the rules of a clause."""
+
+    def __init__(self, plan: k.TracePlan) -> None:
+        self.plan = plan
+        self._rules = rules_by_kind(plan)
+
+    def __call__(self, event: Event) -> Needs:
+        """What one needs."""
+        rules = self._rules.get(event.kind, ())
+        if not rules:
+            return _NOTHING
+        given = fields_of(event)
+        named: set[tuple[str, str]] = set()
+        largest = 0
+        read = {
+            field.binder.name: field
+            for rule in rules
+            if all(each.field in given for each in rule.fields)
+            for field in rule.fields
+        }
+        for field in read.values():
+            for need in needs(given[field.field], field.binder.type):
+                match need:
+                    case Named(sort, name):
+                        named.add((sort, name))
+                    case Reached(number):
+                        largest = max(largest, number)
+        return frozenset(named), largest
+
+
+_NOTHING: Needs = (frozenset(), 0)
+
+
+def sizing(kernel: k.Kernel, plan: k.TracePlan, needed: Iterable[Needs], count: int) -> Sizing:
+    """What so many events need, which need this.
+
+    Size parameters get one value, beyond every number that the log states and every number that counting the log's events can reach.
+    """
+    distinct = frozenset(needed)
+    names: dict[str, set[str]] = {}
+    for sort, name in frozenset().union(*(named for named, _ in distinct)):
+        names.setdefault(sort, set()).add(name)
+    largest = max((number for _, number in distinct), default=0)
+    reach = max(largest + 1, (count + 1) * (plan.hidden_limit + 1))
+    size = (1 << reach.bit_length()) - 1
+    sizes = {p.name: max(size, p.value) for p in kernel.parameters if p.size and isinstance(p.value, int)}
+    return Sizing({sort: tuple(sorted(found, key=_natural)) for sort, found in names.items()}, sizes)
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name) if part]
+
+
+def _check_wildcards(kernel: k.Kernel, plan: k.TracePlan) -> None:
+    """Refuse a clause that leaves an argument open whose values are as many as the log is long."""
+    open_arguments = [(plan.span, name, p) for name in plan.hidden for p in kernel.action(name).parameters]
+    for rule in plan.rules:
+        for call in (call for steps in rule.steps for call in steps):
+            parameters = kernel.action(call.action).parameters
+            pairs = zip(parameters, call.arguments, strict=True)
+            open_arguments += [(call.span, call.action, p) for p, given in pairs if given is None]
+    problems = [
+        Diagnostic(
+            UNLISTED,
+            span,
+            f"`{p.binder.name}` of `{action}` is left open, and its type is as large as the log",
+            (Note("name the value in the event's fields, or choose it in the action", p.span),),
+        )
+        for span, action, p in open_arguments
+        if is_sized(p.binder.type)
+    ]
+    if problems:
+        raise SpecError(problems)
+
+
+def is_sized(type_: t.Type) -> bool:
+    """Whether a size parameter limits a type, or a part of it."""
+    match type_:
+        case t.RangeType():
+            return type_.sized
+        case t.OptionType(item) | t.SetType(item) | t.SeqType(item) | t.BagType(item):
+            return is_sized(item)
+        case t.MapType(key, value):
+            return is_sized(key) or is_sized(value)
+        case t.RecordType(_, fields):
+            return any(is_sized(field.type) for field in fields)
+        case t.EnumType(_, variants):
+            return any(is_sized(field.type) for variant in variants for field in variant.fields)
+        case _:
+            return False

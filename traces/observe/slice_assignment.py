@@ -1,0 +1,113 @@
+"""Which events belong to which slice of a log: by the fields that name it, and by how often it began anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from assay.grammar.kernel import Slicing
+from assay.traces.event import Event
+from assay.traces.observe.slice_incarnations import lives
+from assay.traces.table.event_selection import Mark, Selection
+from assay.traces.table.event_table import EventTable, Positions, in_order
+from assay.traces.table.statement_ids import Everywhere, Names
+
+H = TypeVar("H", bound=Hashable)
+
+Name = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SlicedEvents:
+    """The events of no slice, and those of each slice by its name: ``orders-0``, and ``orders-0#2`` when it was created again."""
+
+    shared: Selection
+    slices: Mapping[str, Selection]
+    names: Names
+
+    @property
+    def all(self) -> Iterator[Event]:
+        """All events, those of slices as their slices see them."""
+        yield from self.shared
+        for events in self.slices.values():
+            yield from events
+
+    def __len__(self) -> int:
+        return len(self.shared) + sum(map(len, self.slices.values()))
+
+    def distinct(self, what: Hashable, make: Callable[[Event], H]) -> set[H]:
+        """All that is made of what events state, of no slice and as slices see it, each thing once; what is worked out is kept (NOTE(kept numbers))."""
+        statements = self.shared.table.statements(self.names)
+        found = self.shared.distinct(statements, self.shared.positions, (what, "shared"), make)
+        if self.slices:
+            one, *others = self.slices.values()
+            positions = np.concatenate([one.positions, *(each.positions for each in others)])
+            found |= one.distinct(statements, positions, (what, "of slices"), make)
+        return found
+
+
+def unsliced(events: Sequence[Event], names: Names) -> SlicedEvents:
+    """Events of which none is of a slice."""
+    return SlicedEvents(Selection.of(events, names), {}, names)
+
+
+def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEvents:
+    """The events by slice; ``names`` are the fields that their clause reads. One that names a whole group of slices, by the first fields alone, is an event
+    of each of them."""
+    table = EventTable.of(events)
+    telling = frozenset({*slicing.fields, *(() if slicing.identity is None else (slicing.identity,))})
+    statements = table.statements(Everywhere(telling, names))
+    found = _Named(slicing, table)
+    mark = Mark(slicing.sort.elements[0])
+    slices: dict[str, Selection] = {}
+    for name in sorted(found.slices, key=_natural):
+        own = found.slices[name]
+        of_group = [found.groups[name[:size]] for size in range(1, len(name)) if name[:size] in found.groups]
+        every = np.concatenate([own, *of_group])
+        group = np.sort(every[len(own) :])
+        every[len(own) :] = group
+        for number, part in enumerate(lives(slicing, Selection(table, every, statements.numbers), len(own)), 1):
+            key = "-".join(name) + ("" if number == 1 else f"#{number}")
+            slices[key] = Selection(table, np.sort(every[part]), statements.numbers, mark)
+    return SlicedEvents(Selection(table, found.shared, statements.numbers), slices, names)
+
+
+class _Named:
+    """The positions of the events of each slice, of each group of slices, and of none."""
+
+    def __init__(self, slicing: Slicing, table: EventTable) -> None:
+        self.slices: dict[Name, Positions] = {}
+        self.groups: dict[Name, Positions] = {}
+        self.shared = np.empty(0, np.int32)
+        known: dict[Name, int] = {}
+        statements = table.statements(Everywhere(frozenset(slicing.fields)))  # far fewer than what events state in all
+        names = table.each(statements, "names a slice", lambda event: _name(slicing, event))
+        codes = np.array([known.setdefault(name, len(known)) for name in names], np.int32)
+        own = codes[statements.numbers] if len(codes) else np.empty(0, np.int32)
+        order, begins = in_order(own, len(known))
+        for name, code in known.items():
+            positions = order[begins[code] : begins[code + 1]]
+            if not name:
+                self.shared = positions
+            elif len(name) == len(slicing.fields):
+                self.slices[name] = positions
+            else:
+                self.groups[name] = positions
+
+
+def _name(slicing: Slicing, event: Event) -> Name:
+    """The values of the naming fields, as many of the first ones as the event has."""
+    found: list[str] = []
+    for field in slicing.fields:
+        value = event.fields.get(field)
+        if not isinstance(value, int | str):
+            break
+        found.append(str(value))
+    return tuple(found)
+
+
+def _natural(name: Name) -> tuple[tuple[bool, int, str], ...]:
+    return tuple((part.isdigit(), int(part) if part.isdigit() else 0, part) for part in name)

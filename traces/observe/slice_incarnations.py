@@ -1,0 +1,129 @@
+"""The lives of a slice under one name: which events belong to which, when it began anew."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+
+import numpy as np
+
+from assay.checker.jit.array_ops import distinct
+from assay.grammar.kernel import Slicing
+from assay.traces.event import Event, ProcessRun
+from assay.traces.store.packed_records import NEVER
+from assay.traces.store.record_block import Numbers
+from assay.traces.table.event_selection import Selection
+
+Instant = tuple[int, int]
+"""When a line was written, and its offset in its file, which orders lines of one time."""
+
+Stated = list[tuple[Instant, str]]
+"""Identities, each with the instant at which a line stated it."""
+
+
+EARLIER = 2_000
+"""By how many milliseconds lines of other nodes may be earlier than the line that tells of the beginning, which itself comes after the fact."""
+
+
+def lives(slicing: Slicing, events: Selection, own: int) -> list[Numbers]:
+    """The positions, among a slice's events, of those of each of its lives, in the order in which they began.
+
+    The first ``own`` events are the slice's own, the others of its group, and may concern other slices.
+    """
+    if slicing.identity is not None:
+        return _by_identity(slicing.identity, events, own)
+    if slicing.since is None:
+        return [np.arange(len(events))] if len(events) else []
+    return _by_beginning(slicing.since, events, own)
+
+
+def _by_beginning(since: str, events: Selection, own: int) -> list[Numbers]:
+    """The events of each time that the slice began anew, by the times of the lines that say so.
+
+    What was written well before the first of them is of a life of whose beginning no line tells: the log begins later, or a controller that started found
+    the slice new.
+    """
+    times = events.times
+    begins = events.of_kind(since) & (times != NEVER)
+    starts = distinct(times[begins])
+    mine = times[:own]
+    first = int(min(mine[mine != NEVER], default=NEVER))
+    if len(starts) and NEVER != first < starts[0] - EARLIER:
+        starts = np.concatenate([[first], starts])
+    parts = np.maximum(0, np.searchsorted(starts, times, side="right") - 1)
+    if (times == NEVER).any():  # such a line is of the life of the line before it
+        known = np.maximum.accumulate(np.where(times == NEVER, -1, np.arange(len(times))))
+        parts = np.where(known < 0, 0, parts[known])
+    return _divided(parts, max(1, len(starts)))
+
+
+def _divided(parts: Numbers, count: int) -> list[Numbers]:
+    """The positions of each part, without parts that have none."""
+    found = [np.flatnonzero(parts == number) for number in range(count)]
+    return [part for part in found if len(part)]
+
+
+def _by_identity(field: str, events: Selection, own: int) -> list[Numbers]:
+    """The events of each identity. A line that states none is of the one that its process stated last, or else that was the latest anywhere.
+
+    Of the group's lines, those of an identity that the slice's own lines never state belong to others of the group.
+    """
+    stated = events.values_of(field)
+    identities = {str(value) for value in stated[:own] if value is not None}
+    every = {str(value) for value in stated if value is not None}
+    if every == identities and len(every) < 2:
+        return _divided(np.zeros(len(events), np.int64), 1)
+    told = _Told(field, events)
+    ages = {name: number for number, name in enumerate(told.in_order(identities))}
+    parts = np.full(len(events), -1)
+    for at, event in enumerate(events):
+        identity = told.of(event)
+        if identity in ages or identity is None or not ages:
+            parts[at] = ages.get(identity or "", 0)
+    return [np.flatnonzero(parts == number) for number in range(max(1, len(ages)))]
+
+
+class _Told:
+    """Which identity was stated when: in each log of a process, by each process, and by any."""
+
+    def __init__(self, field: str, events: Iterable[Event]) -> None:
+        self._field = field
+        self._by_log: dict[tuple[ProcessRun, str], Stated] = {}
+        self._by_run: dict[ProcessRun, Stated] = {}
+        self._first: dict[str, Instant] = {}
+        for event in events:
+            value = event.fields.get(field)
+            if value is None:
+                continue
+            identity, at = str(value), _instant(event)
+            self._by_log.setdefault((event.run, event.sequence), []).append((at, identity))
+            self._by_run.setdefault(event.run, []).append((at, identity))
+            self._first[identity] = min(at, self._first.get(identity, at))
+        for stated in (*self._by_log.values(), *self._by_run.values()):
+            stated.sort()
+        self._births: Stated = sorted((at, identity) for identity, at in self._first.items())
+
+    def in_order(self, identities: Iterable[str]) -> list[str]:
+        """Identities, the one that was stated first before the others."""
+        return sorted(identities, key=lambda identity: (self._first[identity], identity))
+
+    def of(self, event: Event) -> str | None:
+        """The identity of an event: the first one known where nothing was stated before it; None if there is none at all."""
+        value = event.fields.get(self._field)
+        if value is not None:
+            return str(value)
+        before = (self._by_log.get((event.run, event.sequence), []), self._by_run.get(event.run, []), self._births)
+        found = (_last(stated, _instant(event)) for stated in before)
+        return next(
+            (identity for identity in found if identity is not None), self._births[0][1] if self._births else None
+        )
+
+
+def _instant(event: Event) -> Instant:
+    return event.record.time or 0, event.record.place.offset
+
+
+def _last(stated: Stated, at: Instant) -> str | None:
+    """What was stated last at or before an instant."""
+    number = bisect_right(stated, at, key=lambda entry: entry[0])
+    return stated[number - 1][1] if number else None

@@ -1,0 +1,262 @@
+"""Catalogues of line shapes, read from TOML files: those that come with the product, and a user's own."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Span, SpecError
+from assay.traces.patterns.field_types import CONVERSIONS, Conversion
+from assay.traces.patterns.pattern import Reads, Shape
+from assay.traces.patterns.regex_cost import EXPONENTIAL, LONGEST, bounded, degree
+
+BUILT_IN = (
+    "kafka.toml",
+    "directories.toml",
+    "earlier.toml",
+    "oldest.toml",
+    "kraft.toml",
+    "kraft_partitions.toml",
+    "leadership.toml",
+    "partitions.toml",
+    "delayed.toml",
+    "steps.toml",
+    "zookeeper.toml",
+)
+"""The shape files that come with the product."""
+
+_KEYS = frozenset(
+    {
+        *("name", "kind", "loggers", "reads", "around", "pattern", "literal", "fields", "constants", "unknown"),
+        *("writer", "role", "joins", "clock", "anchor", "versions", "meaning", "example"),
+    }
+)
+_REQUIRED = ("name", "kind", "loggers", "pattern", "meaning", "example")
+_ROLES = frozenset(
+    {
+        *("process prelude", "process start", "process running", "process end"),
+        *("session start", "session end", "configuration", "version"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Shapes, and the loggers all of whose records a shape should account for (``*`` stands for anything)."""
+
+    shapes: tuple[Shape, ...]
+    protocol: tuple[str, ...]
+    _by_name: Mapping[str, Shape] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {shape.name: shape for shape in reversed(self.shapes)})
+
+    def shape(self, name: str) -> Shape:
+        """The shape of that name; KeyError if there is none."""
+        return self._by_name[name]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of events that these shapes can give, sorted."""
+        return tuple(sorted({shape.kind for shape in self.shapes}))
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeText:
+    """The content of a shape file, for a process that cannot see the file."""
+
+    name: str
+    content: bytes
+
+    def __str__(self) -> str:
+        return self.name
+
+    def read_text(self, encoding: str) -> str:
+        """The text of the file."""
+        return self.content.decode(encoding)
+
+
+def load_catalogue(extra: Iterable[Path | ShapeText] = ()) -> Catalogue:
+    """The built-in shapes and those of further files; raises SpecError that says what is wrong with a file (E701, E702)."""
+    problems: list[Diagnostic] = []
+    built_in, loggers_built_in = _built_in()
+    shapes, protocol = list(built_in), list(loggers_built_in)
+    for source in extra:
+        more, loggers = _shapes_of(source, problems)
+        shapes += more
+        protocol += loggers
+    names = [shape.name for shape in shapes]
+    problems += [
+        _problem(f"two shapes are named `{name}`") for name in sorted({n for n in names if names.count(n) > 1})
+    ]
+    if problems:
+        raise SpecError(problems)
+    return Catalogue(tuple(shapes), tuple(dict.fromkeys(protocol)))
+
+
+@cache
+def _built_in() -> tuple[tuple[Shape, ...], tuple[str, ...]]:
+    """The shapes that come with the product, and their protocol loggers."""
+    problems: list[Diagnostic] = []
+    found = [_shapes_of(files("assay.traces.patterns.lines") / name, problems) for name in BUILT_IN]
+    if problems:
+        raise SpecError(problems)
+    return tuple(shape for shapes, _ in found for shape in shapes), tuple(name for _, names in found for name in names)
+
+
+def _shapes_of(source: Traversable | ShapeText, problems: list[Diagnostic]) -> tuple[list[Shape], list[str]]:
+    """The shapes of a file, and its protocol loggers."""
+    content = _parse(source, problems)
+    tables = enumerate(content.get("shape", []), 1)
+    shapes = [_shape(entry, f"shape {number} of {source}", problems) for number, entry in tables]
+    return [shape for shape in shapes if shape is not None], content.get("protocol", [])
+
+
+def _problem(message: str, code: str = "E702", span: Span = NOWHERE) -> Diagnostic:
+    return Diagnostic(code, span, message)
+
+
+def _parse(source: Traversable | ShapeText, problems: list[Diagnostic]) -> dict[str, Any]:
+    """The content of a shape file; empty, and a diagnostic more, if it cannot be read."""
+    span = Span(str(source), 1, 1, 1, 1)
+    try:
+        content = tomllib.loads(source.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        problems.append(_problem(f"the shape file cannot be read: {error}", "E701", span))
+        return {}
+    shapes, protocol = content.get("shape", []), content.get("protocol", [])
+    if not (_is_list_of(shapes, dict) and _is_list_of(protocol, str)):
+        problems.append(_problem("`[[shape]]` is a table, and `protocol` a list of logger names", "E701", span))
+        return {}
+    return content
+
+
+def _is_list_of(value: object, kind: type) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
+
+
+def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> Shape | None:
+    """The shape of one table, or none and the diagnostics that say why."""
+    wrong = [f"{where}: {text}" for text in _mistakes(entry)]
+    problems += [_problem(text) for text in wrong]
+    if wrong:
+        return None
+    conversions = {name: CONVERSIONS[kind] for name, kind in entry.get("fields", {}).items()}
+    pattern = _compiled(entry["pattern"])
+    around = _compiled(entry["around"]) if "around" in entry else None
+    return Shape(
+        name=entry["name"],
+        kind=entry["kind"],
+        loggers=tuple(entry["loggers"]),
+        reads=Reads(entry.get("reads", "whole")),
+        pattern=pattern,
+        literal=entry.get("literal", ""),
+        fields=MappingProxyType(conversions),
+        constants=MappingProxyType(dict(entry.get("constants", {}))),
+        unknown=MappingProxyType(dict(entry.get("unknown", {}))),
+        writer=entry.get("writer"),
+        role=entry.get("role"),
+        joins=tuple(entry.get("joins", ())),
+        anchor=entry.get("anchor", ""),
+        versions=entry.get("versions", ""),
+        meaning=entry["meaning"],
+        example=entry["example"],
+        clock=entry.get("clock"),
+        groups=_groups(pattern, conversions),
+        around=around,
+        groups_around=() if around is None else _groups(around, conversions),
+        longest=LONGEST[_degree(entry)],
+    )
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(bounded(pattern), re.DOTALL)
+
+
+def _groups(pattern: re.Pattern[str], conversions: Mapping[str, Conversion]) -> tuple[tuple[str, Conversion], ...]:
+    """The fields of the groups of a pattern, in their order."""
+    names = [name.rstrip("_") for name, _ in sorted(pattern.groupindex.items(), key=lambda item: item[1])]
+    return tuple((name, conversions[name]) for name in names)
+
+
+def _mistakes(entry: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a table, in words."""
+    found = [f"`{key}` is missing" for key in _REQUIRED if key not in entry]
+    found += [f"there is no key `{key}`" for key in sorted(set(entry) - _KEYS)]
+    texts = set(_KEYS) - {"loggers", "joins", "fields", "constants", "unknown"}
+    found += [f"`{key}` is a text" for key in sorted(texts & set(entry)) if not isinstance(entry[key], str)]
+    found += [
+        f"`{key}` is a table" for key in ("fields", "constants", "unknown") if not isinstance(entry.get(key, {}), dict)
+    ]
+    found += [f"`{key}` is a list of texts" for key in ("loggers", "joins") if not _is_list_of(entry.get(key, []), str)]
+    if found:
+        return found
+    if entry.get("reads", "whole") not in {item.value for item in Reads}:
+        found.append(f"`reads` is whole, start or each, not `{entry['reads']}`")
+    if "around" in entry and entry.get("reads") != Reads.EACH.value:
+        found.append('`around` goes with `reads = "each"`')
+    if entry.get("role") not in _ROLES | {None}:
+        found.append(f"`role` is one of {', '.join(sorted(_ROLES))}, not `{entry['role']}`")
+    return found + _pattern_mistakes(entry)
+
+
+def _pattern_mistakes(entry: Mapping[str, Any]) -> list[str]:
+    """Patterns that do not compile, fields that are no groups, unknown conversions."""
+    try:
+        patterns = [re.compile(entry[key], re.DOTALL) for key in ("pattern", "around") if key in entry]
+    except re.error as error:
+        return [f"the pattern is no regular expression: {error}"]
+    groups = {name.rstrip("_") for pattern in patterns for name in pattern.groupindex}
+    fields: Mapping[str, object] = entry.get("fields", {})
+    found = _slowness(entry)
+    found += [f"the pattern has no group `{name}`" for name in fields if name not in groups]
+    found += [f"the group `{name}` has no conversion in `fields`" for name in sorted(groups - set(fields))]
+    kinds = ", ".join(CONVERSIONS)
+    found += [f"`{kind}` is no conversion; there are {kinds}" for kind in fields.values() if kind not in CONVERSIONS]
+    named = [*entry.get("joins", []), *(entry[key] for key in ("writer", "clock") if key in entry)]
+    return found + [
+        f"`writer`, `clock` and `joins` name fields; there is no field `{name}`" for name in named if name not in fields
+    ]
+
+
+_WITHOUT_CLASSES = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_ENDLESS = re.compile(r"[*+]|,\}")
+
+
+def _degree(entry: Mapping[str, Any]) -> int:
+    """The exponent of the time of a table's patterns; ValueError for one that cannot be judged."""
+    around = _degree_of(entry["around"], Reads.WHOLE.value) if "around" in entry else 1
+    return max(around, _degree_of(entry["pattern"], entry.get("reads", Reads.WHOLE.value)))
+
+
+def _degree_of(text: str, reads: str) -> int:
+    skeleton = _WITHOUT_CLASSES.sub("x", bounded(text))
+    if (
+        reads != Reads.EACH.value
+        and len(_ENDLESS.findall(skeleton)) <= 1
+        and not re.search(r"\)(?:[*+]|\{\d*,\})", skeleton)
+    ):
+        return 1  # nothing else repeats without end that could take the same characters
+    return degree(_compiled(text), to_the_end=reads == Reads.WHOLE.value, anywhere=reads == Reads.EACH.value)
+
+
+def _slowness(entry: Mapping[str, Any]) -> list[str]:
+    """A pattern that some line would keep busy for very long."""
+    try:
+        worst = _degree(entry)
+    except ValueError as error:
+        return [str(error)]
+    if worst in LONGEST:
+        return []
+    how = "doubles with every character" if worst == EXPONENTIAL else "grows with the third power of the length"
+    return [
+        f"on some lines the time that the pattern takes {how}; say how long its repetitions can be, such as `.{{0,300}}`"
+    ]

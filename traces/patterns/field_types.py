@@ -1,0 +1,82 @@
+"""Texts of log lines converted to typed fields. Each conversion has the name that shape files use."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from assay.traces.event import Field
+
+Conversion = Callable[[str], Field]
+
+_NUMBER = re.compile(r"-?\d+")
+_BROKER_STATE = re.compile(r"brokerId=(-?\d+)")
+_ENTRY = re.compile(r"(?<!\d)(-?\d+) -> (-?\d+)")
+_KEY = re.compile(r"(?:^|, )(\d+)=")
+_PARTITION = re.compile(r"(?<![^\s,()\[\]])([^\s,()\[\]]{1,260}-\d+)")
+_UNSIGNED_64 = (1 << 64) - 1
+
+
+def session(text: str) -> str:
+    """A ZooKeeper session as ZooKeeper prints it, ``0x`` and lower-case digits, from that or from Kafka's decimal long."""
+    return hex(int(text, 16) if text.lower().startswith("0x") else int(text) & _UNSIGNED_64)
+
+
+def integers(text: str) -> tuple[int, ...]:
+    """The integers of ``1,2``, ``[1, 2]``, ``List(1, 2)``, ``HashSet(1, 2)``, in the order in which they are printed."""
+    return tuple(int(number) for number in _NUMBER.findall(text))
+
+
+def brokers(text: str) -> tuple[int, ...]:
+    """Broker ids in a list of ids, or in a list of ``BrokerState(brokerId=1, brokerEpoch=2)``."""
+    return tuple(int(number) for number in _BROKER_STATE.findall(text)) if "brokerId=" in text else integers(text)
+
+
+def integer_or_none(text: str) -> int | None:
+    """An integer, where a negative one says that there is none (no leader)."""
+    number = int(text)
+    return None if number < 0 else number
+
+
+def integer_map(text: str) -> Mapping[Field, Field]:
+    """``Map(1 -> 60, 3 -> 58)``."""
+    return MappingProxyType({int(key): int(value) for key, value in _ENTRY.findall(text)})
+
+
+def keys(text: str) -> tuple[int, ...]:
+    """The keys of ``1=ReplicaState(nodeId=1), 2=ReplicaState(nodeId=2)``, as Java prints a map between its braces."""
+    return tuple(int(number) for number in _KEY.findall(text))
+
+
+def partitions(text: str) -> tuple[str, ...]:
+    """Names of partitions, such as ``orders-0``, in a list of them."""
+    return tuple(_PARTITION.findall(text))
+
+
+def truth(text: str) -> bool:
+    """``true`` or ``false``."""
+    return text == "true"
+
+
+def _once(convert: Conversion) -> Conversion:
+    """The conversion, where texts come again and again: each is converted once."""
+    return lru_cache(maxsize=4096)(convert)
+
+
+CONVERSIONS: Mapping[str, Conversion] = MappingProxyType(
+    {
+        "text": sys.intern,
+        "int": int,
+        "int?": _once(integer_or_none),
+        "bool": truth,
+        "session": _once(session),
+        "ints": _once(integers),
+        "brokers": _once(brokers),
+        "map": _once(integer_map),
+        "keys": _once(keys),
+        "partitions": partitions,
+    }
+)

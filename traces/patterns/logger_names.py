@@ -1,0 +1,62 @@
+"""The names of loggers: which shapes a logger has, and what abbreviations stand for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase, translate
+
+from assay.traces.patterns.catalogue import Catalogue
+from assay.traces.patterns.pattern import Shape
+
+_WILD = re.compile(r"[*?\[]")
+
+
+class LoggerNames:
+    """The loggers of a catalogue."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._shapes = catalogue.shapes
+        self._printed: dict[str, list[int]] = {}
+        for number, shape in enumerate(catalogue.shapes):
+            for name in shape.loggers:
+                self._printed.setdefault(name, []).append(number)
+        self._wild = _compiled(self._printed)
+        self._protocol = frozenset(catalogue.protocol)
+        self._wild_protocol = _compiled(catalogue.protocol)
+        known = sorted(self._printed, key=lambda name: "*" in name)
+        self._known = [(name.split(".")[:-1], name.rpartition(".")[2]) for name in known]
+
+    def shapes(self, logger: str) -> list[Shape]:
+        """The shapes that a logger prints, in the order of the catalogue."""
+        names = [logger, *_fitting(logger, self._wild)]
+        numbers = {number for name in names for number in self._printed.get(name, ())}
+        return [self._shapes[number] for number in sorted(numbers)]
+
+    def is_protocol(self, logger: str) -> bool:
+        """Whether a shape should account for each of its records."""
+        return logger in self._protocol or any(_fitting(logger, self._wild_protocol))
+
+    def in_full(self, short: str) -> str | None:
+        """The logger that an abbreviation stands for; names without ``*`` are preferred."""
+        *before, last = short.split(".")
+        for packages, name in self._known:
+            if len(before) in {0, len(packages)} and _stands_for(before, last, packages, name):
+                return ".".join((*packages, last))
+        return None
+
+
+def _compiled(names: Iterable[str]) -> list[tuple[str, re.Pattern[str]]]:
+    """The names that stand for several loggers, as patterns."""
+    return [(name, re.compile(translate(name))) for name in names if _WILD.search(name)]
+
+
+def _fitting(logger: str, wild: list[tuple[str, re.Pattern[str]]]) -> list[str]:
+    return [name for name, pattern in wild if pattern.match(logger)]
+
+
+def _stands_for(before: list[str], last: str, packages: list[str], name: str) -> bool:
+    """Whether each part of an abbreviation begins that of a known logger, whose last part may hold ``*``."""
+    if last != name and not (len(name.replace("*", "")) > 3 and fnmatchcase(last, name)):
+        return False
+    return all(package.startswith(part) for part, package in zip(before, packages, strict=False))

@@ -1,0 +1,80 @@
+"""What was read and what was answered, as bytes that another process of this package turns into the same values.
+
+Line shapes travel by their names: both processes have loaded the same catalogue. The bytes are a pickle, so that they may be taken from processes of
+one's own job alone.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import pickle
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from assay.grammar.kernel import TraceRule
+from assay.traces.patterns.catalogue import Catalogue
+from assay.traces.patterns.pattern import Shape
+
+
+def _proxy(content: dict[object, object]) -> MappingProxyType[object, object]:
+    return MappingProxyType(content)
+
+
+def _of_proxy(proxy: MappingProxyType[object, object]) -> tuple[Callable[..., Any], tuple[dict[object, object]]]:
+    return _proxy, (dict(proxy),)
+
+
+def _shape_of(name: str) -> Shape:
+    """The shape of a name; only a reader knows, which puts its own in the place of this."""
+    raise LookupError(name)
+
+
+def _of_shape(shape: Shape) -> tuple[Callable[..., Any], tuple[str]]:
+    return _shape_of, (shape.name,)
+
+
+def _rule_of(number: int) -> TraceRule:
+    """The rule of a number; only a reader knows."""
+    raise LookupError(number)
+
+
+class _Writer(pickle.Pickler):
+    def __init__(self, out: io.BytesIO, rules: Sequence[TraceRule]) -> None:
+        super().__init__(out, pickle.HIGHEST_PROTOCOL)
+        self._numbers = {id(rule): number for number, rule in enumerate(rules)}
+        self.dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _of_proxy, Shape: _of_shape}
+        if rules:
+            self.dispatch_table[TraceRule] = self._of_rule
+
+    def _of_rule(self, rule: TraceRule) -> Any:
+        number = self._numbers.get(id(rule))
+        return object.__reduce_ex__(rule, pickle.HIGHEST_PROTOCOL) if number is None else (_rule_of, (number,))
+
+
+class _Reader(pickle.Unpickler):
+    def __init__(self, data: bytes, catalogue: Catalogue | None, rules: Sequence[TraceRule]) -> None:
+        super().__init__(io.BytesIO(data))
+        self._rules = rules
+        self._shapes = {} if catalogue is None else {shape.name: shape for shape in catalogue.shapes}
+
+    def find_class(self, module: str, name: str) -> Any:
+        """What a name in the bytes stands for."""
+        if (module, name) == (__name__, _shape_of.__name__):
+            return self._shapes.__getitem__
+        if (module, name) == (__name__, _rule_of.__name__):
+            return self._rules.__getitem__
+        return super().find_class(module, name)
+
+
+def to_bytes(value: object, rules: Sequence[TraceRule] = ()) -> bytes:
+    """A value as bytes; of these rules it holds the numbers."""
+    out = io.BytesIO()
+    _Writer(out, rules).dump(value)
+    return out.getvalue()
+
+
+def from_bytes(data: bytes, catalogue: Catalogue | None = None, rules: Sequence[TraceRule] = ()) -> Any:
+    """The value that the bytes are of. What holds findings needs the catalogue of their shapes, and what names rules by number the rules."""
+    return _Reader(data, catalogue, rules).load()

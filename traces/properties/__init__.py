@@ -1,0 +1,1 @@
+"""The accepted execution and the invariants on it."""

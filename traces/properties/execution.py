@@ -1,0 +1,88 @@
+"""The accepted execution, step by step, what it assumed, and the model's properties on it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from assay.checker.native.functions.trace_rules import OF_STEPS
+from assay.grammar import kernel as k
+from assay.traces.event import Event
+from assay.traces.properties.incremental_conditions import StandingCondition
+from assay.traces.result import BrokenProperty, ExecutedStep, Execution
+from assay.traces.search.path import Path
+from assay.traces.search.transition_system import Model
+
+
+def execution(model: Model, path: Path) -> Execution:
+    """The execution that a path is."""
+    state = model.states[path.root.node.state]
+    initial, steps = state, []
+    for move in path.moves():
+        event = None if move.item is None else move.item.observation.event
+        for own, taken in (*((None, taken) for taken in move.hidden), *((event, taken) for taken in move.taken)):
+            state = model.states[taken.state]
+            steps.append(ExecutedStep(own, taken.action, taken.arguments, state))
+        if not move.taken:
+            steps.append(ExecutedStep(event, None, (), state))
+    return Execution(initial, tuple(steps))
+
+
+def hidden_steps(path: Path) -> Counter[str]:
+    """How often each hidden action was assumed to have happened."""
+    return Counter(taken.action for move in path.moves() for taken in move.hidden)
+
+
+def reordering(path: Path) -> float:
+    """The most, in milliseconds, by which an item was read after one whose line is later and that changed the state."""
+    latest, most = float("-inf"), 0.0
+    for step in reversed(list(path.backwards())):
+        if step.before is not None and step.move is not None and step.move.item is not None:
+            most = max(most, latest - step.move.item.time)
+            if step.node.state != step.before.node.state:
+                latest = max(latest, step.move.item.time)
+    return most
+
+
+class Properties:
+    """The invariants, lemmas and transitions of a model, asked of one execution after another."""
+
+    def __init__(self, model: Model, properties: Iterable[k.Property]) -> None:
+        self._model = model
+        self._conditions = [
+            (prop, [(part.label, StandingCondition(model, part.condition)) for part in prop.conjuncts])
+            for prop in properties
+            if prop.kind in OF_STEPS
+        ]
+
+    def broken(self, run: Execution) -> tuple[BrokenProperty, ...]:
+        """Those that are false in a state or on a step; of each the first occurrence."""
+        numbers = [self._model.number(run.initial), *(self._model.number(step.state) for step in run.steps)]
+        found: list[BrokenProperty] = []
+        for prop, conjuncts in self._conditions:
+            on_steps = prop.kind == "transition"
+            first = next(_breaches(conjuncts, numbers, on_steps=on_steps), None)
+            if first is not None:
+                at, labels = first
+                found.append(BrokenProperty(prop.name, prop.kind, prop.span, _event_at(run, at), labels))
+        return tuple(found)
+
+
+def _breaches(
+    conjuncts: Sequence[tuple[str, StandingCondition]], numbers: Sequence[int], *, on_steps: bool
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The positions at which a property is false, with the labels of its false conjuncts; of equal steps the first."""
+    asked: set[tuple[int, int]] = set()
+    for at in range(on_steps, len(numbers)):
+        now, before = numbers[at], numbers[at - 1] if on_steps else numbers[at]
+        if (now, before) in asked:  # most lines state what is so already
+            continue
+        asked.add((now, before))
+        false = tuple(label for label, condition in conjuncts if not condition.holds(now, before))
+        if false:
+            yield at, false
+
+
+def _event_at(run: Execution, at: int) -> Event | None:
+    """The event of the step to a position, or the next one after a hidden step; none in the initial state."""
+    return next((step.event for step in run.steps[at - 1 :] if step.event is not None), None) if at else None

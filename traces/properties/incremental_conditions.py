@@ -1,0 +1,222 @@
+"""A condition asked of one step of an execution after another.
+
+NOTE(standing conditions): In ``forall a, b in S: body`` the parts of the body that depend on ``a`` alone are its view of the step, and so for ``b``. Whether
+the body holds of two elements is told by their views and by what depends on neither. So where a condition held last time, and what depends on
+no element is the same, only those pairs are asked again of which one element has another view: a step of a cluster changes little for few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
+from enum import Enum
+from itertools import repeat
+from math import prod
+
+from assay.checker.interpreter.expressions.traverse import children, free_locals, variables_of
+from assay.checker.interpreter.values.domains import domain
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.grammar import kernel as k
+from assay.grammar.kernel.types import AtomType, MapType
+from assay.grammar.values import FrozenMap, Value
+from assay.traces.search.transition_system import Model
+
+ANSWERS_KEPT = 1 << 12
+"""How many answers are remembered."""
+
+WORTH_IT = 16
+"""From so many combinations of elements on, to compare takes less time than to ask anew."""
+
+
+class Missing(Enum):
+    """In place of a value: the expression has none."""
+
+    VALUE = "undefined"
+
+
+class StandingCondition:
+    """A condition of a kernel. What it reads is compared before it is evaluated."""
+
+    def __init__(self, model: Model, condition: k.Expr) -> None:
+        self._model, self._condition = model, condition
+        self._reads = _positions(model, condition)
+        self._known: dict[tuple[Value, ...], bool] = {}
+        self._views = _views(model, condition)
+        self._last: list[_Seen] | None = None
+
+    def holds(self, now: int, before: int) -> bool:
+        """Whether it holds on the step from one state to another."""
+        states = self._model.states
+        key = tuple([state[i] for state in (states[now], states[before]) for i in self._reads])
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= ANSWERS_KEPT:
+                self._known.clear()
+            found = self._known[key] = self._decide(now, before)
+        return found
+
+    def _decide(self, now: int, before: int) -> bool:
+        last, seen = self._last, [view.of(now, before) for view in self._views]
+        if not seen or last is None or last[0] != seen[0]:
+            held = self._model.holds(self._condition, {}, now, before)
+        else:
+            held = all(
+                self._model.holds(view.rest, view.bound[at], now, before)
+                for view, old, new in zip(self._views[1:], last[1:], seen[1:], strict=True)
+                for at in _other(old, new)
+            )
+        if held:
+            self._last = seen
+        return held
+
+
+_Seen = list[list[Value | Missing]]
+"""The values of the expressions of a view, of each for all elements."""
+
+
+def _other(old: _Seen, new: _Seen) -> list[int]:
+    """The elements for which a value is another one."""
+    found: set[int] = set()
+    for mine, its in zip(old, new, strict=True):
+        if mine is not its and mine != its:  # of the very same values none is compared
+            found.update(
+                at for at, (one, other) in enumerate(zip(mine, its, strict=True)) if one is not other and one != other
+            )
+    return sorted(found)
+
+
+class _View:
+    """What the elements of a binder see of a step: the values of some expressions; and ``rest``, the condition with one of ``bound`` for the binder."""
+
+    def __init__(self, model: Model, bound: list[dict[str, Value]], parts: Sequence[k.Expr], rest: k.Expr) -> None:
+        self.bound, self.rest = bound, rest
+        self._columns = [_Column(model, part, bound) for part in parts]
+
+    def of(self, now: int, before: int) -> _Seen:
+        """The view of all elements."""
+        return [column.values(now, before) for column in self._columns]
+
+
+class _Column:
+    """The values of one expression for all elements of a binder. An entry of a map for each element is taken out of the map, which has one value."""
+
+    def __init__(self, model: Model, part: k.Expr, bound: list[dict[str, Value]]) -> None:
+        self._model, self._bound = model, bound
+        self._reads = _positions(model, part)
+        entry = _entry(part)
+        self._part, key = (part, None) if entry is None else entry
+        self._keys = None if key is None else [each[key] for each in bound]
+        self._known: tuple[list[Value], list[Value | Missing]] | None = None
+
+    def values(self, now: int, before: int) -> list[Value | Missing]:
+        """The values on a step, from last time where all that the expression reads is the very same."""
+        states = self._model.states
+        read = [state[i] for state in (states[now], states[before]) for i in self._reads]
+        if self._known is None or not all(map(_is, self._known[0], read)):
+            self._known = read, self._values(now, before)
+        return self._known[1]
+
+    def _values(self, now: int, before: int) -> list[Value | Missing]:
+        if self._keys is None:
+            return [self._value(bound, now, before) for bound in self._bound]
+        table = self._value(self._bound[0], now, before)
+        if not isinstance(table, FrozenMap):
+            return [Missing.VALUE] * len(self._keys)
+        if list(table) == self._keys:
+            return list(table.values())
+        return list(map(table.get, self._keys, repeat(Missing.VALUE)))
+
+    def _value(self, bound: dict[str, Value], now: int, before: int) -> Value | Missing:
+        try:
+            return self._model.value(self._part, bound, now, before)
+        except Undefined:
+            return Missing.VALUE
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _positions(model: Model, expr: k.Expr) -> list[int]:
+    return [model.meanings.scope.positions[name] for name in sorted(variables_of(expr))]
+
+
+def _views(model: Model, condition: k.Expr) -> list[_View]:
+    """The view of no element, and one for each binder; nothing where the condition is not of the form in the note, or has few elements."""
+    binders, body = _binders(condition)
+    elements = {each.binder.name: domain(each.binder.type, each.span) for each in binders}
+    if prod(map(len, elements.values())) < WORTH_IT:
+        return []
+    fixed = {name: own[0] for name, own in elements.items() if len(own) == 1}
+    names = elements.keys() - fixed.keys()
+    parts = [(part, free_locals(part) - fixed.keys()) for part in _parts(body, fixed.keys(), names)]
+    if any(len(free) > 1 or not free <= names for _, free in parts):
+        return []
+    views = [_View(model, [fixed], [part for part, free in parts if not free], body)]
+    for name in sorted(names):
+        rest = body
+        for other in reversed(binders):
+            rest = rest if other.binder.name == name else replace(other, body=rest)
+        bound = [{**fixed, name: element} for element in elements[name]]
+        views.append(_View(model, bound, [part for part, free in parts if free == {name}], rest))
+    return views
+
+
+def _binders(condition: k.Expr) -> tuple[list[k.Quantified], k.Expr]:
+    """The quantifiers over the elements of set parameters that a condition begins with, and what is inside."""
+    found: list[k.Quantified] = []
+    while (
+        isinstance(condition, k.Quantified)
+        and condition.kind == "forall"
+        and isinstance(condition.domain, k.TypeDomain)
+    ):
+        if not isinstance(condition.binder.type, AtomType):
+            break
+        found.append(condition)
+        condition = condition.body
+    return found, condition
+
+
+def _parts(expr: k.Expr, fixed: Set[str], names: Set[str]) -> Iterator[k.Expr]:
+    """The largest parts that read the state and depend on one binder at most; what was read before the step is not taken apart."""
+    free = free_locals(expr) - fixed
+    if not variables_of(expr):
+        return
+    if len(free) <= 1 and free <= names:
+        yield from _entries(expr, fixed, names) or [expr]
+    elif isinstance(expr, k.Old):
+        yield expr
+    else:
+        for part in children(expr):
+            yield from _parts(part, fixed, names)
+
+
+def _entries(expr: k.Expr, fixed: Set[str], names: Set[str]) -> list[k.Expr] | None:
+    """The entries of maps that an expression reads, each by a binder in a map that depends on none; None if it reads anything else."""
+    match expr:
+        case k.Lookup(_, table, k.Local(_, key)) if isinstance(table.type, MapType) and key in fixed | names:
+            return [expr] if free_locals(table) <= fixed else None
+        case k.StateVar():
+            return None
+        case k.Old(_, operand):
+            inner = _entries(operand, fixed, names)
+            return None if inner is None else [replace(expr, operand=each, type=each.type) for each in inner]
+        case _:
+            found: list[k.Expr] = []
+            for part in children(expr):
+                more = _entries(part, fixed, names)
+                if more is None:
+                    return None
+                found += more
+            return found
+
+
+def _entry(part: k.Expr) -> tuple[k.Expr, str] | None:
+    """The map and the binder of an expression that is an entry of one."""
+    match part:
+        case k.Lookup(_, table, k.Local(_, name)) if isinstance(table.type, MapType) and name not in free_locals(table):
+            return table, name
+        case k.Old(_, k.Lookup(_, table, k.Local(_, name))) if isinstance(table.type, MapType):
+            return (replace(part, operand=table, type=table.type), name) if name not in free_locals(table) else None
+        case _:
+            return None

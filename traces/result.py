@@ -1,0 +1,258 @@
+"""The answer about a log: everything that a report, a table or a program may want to say, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from assay.checker.report import Explanation, State
+from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.kernel import Kernel
+from assay.grammar.values import Value
+from assay.traces.event import Event, Notice, Place
+from assay.traces.observe.binding import Unread
+
+
+class TraceVerdict(Enum):
+    """Whether some execution of the model explains the log."""
+
+    CONSISTENT = "consistent"
+    INCONSISTENT = "inconsistent"
+    INCONCLUSIVE = "inconclusive"
+    VACUOUS = "vacuous"
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPart:
+    """A condition that is false: a guard of an action, or a part of ``then`` or ``observe``.
+
+    ``log`` and ``model`` are what the log says and what the model has, as pairs of an expression as written and its value as printed.
+    """
+
+    kind: str
+    label: str
+    text: str
+    spec: Span
+    log: tuple[tuple[str, str], ...]
+    model: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """An event that cannot be explained, the action closest to explaining it, and what stands in the way."""
+
+    event: Event
+    action: str
+    parts: tuple[FailedPart, ...]
+
+    @property
+    def place(self) -> Place:
+        """Where the event's line is."""
+        return self.event.record.place
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A smallest change of the log after which it can be explained further. ``kind``: change, swap, clock, drop, add, none."""
+
+    kind: str
+    text: str
+    event: Event | None
+    field: str | None = None
+    old: str | None = None
+    new: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A place where no execution of the model goes on. ``blame`` is ranked, the likeliest culprit first."""
+
+    event: Event
+    action: str
+    blame: tuple[Blame, ...]
+    repair: Repair
+
+    @property
+    def place(self) -> Place:
+        """The line that is blamed."""
+        return self.event.record.place
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenProperty:
+    """A property of the model that is false in a state, or on a step, of the execution that explains the log."""
+
+    name: str
+    kind: str
+    span: Span
+    event: Event | None
+    """The event at whose step it became false, or the next one after a hidden step; none in the initial state."""
+    labels: tuple[str, ...]
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedStep:
+    """A step of the execution that explains the log; ``event`` is None for a hidden one. A mere observation has no action."""
+
+    event: Event | None
+    action: str | None
+    arguments: tuple[tuple[str, Value], ...]
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """The accepted execution: an initial state and the steps after it."""
+
+    initial: State
+    steps: tuple[ExecutedStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many events were read, explained, known and of no use, and unknown to the trace clause; and what was checked of the used."""
+
+    read: int
+    used: int
+    ignored: int
+    unmapped: int
+    fields: int
+
+
+@dataclass(frozen=True, slots=True)
+class KillRate:
+    """Of ``mutants`` copies of the log with one field changed, how many were rejected; ``survivors`` says which were not."""
+
+    mutants: int
+    rejected: int
+    inconclusive: int
+    survivors: tuple[Repair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventMeaning:
+    """What a line means in the model, in an operator's words."""
+
+    event: Event
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that happened by the rules and is worth saying: committed data at risk, or what a version is known to do."""
+
+    severity: str
+    text: str
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class SliceResult:
+    """The answer about one slice of a log, as :class:`Validation` is about the whole; ``used`` counts events."""
+
+    name: str
+    verdict: TraceVerdict
+    reason: str | None
+    used: int
+    violations: tuple[Violation, ...]
+    properties: tuple[BrokenProperty, ...]
+    hidden: Mapping[str, int]
+    execution: Execution | None
+    remarks: tuple[Remark, ...]
+    lacking: bool = False
+    """Whether lines of it are missing, without which nothing can decide."""
+    reordered: bool = False
+    """Whether it is open for this alone: that it fits if what all slices share came in another order than assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The answer about all slices together: with its ``reason`` where it was not searched or is open, the first mismatch, and the properties that its execution
+    breaks. ``guards`` (action and label) read across slices, and were reckoned with here.
+
+    ``lines`` is how many were searched together, ``visited`` how many states that took.
+    """
+
+    verdict: TraceVerdict
+    reason: str | None = None
+    violations: tuple[Violation, ...] = ()
+    properties: tuple[BrokenProperty, ...] = ()
+    guards: tuple[tuple[str, str], ...] = ()
+    lines: int = 0
+    visited: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """A time in which a measured condition held, in milliseconds since the epoch by the lines' times.
+
+    It lasted at least and at most so many milliseconds, whatever the lines leave open; ``at_most`` is None where no line tells when it began.
+    ``begun`` and ``ended`` are the events of the steps that began and ended it, if lines tell of them; ``lasting`` says that the log ends first.
+    """
+
+    begin: float
+    end: float
+    at_least: float
+    at_most: float | None
+    begun: Event | None
+    ended: Event | None
+    lasting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """For how long a condition held that the clause measures: in a slice, or (None) in what all share.
+
+    ``unstated`` are the fields that neither a line nor a setting states, without which nothing can be said.
+    """
+
+    measure: str
+    text: str
+    slice: str | None
+    spells: tuple[Spell, ...]
+    unstated: tuple[str, ...] = ()
+
+    @property
+    def at_least(self) -> float:
+        """Milliseconds."""
+        return sum(each.at_least for each in self.spells)
+
+    @property
+    def at_most(self) -> float | None:
+        """Milliseconds; None where no line tells when one of the times began."""
+        known = [each.at_most for each in self.spells if each.at_most is not None]
+        return sum(known) if len(known) == len(self.spells) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The answer. ``reason`` says why it is inconclusive or vacuous; ``reordering`` is the most, in milliseconds, by which
+    the execution departs from the order of the lines' times."""
+
+    verdict: TraceVerdict
+    reason: str | None
+    kernel: Kernel
+    clause: str
+    counts: Counts
+    ignored: tuple[Unread, ...]
+    unmapped: tuple[Unread, ...]
+    hidden: Mapping[str, int]
+    reordering: float
+    violations: tuple[Violation, ...]
+    properties: tuple[BrokenProperty, ...]
+    notices: tuple[Notice, ...]
+    explanations: tuple[EventMeaning, ...]
+    execution: Execution | None
+    kill_rate: KillRate | None
+    visited: int
+    seconds: float
+    slices: tuple[SliceResult, ...] = ()
+    relaxed: tuple[tuple[str, str], ...] = ()
+    """Guards, as action and label, that were left out because they read across slices."""
+    impact: tuple[Impact, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    """What is worth saying of what all slices share; a slice has its own."""
+    whole: Whole | None = None
+    """Where that was asked, and there are slices."""

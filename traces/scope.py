@@ -1,0 +1,131 @@
+"""Which part of the logs an answer is about: a span of time, some topics, and findings that are already known.
+
+Lines before the span are read and used, because what happened in it depends on them; only what is found there is left out of the answer. Lines
+after the span are left out altogether: they cannot change what was possible before them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from assay.traces.event import Event, Notice
+from assay.traces.input.lines.timestamps import Clock
+from assay.traces.result import TraceVerdict, Validation, Violation
+from assay.traces.table.event_table import EventTable
+
+_NUMBER = re.compile(r"\d+")
+
+
+def moment(text: str) -> int | None:
+    """A time as logs write it, with a date, in milliseconds since the epoch; none if it is not one."""
+    clock = Clock()
+    stamp = text.strip() + (" 00:00:00" if re.fullmatch(r"\d{4}-\d\d-\d\d", text.strip()) else "")
+    found = clock.read(stamp.encode("ascii", "replace"))
+    return found if clock.lacks is None else None
+
+
+def until(events: Sequence[Event], end: int) -> tuple[Sequence[Event], list[Notice]]:
+    """The events up to a time, and a notice that counts the others."""
+    table = EventTable.of(events)
+    late = table.times > end
+    if not late.any():
+        return events, []
+    kept, _ = table.only(np.flatnonzero(~late))  # all events of a record have its time
+    return EventTable(kept.parts, table.memory), _left_out(
+        table[int(np.argmax(late))], int(late.sum()), "after the end that was asked for"
+    )
+
+
+def of_topics(events: Iterable[Event], topics: Sequence[str]) -> tuple[list[Event], list[Notice]]:
+    """The events of some topics, and those of no topic; and a notice that counts the others."""
+    kept: list[Event] = []
+    left: list[Event] = []
+    for event in events:
+        (left if event.fields.get("topic", topics[0]) not in topics else kept).append(event)
+    return kept, _left_out(left[0], len(left), "of topics that were not asked for") if left else []
+
+
+def _left_out(first: Event, count: int, why: str) -> list[Notice]:
+    return [Notice("left out", first.record.place, f"{count:,} events {why} were left out")]
+
+
+def since(validation: Validation, begin: int) -> Validation:
+    """The answer about what happened from a time on. What is found before it is counted, and decides nothing."""
+    early = [each for each in validation.violations if _before(each.event, begin)]
+    properties = [each for each in validation.properties if each.event is None or _before(each.event, begin)]
+    if not (early or properties):
+        return validation
+    place = early[0].place if early else None
+    text = f"{len(early) + len(properties):,} findings before the beginning that was asked for are not listed"
+    late = tuple(each for each in validation.properties if each not in properties)
+    return _without(replace(validation, properties=late), early, Notice("before the beginning", place, text))
+
+
+def _before(event: Event, begin: int) -> bool:
+    return event.record.time is not None and event.record.time < begin
+
+
+def finding_id(violation: Violation) -> str:
+    """A name for a mismatch that is the same whenever the like happens: of its event, its action and what fails, whatever the numbers."""
+    message = _NUMBER.sub("#", violation.event.record.message.partition("\n")[0])
+    kind, action, *parts = _broken(violation)
+    return _name(kind, action, message, *parts)
+
+
+def cause_id(violation: Violation) -> str:
+    """A name for what several mismatches have in common: the kind of event, the action, and the rules that stand in the way."""
+    return _name(*_broken(violation))
+
+
+def by_cause(violations: Iterable[Violation]) -> list[list[Violation]]:
+    """The mismatches in groups of one cause, each group at the place of its first."""
+    found: dict[str, list[Violation]] = {}
+    for each in violations:
+        found.setdefault(cause_id(each), []).append(each)
+    return list(found.values())
+
+
+def _broken(violation: Violation) -> list[str]:
+    first = violation.blame[0] if violation.blame else None
+    parts = [(part.kind, part.label.rpartition("/")[2], part.text) for part in first.parts] if first is not None else []
+    return [violation.event.kind, first.action if first is not None else violation.action, *map(str, parts)]
+
+
+def _name(*what: str) -> str:
+    return hashlib.blake2b("\n".join(what).encode(), digest_size=5).hexdigest()
+
+
+def known_ids(text: str) -> list[str]:
+    """The names of findings in a file: the first word of each line; ``#`` begins a comment."""
+    lines = (line.partition("#")[0].split() for line in text.splitlines())
+    return [words[0] for words in lines if words]
+
+
+def without_known(validation: Validation, known: Sequence[str]) -> Validation:
+    """The answer without the findings that are accepted, which are counted by name; and with a notice for each name that did not occur."""
+    accepted = [each for each in validation.violations if finding_id(each) in known]
+    ids = [finding_id(each) for each in accepted]
+    answer = validation
+    for name in dict.fromkeys(ids):
+        own = [each for each, id_ in zip(accepted, ids, strict=True) if id_ == name]
+        text = f"{len(own):,} findings {name} are known and accepted, such as `{own[0].event.record.message.partition(chr(10))[0]}`"
+        answer = _without(answer, own, Notice("known finding", own[0].place, text))
+    absent = [name for name in dict.fromkeys(known) if name not in ids]
+    notices = tuple(Notice("known finding", None, f"the known finding {name} did not occur") for name in absent)
+    return replace(answer, notices=(*answer.notices, *notices))
+
+
+def _without(validation: Validation, violations: Sequence[Violation], notice: Notice) -> Validation:
+    """The answer without some of its violations: consistent if none is left and the search came to its end."""
+    left = tuple(each for each in validation.violations if each not in violations)
+    answer = replace(validation, violations=left, notices=(*validation.notices, notice))
+    if left or validation.verdict is not TraceVerdict.INCONSISTENT:
+        return answer
+    undecided = validation.reason is not None or validation.execution is None
+    verdict = TraceVerdict.INCONCLUSIVE if undecided else TraceVerdict.CONSISTENT
+    return replace(answer, verdict=verdict)

@@ -1,0 +1,277 @@
+"""What is asked of logs and what is answered: validation of the part that was asked for, with what was noticed of the input.
+
+Like validation itself it has three parts: of all that slices share, of each slice, and of the whole. The first and the last are here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial as bound
+from math import inf
+from textwrap import shorten
+from time import perf_counter
+from typing import NamedTuple
+
+from assay.grammar.load import Loaded
+from assay.traces import scope as window
+from assay.traces.diagnosis.clock_correction import in_step
+from assay.traces.diagnosis.clock_estimates import estimates, far_apart
+from assay.traces.diagnosis.duplicate_broker_ids import twins
+from assay.traces.diagnosis.inference import Said
+from assay.traces.diagnosis.inferred_kraft_events import events_of_members, untold_members
+from assay.traces.diagnosis.inferred_zookeeper_events import supposed_events, told
+from assay.traces.diagnosis.late_start import TRIED, beginnings, later, left_out, since
+from assay.traces.diagnosis.missing_logs import (
+    BEFORE,
+    UNREAD_BROKER,
+    UNREAD_LOG,
+    UNTOLD_BROKER,
+    fallen_silent,
+    gaps,
+    not_read,
+    with_gaps,
+)
+from assay.traces.diagnosis.node_settings import configured, protocol_versions
+from assay.traces.event import Event, Notice
+from assay.traces.gc_control import give_back
+from assay.traces.impact.outages import Basis, Meter, basis, with_impact
+from assay.traces.log_reader import LogReading, UnmappedLines
+from assay.traces.observe.binding import Unread, rules_by_kind
+from assay.traces.observe.model_size import trace_plan
+from assay.traces.options import Options
+from assay.traces.result import Remark, Validation, Whole
+from assay.traces.slices.slice_validator import SliceAnswer
+from assay.traces.table.event_selection import Selection
+from assay.traces.table.event_table import EventTable
+from assay.traces.validate import (
+    SharedAnswer,
+    answer_slices,
+    answer_whole,
+    conclusion,
+    validate_shared,
+    without,
+)
+
+LONGEST_EXAMPLE = 100
+OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, UNTOLD_BROKER})
+"""What may be missing that the hidden steps of a clause that supposes do not stand for."""
+UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
+WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL", ""})
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the answer is about: a span of time (milliseconds since the epoch), topics, and the ids of findings that are accepted."""
+
+    since: int | None = None
+    until: int | None = None
+    topics: tuple[str, ...] = ()
+    known: Sequence[str] | None = None
+
+    def renamed(self, name: Callable[[str], str]) -> Scope:
+        """The same of logs whose topics have other names."""
+        return replace(self, topics=tuple(map(name, self.topics)))
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What there is to say of a log beside the answer: notices, lines that no shape describes, what is missing, and processes of one id."""
+
+    notices: tuple[Notice, ...]
+    unmapped: tuple[UnmappedLines, ...]
+    missing: tuple[Notice, ...]
+    twins: tuple[Remark, ...]
+
+
+def validated(
+    loaded: Loaded,
+    reading: LogReading,
+    options: Options,
+    clause: str | None = None,
+    scope: Scope = Scope(),
+    *,
+    supported: bool = True,
+) -> Validation:
+    """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated."""
+    begun = perf_counter()
+    reading = with_clocks(reading, options)
+    shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
+    reading.memory.forget()
+    give_back(len(reading.events))
+    asked = basis_of(shared, reading, beside)
+    meter = None if asked is None else Meter(asked)
+    found = answer_slices(shared, slices, options.jobs, None if meter is None else meter.measured)
+    whole = answer_whole(loaded, shared, slices, found, clause, _known(options, reading, beside.missing))
+    return answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
+
+
+def with_clocks(reading: LogReading, options: Options) -> LogReading:
+    """The logs with their times put right, unless it was said how far clocks may differ."""
+    return in_step(reading) if options.skew is None else reading
+
+
+def basis_of(shared: SharedAnswer, reading: LogReading, beside: Beside) -> Basis | None:
+    """What measuring takes of the whole log; None where nothing is to be measured, or where logs are missing."""
+    if beside.missing:
+        return None
+    return basis(shared.kernel, shared.clause, shared.execution, reading.streams, configured(reading))
+
+
+def ask_shared(
+    loaded: Loaded,
+    reading: LogReading,
+    options: Options,
+    clause: str | None,
+    scope: Scope,
+    *,
+    supported: bool = True,
+) -> tuple[SharedAnswer, Mapping[str, Selection], Beside]:
+    """The answer about what all slices share, the events of each slice, and what there is to say beside."""
+    untold = untold_members(reading) if options.supposes else {}
+    read = {member for node in reading.nodes for member in node.brokers}
+    missing = (*gaps(reading), *(_untold(member, each.said, read) for member, each in untold.items()))
+    known = _known(options, reading, missing)
+    ask = bound(_ask, loaded, options=known, clause=clause, scope=scope, supported=supported)
+    found = _from_later(reading, ask) if known.partial and supported else ask(reading)
+    return (
+        found.shared,
+        found.slices,
+        Beside(
+            (*reading.notices, *fallen_silent(reading), *far_apart(estimates(reading)), *found.notices),
+            reading.unmapped,
+            missing,
+            tuple(twins(reading)),
+        ),
+    )
+
+
+class _Asked(NamedTuple):
+    """An answer about what slices share, the events of each slice, and what was noticed of those that were asked about."""
+
+    shared: SharedAnswer
+    slices: Mapping[str, Selection]
+    notices: list[Notice]
+
+
+def _ask(
+    loaded: Loaded, reading: LogReading, options: Options, clause: str | None, scope: Scope, *, supported: bool
+) -> _Asked:
+    events, left = _in_scope(reading.events if supported else [], scope)
+    more: list[Event] = []
+    if options.partial and supported:
+        more = (
+            list(events_of_members(reading, untold_members(reading)))
+            if options.supposes
+            else _supposed(loaded, reading, clause, scope)
+        )
+    shared, slices = validate_shared(
+        loaded,
+        EventTable((*EventTable.of(events).parts, more), reading.memory) if more else events,
+        clause=clause,
+        options=options,
+        explain=reading.explain,
+        levels=WORTH_WORDS,
+    )
+    return _Asked(without(shared, len(more)), slices, [*left, *told(more)])
+
+
+def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _Asked:
+    """The answer about all of the logs, or about what follows a later beginning of a file if that alone has an explanation (NOTE(later beginnings))."""
+    found, begun = ask(reading), beginnings(reading)
+    stuck = found.shared.stuck
+    for tried in range(TRIED):
+        time = None if stuck is None else later(begun, stuck, tried)
+        if time is None:
+            return found
+        kept = since(reading, time)
+        again = ask(kept)
+        stuck = again.shared.stuck
+        if stuck is None and again.shared.checked:
+            notice = left_out(reading, kept, time, [each.event for each in found.shared.violations])
+            return again._replace(shared=replace(again.shared, late=True), notices=[notice, *again.notices])
+    return found
+
+
+def _untold(member: int, said: Said, read: Container[int]) -> Notice:
+    """That a broker is there of which nothing was read, or no line by then that it registered."""
+    place = said.event.record.place
+    if member not in read:
+        return Notice(UNREAD_BROKER, place, f"broker {member} holds replicas, and none of its logs was read")
+    return Notice(UNTOLD_BROKER, place, f"broker {member} is there, and no line before tells that it registered")
+
+
+def _known(options: Options, reading: LogReading, missing: Sequence[Notice]) -> Options:
+    """How the logs are to be searched, of which this is missing."""
+    lost = (*missing, *not_read(reading.notices))
+    partial = any(notice.kind in OF_BROKERS for notice in lost) if options.supposes else bool(lost)
+    begun = partial and all(notice.kind in (BEFORE, UNTOLD_BROKER) for notice in lost)
+    late = float(max(beginnings(reading), default=-inf)) if partial else -inf
+    return replace(options, versions=protocol_versions(reading), partial=partial, begun=begun, late=late)
+
+
+def _supposed(loaded: Loaded, reading: LogReading, clause: str | None, scope: Scope) -> list[Event]:
+    """The events that have to be supposed, of logs that are known to lack some."""
+    kinds = rules_by_kind(trace_plan(loaded.kernel, clause))
+    every = supposed_events(reading, kinds)
+    return [each for each in every if scope.until is None or (each.record.time or 0) <= scope.until]
+
+
+def answer(
+    shared: SharedAnswer,
+    slices: Sequence[SliceAnswer],
+    beside: Beside,
+    scope: Scope,
+    seconds: float,
+    meter: Meter | None,
+    whole: Whole | None = None,
+) -> Validation:
+    """The answer about the log, of those about its parts, and about all slices together."""
+    concluded = conclusion(shared, slices, seconds, whole)
+    found = replace(concluded, notices=beside.notices, remarks=(*beside.twins, *_remarks(shared)))
+    found = with_gaps(_with_unread(found, beside.unmapped), list(beside.missing))
+    found = window.since(found, scope.since) if scope.since is not None else found
+    found = window.without_known(found, scope.known) if scope.known is not None else found
+    if beside.missing:
+        found = replace(found, notices=(*found.notices, UNMEASURED))
+    return found if meter is None else with_impact(found, meter, slices, scope.since)
+
+
+def _remarks(shared: SharedAnswer) -> Iterator[Remark]:
+    """The occurrences, in what all slices share, of actions that the clause reports."""
+    if shared.joint is None or shared.execution is None:
+        return
+    told = {each.action: each for each in shared.joint.plan.reported}
+    for step in shared.execution.steps:
+        if step.event is not None and step.action in told:
+            yield Remark(told[step.action].severity, told[step.action].text, step.event)
+
+
+def _in_scope(events: Sequence[Event], scope: Scope) -> tuple[Sequence[Event], list[Notice]]:
+    """The events that are validated, and notices that count the others."""
+    left: list[Notice] = []
+    if scope.until is not None:
+        events, late = window.until(events, scope.until)
+        left += late
+    if scope.topics:
+        events, others = window.of_topics(events, scope.topics)
+        left += others
+    return events, left
+
+
+def _with_unread(validation: Validation, unmapped: Sequence[UnmappedLines]) -> Validation:
+    """The answer that also counts, by logger, the protocol lines that no shape describes: no event came of them."""
+    first: dict[str, UnmappedLines] = {}
+    for lines in unmapped:
+        first.setdefault(lines.logger, lines)
+    totals: Counter[str] = Counter()
+    for lines in unmapped:
+        totals[lines.logger] += lines.count
+    unread = tuple(
+        Unread(logger, f"such as `{shorten(first[logger].text, LONGEST_EXAMPLE)}`", count, first[logger].place)
+        for logger, count in totals.most_common()
+    )
+    counts, more = validation.counts, totals.total()
+    counts = replace(counts, read=counts.read + more, unmapped=counts.unmapped + more)
+    return replace(validation, counts=counts, unmapped=(*validation.unmapped, *unread))

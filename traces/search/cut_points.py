@@ -1,0 +1,126 @@
+"""Where a log can be cut in two: all that is told before happened before all that is told after, and the states there are known whatever follows.
+
+NOTE(stages): Let the clocks say of every item before a cut that it happened before every item after it. Then each execution passes the cut with the items
+before it read and no other. Whether an item can still come, or come at once, is told there from the items of the same stage alone, for none of a later stage can
+come between them. So the nodes at a cut that executions of the items before it lead to are the same whatever the items after it are: a log of
+which some lines are changed is searched from the last cut before them, and neither an execution nor its absence is missed.
+
+Only a budget of hidden steps can make a difference, where steps before the cut used it up: there the nodes are compared with those that a larger budget allows,
+and a cut at which they differ is none to begin at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+from assay.traces.observe.partial_order import Item, Order
+from assay.traces.search.dependence import Interference
+from assay.traces.search.dfs import Finding, Limits, Search, wider
+from assay.traces.search.heads import Cursors, Frontier
+from assay.traces.search.path import Path
+
+NODES = 20_000
+"""The most nodes between two cuts that are visited to know all that lead to the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A place to begin at, with a path to each node of it."""
+
+    cursors: Cursors
+    paths: tuple[Path, ...]
+
+    def at(self, cursors: Cursors) -> Cut:
+        """The same cut, where streams are counted otherwise."""
+        paths = (replace(path, node=replace(path.node, cursors=cursors)) for path in self.paths)
+        return Cut(cursors, tuple(paths))
+
+
+def cuts(order: Order) -> list[Cursors]:
+    """The places of an order at which all items before certainly precede all items after, by what is read of each stream; the beginning and the end are left out."""
+    found: list[Cursors] = []
+    read = [0] * len(order.streams)
+    latest = -inf
+    for item in sorted(order.items, key=lambda item: (item.earliest, item.index)):
+        if order.timed and latest > -inf and latest + order.skew < item.earliest:
+            found.append(tuple(read))
+        read[item.stream] += 1
+        latest = max(latest, item.latest)
+    return found
+
+
+class Stages:
+    """The cuts of a log that an execution explains, each looked at when one before a later change is asked for."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._open = cuts(search.frontier.order)[::-1]
+        start = search.frontier.start
+        self._known = [Cut(start, tuple(search.begin(start)))]
+
+    def before_change(self, order: Order) -> Cut:
+        """The last cut before which another order has the same items. The other may lack streams of this one, and have others beside them."""
+        mine = self._search.frontier.order.streams
+        begins = {id(stream.items[0].observation.event): at for at, stream in enumerate(mine) if stream.items}
+        places = [
+            begins.get(id(stream.items[0].observation.event)) if stream.items else None for stream in order.streams
+        ]
+        pairs = list(zip(places, order.streams, strict=True))
+        same = [0 if at is None else _common(mine[at].items, stream.items) for at, stream in pairs]
+        for cursors in [each for each in cuts(order) if all(map(int.__le__, each, same))][::-1]:
+            own = [0] * len(mine)
+            for at, cursor in zip(places, cursors, strict=True):
+                if at is not None:
+                    own[at] = cursor
+            if (found := self._at(tuple(own))) is not None:
+                return found.at(cursors)
+        start = (0,) * len(order.streams)
+        return Cut(start, tuple(self._search.begin(start)))
+
+    def _at(self, cursors: Cursors) -> Cut | None:
+        """The cut at a place; None if this order has none there, or not all nodes of it are known."""
+        while self._open and sum(self._open[-1]) <= sum(cursors):
+            self._explore(self._open.pop())
+        return next((cut for cut in self._known if cut.cursors == cursors), None)
+
+    def _explore(self, end: Cursors) -> None:
+        hidden = self._search.model.plan.hidden_limit
+        nodes, finding = self._nodes(end, hidden)
+        if finding.budget_reached:
+            more, wide = self._nodes(end, wider(hidden))
+            finding.why_stopped = finding.why_stopped or wide.why_stopped
+            if _hidden(more) != _hidden(nodes):
+                return
+        if finding.why_stopped is None:
+            self._known.append(Cut(end, tuple(nodes.values())))
+
+    def _nodes(self, end: Cursors, hidden: int) -> tuple[dict[int, Path], Finding]:
+        """A path to each state at a place, from the last cut that is known, with the fewest hidden steps since the last action that a line tells of."""
+        order, begin = self._search.frontier.order, self._known[-1]
+        streams = list(zip(order.streams, begin.cursors, end, strict=True))
+        until = replace(order, streams=tuple(replace(s, items=s.items[:last]) for s, _, last in streams))
+        items = [item for stream, first, last in streams for item in stream.items[first:last]]
+        prints = self._search.prints
+        stage = Search(self._search.model, Frontier(until), prints, Interference(prints, until, items))
+        finding = Finding()
+        found = {path.node.state: path for path in stage.paths(begin.paths, Limits(hidden, NODES), finding)}
+        return found, finding
+
+
+def _common(old: Sequence[Item], new: Sequence[Item]) -> int:
+    """How many of the first items are the same."""
+    pairs = zip(old, new, strict=False)
+    return next((at for at, (one, other) in enumerate(pairs) if not _alike(one, other)), min(len(old), len(new)))
+
+
+def _alike(one: Item, other: Item) -> bool:
+    mine, its = one.observation, other.observation
+    if (one.earliest, one.latest) != (other.earliest, other.latest):
+        return False
+    return mine is its or (mine.event is its.event and mine.rule is its.rule and mine.values == its.values)
+
+
+def _hidden(nodes: Mapping[int, Path]) -> dict[int, int]:
+    return {state: path.node.hidden for state, path in nodes.items()}

@@ -1,0 +1,65 @@
+"""What a search knows of what is ahead: the nodes from which nothing can go on, and where hidden steps lead from the others."""
+
+from __future__ import annotations
+
+from assay.traces.observe.partial_order import Item
+from assay.traces.search.dependence import Doom, Interference, Lasts, to_come
+from assay.traces.search.heads import Cursors, Frontier
+from assay.traces.search.hidden_closure import Closure
+from assay.traces.search.path import Node
+
+
+class Outlook:
+    """The same for all searches that read no item while another is unread that is older by more than ``interference.window`` milliseconds."""
+
+    def __init__(self, frontier: Frontier, interference: Interference) -> None:
+        self.interference = interference
+        self.closures: dict[tuple[Cursors, int], Closure] = {}
+        self._frontier = frontier
+        self._dooms: dict[Cursors, tuple[Doom, ...]] = {}
+        self._lasting: dict[Doom, Lasts] | None = None
+        self._lost: dict[Cursors, tuple[Doom, ...]] = {}
+
+    def closure(self, node: Node, *, reduced: bool = True) -> Closure:
+        """The states that hidden steps reach from a node; when ``reduced``, those from which nothing can go on are left out."""
+        key = (node.cursors, node.state)
+        if not reduced:
+            return self.interference.prints.closure(node.state)
+        found = self.closures.get(key)
+        if found is None:
+            found = self.closures[key] = Closure(
+                self.interference.model,
+                node.state,
+                lambda state: self.hopeless(node.cursors, state) or self.lost(node, state),
+            )
+        return found
+
+    def hopeless(self, cursors: Cursors, state: int) -> bool:
+        """Whether an item that is next in some stream is doomed."""
+        dooms = self._dooms.get(cursors)
+        if dooms is None:
+            dooms = self._dooms[cursors] = self.interference.dooms(self._frontier.next_in_streams(cursors), cursors)
+        return any(self.interference.is_one(doom, state) for doom in dooms)
+
+    def lost(self, node: Node, state: int) -> bool:
+        """Whether hidden steps from a node have ruled out an item that is further on in some stream.
+
+        One that was ruled out before rules out no step: so a search without an execution ends where that item would have to come, and it is the one to blame.
+        """
+        dooms = self._lost.get(node.cursors)
+        if dooms is None:
+            if self._lasting is None:
+                self._lasting = self.interference.lasting(self._frontier.order.items)
+            ahead = (doom for doom, lasts in self._lasting.items() if to_come(lasts, node.cursors))
+            dooms = self._lost[node.cursors] = tuple(ahead)
+        ends = self.interference
+        return any(ends.is_one(doom, state) and not ends.is_one(doom, node.state) for doom in dooms)
+
+    def doomed(self, node: Node) -> list[Item]:
+        """The items, next in their streams, that cannot come any more."""
+        ends = self.interference
+        return [
+            item
+            for item in self._frontier.next_in_streams(node.cursors)
+            if any(ends.is_one(doom, node.state) for doom in ends.dooms([item], node.cursors))
+        ]

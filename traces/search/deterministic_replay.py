@@ -1,0 +1,82 @@
+"""Plain stepping: where each line says what happened, a log is followed line by line, and nothing is searched.
+
+Of the lines that may come next the first in the order of times is read that has a way to come, without hidden steps; it must not have several. What gets to the
+end so is an execution like any that a search finds. Where no line has a way, or one has several, nothing is known: the log is searched from the beginning, and
+the model remembers the steps that were worked out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heapify, heappop, heappush
+
+from assay.traces.observe.partial_order import Item
+from assay.traces.search.heads import Cursors, Frontier, advanced
+from assay.traces.search.path import Move, Node, Path
+from assay.traces.search.transition_system import Consumed, Model
+
+
+def step_through(model: Model, frontier: Frontier, beginning: Path, window: float) -> Path | None:
+    """The path from a beginning to the end of all streams; None if there is no such path line by line.
+
+    No item is read while another is unread that is older by more than ``window`` milliseconds.
+    """
+    path, upcoming = beginning, _Upcoming(frontier, beginning.node.cursors)
+    while upcoming.are_left():
+        node = path.node
+        item, ways = upcoming.first_with_way(model, node, window)
+        if item is None or len(ways) != 1:
+            return None
+        ((after, taken),) = ways
+        hidden = 0 if item.observation.pinned else node.hidden
+        path = path.then(Move((), item, taken), Node(advanced(node.cursors, item), after, hidden))
+        model.visited += 1
+        upcoming.read(item)
+    return path
+
+
+class _Upcoming:
+    """The next item of each stream, by time."""
+
+    def __init__(self, frontier: Frontier, cursors: Cursors) -> None:
+        self._frontier = frontier
+        self._heap = [_entry(item) for item in frontier.next_in_streams(cursors)]
+        heapify(self._heap)
+
+    def are_left(self) -> bool:
+        """Whether there are any."""
+        return bool(self._heap)
+
+    def first_with_way(self, model: Model, node: Node, window: float) -> tuple[Item | None, Consumed]:
+        """The first item that can come in a state, and its ways."""
+        for item in self._in_order(node.cursors, window):
+            if ways := model.consume(item, node.state):
+                return item, ways
+        return None, ()
+
+    def _in_order(self, cursors: Cursors, window: float) -> Iterator[Item]:
+        """Those that may be read next. None certainly precedes the one with the earliest time: it begins no later, and the others end no earlier, than that."""
+        first = self._heap[0][-1]
+        if self._frontier.is_due(first, cursors):
+            yield first
+        for item in self._frontier.heads(cursors).items:
+            if item.time > first.time + window:
+                return
+            if item is not first:
+                yield item
+
+    def read(self, item: Item) -> None:
+        """Go on to the next of the item's stream."""
+        stream = self._frontier.order.streams[item.stream].items
+        following = [_entry(each) for each in stream[item.position + 1 : item.position + 2]]
+        if self._heap[0][-1] is item:
+            heappop(self._heap)
+        else:
+            self._heap.remove(_entry(item))
+            heapify(self._heap)
+        for entry in following:
+            heappush(self._heap, entry)
+
+
+def _entry(item: Item) -> tuple[float, int, int, Item]:
+    return item.time, item.index, item.stream, item

@@ -1,0 +1,189 @@
+"""One search after another: is there an execution, would a larger budget allow one, and where does it stop if not?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+from assay.traces.observe.partial_order import Item
+from assay.traces.options import Options
+from assay.traces.search.deterministic_replay import step_through
+from assay.traces.search.dfs import Finding, Limits, Search, wider
+from assay.traces.search.path import Path
+
+NEAR = (100.0, 1_000.0)
+"""How far from the order of time, in milliseconds, an execution is sought first: nearly every log has one that is near, and a search that
+stays near it finds it without going astray."""
+
+REACH = 10_000.0
+"""How far it is sought at last where the clause sets no bound (``commit before line within``). That there is none is said for this reach."""
+
+HANDOVERS = 10
+"""How often a search that a cap ended is taken on by a solver."""
+
+OF_PARTIAL = 20
+"""Of logs with parts missing a search visits so many times fewer nodes at the most: where there is no execution it would go through all of them, and prove nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An execution explains all that was asked."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """No execution does; ``deepest`` are the points that explain most.
+
+    Where a solver said so, ``conflict`` are items that contradict each other, and ``deepest`` the points where the search gave up.
+    """
+
+    deepest: tuple[Path, ...]
+    conflict: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A cap or a budget ended the search."""
+
+    reason: str
+    deepest: tuple[Path, ...]
+
+
+Conclusion = Accepted | Rejected | Undecided
+
+
+def conclude(search: Search, beginnings: list[Path], options: Options) -> Conclusion:
+    """The log followed line by line; where that does not get to the end, a search."""
+    for beginning in beginnings if len(beginnings) == 1 else ():
+        stepped = step_through(search.model, search.frontier, beginning, NEAR[0])
+        if stepped is not None:
+            return Accepted(stepped)
+    return seek(search, beginnings, options)
+
+
+def seek(search: Search, beginnings: list[Path], options: Options) -> Conclusion:
+    """Search within the clause's budget of hidden steps, and beyond it only to tell why there is nothing within."""
+    nodes = max(1, options.nodes // OF_PARTIAL) if options.partial else options.nodes
+    limits = Limits(search.model.plan.hidden_limit, nodes)
+    bound = search.model.plan.ordering.commit_before_line
+    for window in (each for each in NEAR if bound is None or each < bound):
+        near = search.run(beginnings, replace(limits, window=window))
+        if near.path is not None:
+            return Accepted(near.path)
+        if near.why_stopped is not None:
+            break
+    limits = replace(limits, window=REACH if bound is None else inf)
+    first = search.run(beginnings, limits)
+    if first.path is not None:
+        return Accepted(first.path)
+    if first.why_stopped is not None:
+        return _past_cap(search, beginnings, limits, first) if options.solver else _stopped(first)
+    if first.budget_reached:
+        return _beyond_budget(search, beginnings, limits, first, solver=options.solver)
+    return _nothing(search, first)
+
+
+def _stopped(finding: Finding, *more: str) -> Undecided:
+    return Undecided("; ".join((finding.why_stopped or "", *more)), tuple(finding.deepest))
+
+
+def _contradiction(items: Sequence[Item]) -> str:
+    places = ", ".join(str(item.observation.event.record.place) for item in items)
+    return f"{places} contradict each other" if len(items) > 1 else f"{places} has no explanation then"
+
+
+def _past_cap(search: Search, beginnings: list[Path], limits: Limits, stopped: Finding) -> Conclusion:
+    """The search where a cap has ended it, taken on by a solver as often as it gets further (see ``search.handover``).
+
+    That there is no execution is said only where the solver was asked about all of them, from the beginning on.
+    """
+    from assay.traces.search import sat_fallback  # noqa: PLC0415 - few logs need the solver, and it takes its time to load
+
+    found, starts = stopped, beginnings
+    if (
+        stopped.deepest[0].read > beginnings[0].read + sat_fallback.MOST_ITEMS
+        or len({(each.node.cursors, each.node.hidden) for each in beginnings}) > 1
+    ):
+        starts = stopped.deepest[:1]
+    for _ in range(HANDOVERS):
+        items = sat_fallback.upcoming(search, starts[0].node.cursors)
+        answer = sat_fallback.hand_over(search, starts, limits.hidden, items)
+        if isinstance(answer, sat_fallback.Unanswered):
+            return _stopped(found, answer.reason)
+        if isinstance(answer, sat_fallback.Conflict):
+            if starts is not beginnings or answer.unless is not None:
+                unless = answer.unless or "but there may be another execution of what comes before"
+                return _stopped(found, f"{_contradiction(answer.items)}, {unless}")
+            return _contradicted(search, beginnings, limits, stopped, answer.items, answer.asked)
+        found = search.run([answer], limits)
+        if found.path is not None:
+            return Accepted(found.path)
+        if found.why_stopped is None:
+            break
+        starts = found.deepest[:1]
+    return _stopped(stopped, "no execution was found by going on from one of several that a solver found")
+
+
+def _contradicted(
+    search: Search,
+    beginnings: list[Path],
+    limits: Limits,
+    stopped: Finding,
+    items: Sequence[Item],
+    asked: Sequence[Item],
+) -> Conclusion:
+    """Whether more hidden steps than the clause allows would resolve a contradiction of items, of those that were asked about."""
+    from assay.traces.search import sat_fallback  # noqa: PLC0415 - as above
+
+    answer = sat_fallback.hand_over(search, beginnings, wider(limits.hidden), asked)
+    match answer:
+        case sat_fallback.Unanswered(reason):
+            return _stopped(stopped, reason)
+        case sat_fallback.Conflict(unless=None):
+            return Rejected(tuple(stopped.deepest), answer.items)
+        case Path() if answer.read == beginnings[0].read + len(asked):
+            return Undecided(_too_few(search, answer), tuple(stopped.deepest))
+        case _:
+            return _stopped(
+                stopped, f"{_contradiction(items)}, unless more hidden steps than the clause allows happened"
+            )
+
+
+def _beyond_budget(
+    search: Search, beginnings: list[Path], limits: Limits, first: Finding, *, solver: bool
+) -> Conclusion:
+    def stopped(finding: Finding) -> Conclusion:
+        return _past_cap(search, beginnings, limits, finding) if solver else _stopped(finding)
+
+    wide = search.run(beginnings, replace(limits, hidden=wider(limits.hidden)))
+    if wide.path is None:
+        return stopped(wide) if wide.why_stopped else _nothing(search, first)
+    exact = search.run(beginnings, replace(limits, reduced=False))
+    if exact.path is not None:
+        return Accepted(exact.path)
+    if exact.why_stopped is not None:
+        return stopped(exact)
+    return Undecided(_too_few(search, wide.path), tuple(first.deepest))
+
+
+def _too_few(search: Search, path: Path) -> str:
+    """Where an execution needs more hidden steps than the clause allows."""
+    most, place, count = 0, "", 0
+    for move in path.moves():
+        count += len(move.hidden)
+        if count > most and move.item is not None:
+            most, place = count, str(move.item.observation.event.record.place)
+        if move.item is not None and move.item.observation.pinned:
+            count = 0
+    budget = search.model.plan.hidden_limit
+    return f"the log can be explained only with {most} hidden steps before {place}; the clause allows {budget} between two pinned events"
+
+
+def _nothing(search: Search, finding: Finding) -> Conclusion:
+    overflowed = sorted(search.model.overflowed)
+    if overflowed:
+        return Undecided(f"the model is too small for the log: {', '.join(overflowed)} ran out", tuple(finding.deepest))
+    return Rejected(tuple(finding.deepest))

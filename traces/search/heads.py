@@ -1,0 +1,113 @@
+"""Where a reading of the streams stands: which items may come next, and when the earliest of what is left was written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf
+
+from assay.traces.observe.partial_order import Item, Order
+
+Cursors = tuple[int, ...]
+"""How many items of each stream have been read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """The items that may be read next, in the order of their times, and the earliest time of all that are next in their streams."""
+
+    items: tuple[Item, ...]
+    time: float
+
+
+@dataclass(slots=True)
+class Frontier:
+    """The order of a trace, asked what may come next; answers are remembered."""
+
+    order: Order
+    known: dict[Cursors, Heads] = field(default_factory=dict)
+    _needs: dict[int, tuple[tuple[int, int], ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._needs = needs(self.order)
+
+    @property
+    def start(self) -> Cursors:
+        """Nothing has been read."""
+        return (0,) * len(self.order.streams)
+
+    @property
+    def end(self) -> Cursors:
+        """Everything has been read."""
+        return tuple(len(stream.items) for stream in self.order.streams)
+
+    def heads(self, cursors: Cursors) -> Heads:
+        """What may come next."""
+        found = self.known.get(cursors)
+        if found is None:
+            found = self.known[cursors] = self._heads(cursors)
+        return found
+
+    def next_in_streams(self, cursors: Cursors) -> list[Item]:
+        """The next item of each stream, whether it may come next or not."""
+        return [s.items[n] for s, n in zip(self.order.streams, cursors, strict=True) if n < len(s.items)]
+
+    def is_due(self, item: Item, cursors: Cursors) -> bool:
+        """Whether everything is read that has to come before an item whatever the times say."""
+        streams = self.order.streams
+        return all(cursors[other] == len(streams[other].items) for other in streams[item.stream].after) and all(
+            cursors[other] >= count for other, count in self._needs.get(item.index, ())
+        )
+
+    def _heads(self, cursors: Cursors) -> Heads:
+        first = self.next_in_streams(cursors)
+        ends = _Ends(self.order, first)
+        free = [
+            item
+            for item in first
+            if item.earliest <= ends.until
+            and (item.earliest == -inf or not ends.precede(item))
+            and self.is_due(item, cursors)
+        ]
+        free.sort(key=lambda item: (item.time, item.index))
+        return Heads(tuple(free), min((item.time for item in first), default=inf))
+
+
+def needs(order: Order) -> dict[int, tuple[tuple[int, int], ...]]:
+    """How many items of which streams must be read before an item, where the order requires some."""
+    if not order.requires:
+        return {}
+    places = {item.index: (item.stream, item.position) for item in order.items}
+    found: dict[int, tuple[tuple[int, int], ...]] = {}
+    for index, others in order.requires.items():
+        counts: dict[int, int] = {}
+        for stream, position in (places[other] for other in others if other in places):
+            counts[stream] = max(counts.get(stream, 0), position + 1)
+        found[index] = tuple(counts.items())
+    return found
+
+
+class _Ends:
+    """When the things of some items happened at the latest: asked whether one of them certainly came before an item."""
+
+    def __init__(self, order: Order, items: list[Item]) -> None:
+        self._order = order
+        self._of_node: dict[str, Item] = {}
+        for item in items:
+            node = order.streams[item.stream].node
+            known = self._of_node.get(node)
+            if known is None or item.latest < known.latest:
+                self._of_node[node] = item
+        self._first = sorted(self._of_node.values(), key=lambda item: item.latest)[:2]
+        self.until = self._first[0].latest + order.skew if order.timed and self._first else inf
+        """What begins later is certainly preceded by one, whatever node it is of: as most streams that have not begun."""
+
+    def precede(self, item: Item) -> bool:
+        """Whether one does: only the earliest of the item's own node, and the two earliest of all nodes, have to be asked."""
+        own = self._of_node[self._order.streams[item.stream].node]
+        return any(self._order.precedes(other, item) for other in (own, *self._first))
+
+
+def advanced(cursors: Cursors, item: Item) -> Cursors:
+    """The position after the item, which is next in its stream."""
+    stream = item.stream
+    return (*cursors[:stream], cursors[stream] + 1, *cursors[stream + 1 :])

@@ -1,0 +1,221 @@
+"""What an occurrence of an action reads and writes: places of the state, with the values written where they are known beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from assay.checker.interpreter.expressions.traverse import children, free_locals, variables_of
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.grammar import kernel as k
+from assay.grammar.values import FrozenMap, Value
+from assay.traces.search.transition_system import ANY, Model, Wildcard
+
+Call = tuple[str, tuple[Value, ...]]
+"""An action with all its arguments."""
+
+Place = tuple[str, Value | Wildcard]
+"""A variable and a key of it; ``ANY`` is the whole variable, or a key that is not known beforehand."""
+
+
+class Unknown(Enum):
+    """A value that depends on the state."""
+
+    VALUE = "?"
+
+
+UNKNOWN = Unknown.VALUE
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A place that an action assigns; ``sure`` if it always does, ``grows`` if it only puts more into a set."""
+
+    place: Place
+    value: Value | Unknown
+    sure: bool
+    grows: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition:
+    """A guard, or a part of an observation, with the binders that have known values, and the places it reads."""
+
+    expr: k.Expr
+    bound: Mapping[str, Value]
+    reads: frozenset[Place]
+    closed: bool
+    """Whether nothing in it depends on a choice of the action, or on a name for a value of the state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """The guards of an action, what it writes, and the places that the written values depend on."""
+
+    conditions: tuple[Condition, ...]
+    writes: tuple[Write, ...]
+    sources: frozenset[Place]
+    choices: bool
+
+
+def overlap(left: Place, right: Place) -> bool:
+    """Whether two places may be the same, or one in the other."""
+    return left[0] == right[0] and (left[1] is ANY or right[1] is ANY or left[1] == right[1])
+
+
+@dataclass(slots=True)
+class Names:
+    """Binders in scope: those with a value known beforehand, and the places that the values of others depend on."""
+
+    model: Model
+    values: dict[str, Value]
+    origins: dict[str, frozenset[Place]] = field(default_factory=dict)
+
+    def bind(self, name: str, value: k.Expr) -> None:
+        """Give a name to an expression."""
+        known = self.value(value)
+        if isinstance(known, Unknown):
+            self.origins[name] = self.reads(value)
+        else:
+            self.values[name] = known
+
+    def value(self, expr: k.Expr) -> Value | Unknown:
+        """The value of an expression that depends on no state and no choice."""
+        if isinstance(expr, k.Local):
+            return self.values.get(expr.name, UNKNOWN)
+        if self.reads(expr) or not free_locals(expr) <= self.values.keys():
+            return UNKNOWN
+        try:
+            return self.model.value(expr, self.values)
+        except Undefined:
+            return UNKNOWN
+
+    def reads(self, expr: k.Expr) -> frozenset[Place]:
+        """The places that an expression reads."""
+        match expr:
+            case k.Local(_, name):
+                return self.origins.get(name, frozenset())
+            case k.StateVar(_, name):
+                return frozenset({(name, ANY)})
+            case k.Lookup(_, k.StateVar(_, name), key) | k.Lookup(_, k.Old(_, k.StateVar(_, name)), key):
+                known = self.value(key)
+                return frozenset({(name, ANY if isinstance(known, Unknown) else known)}) | self.reads(key)
+            case k.LetIn(_, binder, value, body):
+                self.bind(binder.name, value)
+                return self.reads(body)
+            case _:
+                return frozenset().union(*(self.reads(part) for part in children(expr)))
+
+
+def footprint(model: Model, call: Call) -> Footprint:
+    """What an occurrence of an action reads and writes."""
+    action, arguments = call
+    meaning = model.meanings.actions[action]
+    names = Names(model, dict(zip(meaning.names, arguments, strict=True)))
+    conditions: list[Condition] = []
+    writes: list[Write] = []
+    sources: set[Place] = set()
+    choices = False
+    for each in meaning.node.body:
+        match each:
+            case k.Guard("when", _, condition):
+                conditions += _conditions(names, condition)
+            case k.Let(binder, value):
+                names.bind(binder.name, value)
+            case k.Pick(binder, domain):
+                names.origins[binder.name] = names.reads(domain)
+                choices = True
+            case k.Guard():
+                continue
+            case _:
+                writes += _writes(names, each, sources, sure=True)
+    return Footprint(tuple(conditions), tuple(writes), frozenset(sources), choices)
+
+
+def observed(model: Model, condition: k.Expr, bound: Mapping[str, Value]) -> tuple[Condition, ...]:
+    """The parts of an observation's condition."""
+    return tuple(_conditions(Names(model, dict(bound)), condition))
+
+
+def _conditions(names: Names, expr: k.Expr) -> Iterator[Condition]:
+    if isinstance(expr, k.Logic) and expr.op == "and":
+        for part in expr.parts:
+            yield from _conditions(names, part)
+    else:
+        reads = names.reads(expr)
+        yield Condition(expr, dict(names.values), reads, free_locals(expr) <= names.values.keys())
+
+
+def _writes(names: Names, statement: k.Statement, sources: set[Place], *, sure: bool) -> Iterator[Write]:
+    match statement:
+        case k.Assign(_, variable, path, value):
+            sources |= names.reads(value)
+            yield _write(names, variable, path, value, sources, sure=sure)
+        case k.If(condition, then, otherwise):
+            sources |= names.reads(condition)
+            for part in (*then, *otherwise):
+                yield from _writes(names, part, sources, sure=False)
+        case k.For(_, domain, body):
+            sources |= names.reads(domain)
+            for part in body:
+                yield from _writes(names, part, sources, sure=False)
+        case k.Let(binder, value):
+            names.bind(binder.name, value)
+        case _:
+            return
+
+
+def _write(
+    names: Names,
+    variable: str,
+    path: tuple[k.AtKey | k.AtField, ...],
+    value: k.Expr,
+    sources: set[Place],
+    *,
+    sure: bool,
+) -> Write:
+    for step in path:
+        if isinstance(step, k.AtKey):
+            sources |= names.reads(step.key)
+    key: Value | Wildcard | Unknown = names.value(path[0].key) if path and isinstance(path[0], k.AtKey) else ANY
+    place: Place = (variable, ANY if isinstance(key, Unknown) else key)
+    whole = not path or (len(path) == 1 and place[1] is not ANY)
+    grows = not path and isinstance(value, k.Combine) and value.op == "union" and _is(value.left, variable)
+    return Write(place, names.value(value) if whole else UNKNOWN, sure, grows)
+
+
+def _is(expr: k.Expr, variable: str) -> bool:
+    return isinstance(expr, k.StateVar) and expr.name == variable
+
+
+def keeps_false(write: Write, condition: Condition) -> bool:
+    """Whether a write cannot make a condition true: it puts more into a set in which something must not be."""
+    absent = condition.expr
+    return (
+        write.grows
+        and isinstance(absent, k.Member)
+        and absent.negated
+        and _is(absent.collection, write.place[0])
+        and write.place[0] not in variables_of(absent.item)
+    )
+
+
+def falsifies(model: Model, write: Write, condition: Condition) -> bool:
+    """Whether the condition is certainly false right after the write: it reads that place alone, and the value is known."""
+    if condition.reads != {write.place} or not condition.closed or isinstance(write.value, Unknown):
+        return False
+    name, key = write.place
+    position = next(i for i, variable in enumerate(model.kernel.variables) if variable.name == name)
+    state = list(model.states[model.initial[0]])
+    if key is ANY:
+        state[position] = write.value
+    else:
+        whole = state[position]
+        if not isinstance(whole, FrozenMap):
+            return False
+        state[position] = whole.changed(key, write.value)
+    try:
+        return model.value(condition.expr, condition.bound, model.number(tuple(state))) is False
+    except Undefined:
+        return False

@@ -1,0 +1,200 @@
+"""Past the caps of the search: the next items are asked of a solver, all orders and all hidden steps between them at once.
+
+What the solver answers is followed step by step by the model of the search, so that a path is one whoever found it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count, pairwise
+
+from assay.checker.report import EnginesDisagreeError, State
+from assay.checker.symbolic.bounded.explain_trace import Call, Contradiction, Explained, Observation, SymbolicTrace
+from assay.checker.symbolic.sat.incremental import OutOfBudgetError
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.traces.observe.partial_order import Item, Order
+from assay.traces.search.dfs import Search
+from assay.traces.search.heads import Cursors, advanced
+from assay.traces.search.path import Move, Node, Path
+from assay.traces.search.submodel import Part, TooManyInstancesError, part_of, steps_of
+from assay.traces.search.transition_system import ANY, Model, Taken
+
+MOST_ITEMS = 32
+"""How many items the solver is asked about at once."""
+
+MOST_GATES = 3_000_000
+"""How many gates all steps together may have, before they are simplified; of the items so many are asked about as this allows."""
+
+EFFORT = 300
+"""How often the solver may be asked another question, or go on for twenty thousand conflicts. No clock, so that answers are reproducible."""
+
+SPENT = "the solver came to no answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Items that no execution explains together, each of them needed for that, of those that were ``asked`` about.
+
+    ``unless`` names what was left out of account, if anything was.
+    """
+
+    items: tuple[Item, ...]
+    asked: tuple[Item, ...]
+    unless: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """The solver gives no answer, and why."""
+
+    reason: str
+
+
+def hand_over(
+    search: Search, starts: Sequence[Path], hidden: int, items: Sequence[Item]
+) -> Path | Conflict | Unanswered:
+    """A way on from one of the starts, which have read the same, with so many hidden steps between two pinned items, or why there is none.
+
+    ``items`` are those of :func:`upcoming`, of which only the first may be asked about. A conflict is one of all executions, unless it says
+    what else may be.
+    """
+    model, node = search.model, starts[0].node
+    try:
+        states = [model.states[path.node.state] for path in starts]
+        part = part_of(model, items, states)
+        spent = count()
+        trace = SymbolicTrace(
+            part.kernel,
+            [part.of(each) for each in states],
+            frozenset(model.plan.hidden),
+            hidden,
+            lambda: next(spent) >= EFFORT,
+            node.hidden,
+        )
+    except SpecError as error:
+        return _not_asked(error.diagnostics[0].message)
+    except TooManyInstancesError as error:
+        return _not_asked(f"`{error}` has too many instances")
+    try:
+        items = items[: MOST_GATES // ((hidden + 1) * trace.gates)]
+        if not items:
+            return _not_asked("a step of the model has too many gates")
+        trace.observe_some([_observation(model, each) for each in items], _order_of(search.frontier.order, items))
+        answer = trace.answer()
+    except SpecError as error:
+        return _not_asked(error.diagnostics[0].message)
+    except OutOfBudgetError:
+        return Unanswered(SPENT)
+    finally:
+        trace.close()
+    if isinstance(answer, Explained):
+        return _followed(search, part, starts, items, answer)
+    return _conflict(search.frontier.order, node.cursors, items, answer, trace.capacities)
+
+
+def upcoming(search: Search, cursors: Cursors) -> list[Item]:
+    """The items that may come next, the earliest first, in an order that is allowed.
+
+    Of what the solver is asked about at most, as many as nothing else can come between; where there is no such point, all.
+    """
+    order, found, whole = search.frontier.order, list[Item](), 0
+    while len(found) < MOST_ITEMS and (heads := search.frontier.heads(cursors).items):
+        found.append(heads[0])
+        cursors = advanced(cursors, heads[0])
+        if _is_closed(order, cursors, found):
+            whole = len(found)
+    return found[: whole or len(found)]
+
+
+def _is_closed(order: Order, cursors: Cursors, items: Sequence[Item]) -> bool:
+    """Whether all that is left, from the cursors on, comes after these items."""
+    last = {item.stream: item for item in items}.values()
+    left = [s.items[n] for s, n in zip(order.streams, cursors, strict=True) if n < len(s.items)]
+    return all(_precedes(order, x, y) for x in last for y in left)
+
+
+def _precedes(order: Order, x: Item, y: Item) -> bool:
+    if x.stream == y.stream:
+        return x.position < y.position
+    return x.stream in order.streams[y.stream].after or order.precedes(x, y)
+
+
+def _order_of(order: Order, items: Sequence[Item]) -> list[list[int]]:
+    return [[at for at, other in enumerate(items) if _precedes(order, other, item)] for item in items]
+
+
+def _observation(model: Model, item: Item) -> Observation:
+    seen = item.observation
+    steps = tuple(
+        tuple(
+            Call(action, tuple((at, value) for at, value in enumerate(values) if value is not ANY))
+            for action, values in calls
+        )
+        for calls in steps_of(model, item)
+    )
+    condition = seen.rule.then if seen.rule.steps else seen.rule.observe
+    return Observation(str(item.index), steps, () if condition is None else (_about(condition, item),))
+
+
+def _about(condition: k.Expr, item: Item) -> k.Expr:
+    """A condition of a rule with the values that the item states."""
+    for field in item.observation.rule.fields:
+        value = k.Const(field.binder.type, item.observation.bound[field.binder.name])
+        condition = k.LetIn(condition.type, field.binder, value, condition)
+    return condition
+
+
+# ----------------------------------------------------------------------------------------------------------- answers
+
+
+def _not_asked(why: str) -> Unanswered:
+    """Where the model has no encoding of a size that a solver takes: that is nothing that the log could be blamed for."""
+    return Unanswered(f"the model is too large for a solver to go on from there ({why})")
+
+
+def _conflict(
+    order: Order, cursors: Cursors, items: Sequence[Item], answer: Contradiction, capacities: Sequence[str]
+) -> Conflict:
+    onward = cursors
+    for item in items:
+        onward = advanced(onward, item)
+    unless = f"unless {', '.join(capacities)} ran out" if capacities else None
+    if not _is_closed(order, onward, items):
+        unless = "unless something comes between that was not looked at"
+    return Conflict(tuple(item for item in items if str(item.index) in answer.labels), tuple(items), unless)
+
+
+def _followed(search: Search, part: Part, starts: Sequence[Path], items: Sequence[Item], found: Explained) -> Path:
+    """The path that an execution of the part is."""
+    seen = [step.state for step in found.trace.steps]
+    path = next(each for each in starts if part.of(search.model.states[each.node.state]) == seen[0])
+    at = 0
+    for reading in found.readings:
+        move, after = _move(
+            search.model,
+            part,
+            path.node.state,
+            items[reading.observation],
+            seen[at : reading.before + 1],
+            seen[reading.after],
+        )
+        at, item = reading.after, items[reading.observation]
+        since = 0 if item.observation.pinned else path.node.hidden + len(move.hidden)
+        path = path.then(move, Node(advanced(path.node.cursors, item), after, since))
+    return path
+
+
+def _move(model: Model, part: Part, state: int, item: Item, unseen: Sequence[State], last: State) -> tuple[Move, int]:
+    """Hidden steps through certain states, as the part sees them, and an item that leads to the last; those that change nothing are none."""
+    hidden: list[Taken] = []
+    for before, after in pairwise(unseen):
+        if after != before:
+            hidden += [each for each in model.hidden(state) if part.of(model.states[each.state]) == after][:1]
+            state = hidden[-1].state if hidden else state
+    if part.of(model.states[state]) == unseen[-1]:
+        for end, taken in model.consume(item, state):
+            if part.of(model.states[end]) == last:
+                return Move(tuple(hidden), item, taken), end
+    raise EnginesDisagreeError(f"the gates explain {item.observation.event.record.place}, and the model does not")

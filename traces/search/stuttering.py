@@ -1,0 +1,164 @@
+"""Lines that say again what the lines before and after them in their file say.
+
+NOTE(restatements): A broker names its controller in every line about a request, and a controller its epoch in every line about a partition. Such
+lines ask for a state, or for an action that writes the same however often it is taken. A stretch of a file holds nothing else of what all slices share, and
+its lines do not ask for an action with one value and then with another. Of equal lines of a stretch the first and the last are compared with the model:
+the state after the last is what it was. So nothing is rejected that was accepted. What held at the first and at the last of them, and did not hold in
+between, goes unnoticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from assay.checker.interpreter.expressions.traverse import assignments, variables_of
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+from assay.traces.observe.binding import Chosen, Observation, Read, observed
+from assay.traces.observe.partial_order import Order, order, stream_key
+from assay.traces.search.transition_system import Model
+from assay.traces.store.record_block import Numbers
+from assay.traces.table.event_selection import Selection
+
+_NOTHING = -1
+
+
+def compared_order(model: Model, observations: Iterable[Observation]) -> Order:
+    """The order of the observations that are to be compared with the model."""
+    ordering = model.plan.ordering
+    compared = without_restatements(model.kernel, observations, lambda seen: stream_key(seen, ordering))
+    return order(compared, ordering)
+
+
+def compared_events(model: Model, events: Selection, read: Read) -> Order:
+    """The order of those observations of events that are to be compared with the model."""
+    stretches, ordering = _Stretches(model.kernel), model.plan.ordering
+    outer = _Outer(stretches, read, int(events.numbers.max(initial=-1)) + 1)
+    streams = (outer.of(own, events.numbers[own]) for own in events.by_stream(ordering.unit))
+    kept = (each for own in streams for each in stretches.ends(_chosen(events, own, read)))
+    return order(observed(events, kept), ordering)
+
+
+class _Outer:
+    """Finds among the events of a stream, by what they state, all that can be the first or the last of equal ones of a stretch.
+
+    A stretch can only end at an event that may not be repeated, or that asks for an action with another value than the event before it that asks
+    for that action. Between two of these, wherever stretches really end, what is neither the first nor the last of the events that state the same is
+    neither in its stretch. Few of a stream's events are left, and only these are looked at one by one.
+    """
+
+    def __init__(self, stretches: _Stretches, read: Read, count: int) -> None:
+        self._speaking = np.zeros(count, np.bool_)
+        self._ending = np.zeros(count, np.bool_)
+        values: dict[Hashable, int] = {}
+        asked: dict[int, Numbers] = {}
+        for number, views in read.views.items():
+            for at, (rule, _) in enumerate(views):
+                self._speaking[number] = True
+                self._ending[number] |= not stretches.is_repeatable(rule)
+                if rule.steps:
+                    if id(rule) not in asked:
+                        asked[id(rule)] = np.full(count, _NOTHING, np.int32)
+                    asked[id(rule)][number] = values.setdefault(Chosen(0, at, views[at]).values, len(values))
+        self._asked = tuple(asked.values())
+
+    def of(self, positions: Numbers, numbers: Numbers) -> Numbers:
+        """The positions of those events, of a stream's; ``numbers`` says what they state."""
+        speaking = self._speaking[numbers]
+        positions, numbers = positions[speaking], numbers[speaking]
+        ends = self._ending[numbers]
+        for column in self._asked:
+            asked = column[numbers]
+            asking = np.flatnonzero(asked != _NOTHING)
+            ends[asking[1:][np.diff(asked[asking]) != 0]] = True
+        parts = np.cumsum(ends)
+        by_number = np.lexsort((np.arange(len(numbers)), numbers, parts))
+        alike = (np.diff(parts[by_number]) == 0) & (np.diff(numbers[by_number]) == 0)
+        inner = by_number[1:-1][alike[:-1] & alike[1:]]
+        return np.delete(positions, inner)
+
+
+def _chosen(events: Selection, positions: Numbers, read: Read) -> Iterator[Chosen]:
+    """What the events of a stream are seen as."""
+    views = read.views
+    for at, number in zip(positions.tolist(), events.numbers[positions].tolist(), strict=True):
+        for place, view in enumerate(views.get(number, ())):
+            yield Chosen(at, place, view)
+
+
+class Seen(Protocol):
+    """What a rule sees in an event."""
+
+    @property
+    def rule(self) -> k.TraceRule:
+        """The rule."""
+        ...
+
+    @property
+    def values(self) -> tuple[tuple[str, Value], ...]:
+        """What the event states, by its fields."""
+        ...
+
+
+S = TypeVar("S", bound=Seen)
+
+
+def without_restatements(
+    kernel: k.Kernel, observations: Iterable[Observation], stream_of: Callable[[Observation], Hashable]
+) -> list[Observation]:
+    """The observations that are to be compared with the model, in their order."""
+    order = list(observations)
+    streams: dict[Hashable, list[Observation]] = {}
+    for seen in order:
+        streams.setdefault(stream_of(seen), []).append(seen)
+    stretches = _Stretches(kernel)
+    kept = {id(seen) for stream in streams.values() for seen in stretches.ends(stream)}
+    return [seen for seen in order if id(seen) in kept]
+
+
+class _Stretches:
+    """Divides streams into stretches, as the note says."""
+
+    def __init__(self, kernel: k.Kernel) -> None:
+        self._kernel = kernel
+        self._repeatable: dict[int, bool] = {}
+
+    def ends(self, stream: Iterable[S]) -> Iterator[S]:
+        """The first and the last of the equal observations of each stretch."""
+        last: dict[tuple[object, ...], S | None] = {}
+        done: dict[int, object] = {}
+        for seen in stream:
+            rule = seen.rule
+            repeatable = self.is_repeatable(rule)
+            if not repeatable or (rule.steps and done.get(id(rule), seen.values) != seen.values):
+                yield from (each for each in last.values() if each is not None)
+                last, done = {}, {}
+            key = id(rule), seen.values
+            if not repeatable or key not in last:
+                yield seen
+            if repeatable:
+                done[id(rule)] = seen.values
+                last[key] = seen if key in last else None
+        yield from (each for each in last.values() if each is not None)
+
+    def is_repeatable(self, rule: k.TraceRule) -> bool:
+        """Whether a second event right after an equal one asks for nothing that the first did not (remembered)."""
+        known = self._repeatable.get(id(rule))
+        if known is None:
+            known = self._repeatable[id(rule)] = is_repeatable(self._kernel, rule)
+        return known
+
+
+def is_repeatable(kernel: k.Kernel, rule: k.TraceRule) -> bool:
+    """Whether a second event right after an equal one asks for nothing and changes nothing that the first did not."""
+    if not rule.steps:
+        return True
+    if len(rule.steps) > 1 or len(rule.steps[0]) != 1 or rule.then is not None:
+        return False
+    (call,) = rule.steps[0]
+    written = [(each, variables_of(each.value)) for each in assignments(kernel.action(call.action).body)]
+    names = {each.variable for each, _ in written}
+    return all(given is not None for given in call.arguments) and all(names.isdisjoint(read) for _, read in written)

@@ -1,0 +1,1 @@
+"""Slices over the shared timeline."""

@@ -1,0 +1,189 @@
+"""The order in which executions of what is shared and of each slice were found, woven into one: where a search of the whole looks first.
+
+NOTE(guided search): If slices depend on one another in nothing, the steps of each can be put between the shared steps where that slice's execution has
+them, and the whole is explained. A search that tries its lines in this order finds that at once, and checks every guard on the way, those across slices too. Where one of these is
+false, it goes on to other orders.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import inf
+
+from assay.checker.report import State
+from assay.grammar.values import Atom, FrozenMap, Value
+from assay.traces.event import Place
+from assay.traces.observe.partial_order import Item, Order
+from assay.traces.result import ExecutedStep, Execution, SliceResult
+from assay.traces.search.dfs import Finding, Limits, Search
+from assay.traces.search.heads import Frontier, advanced
+from assay.traces.search.path import Move, Node, Path
+from assay.traces.search.transition_system import Model, Taken
+from assay.traces.slices.slice_validator import Joint
+from assay.traces.table.statement_keys import EVERY_SLICE
+
+HEADS = 20
+"""How many of the lines that may come next are tried at most."""
+
+Key = tuple[str | None, Place]
+"""The slice, if any, and the place of a line."""
+
+Rank = tuple[float, ...]
+
+UNKNOWN: Rank = (inf,)
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """Where lines come in the executions that were found, the hidden steps that they have there right before them, and the states of their slices after them."""
+
+    ranks: dict[Key, Rank] = field(default_factory=dict)
+    hidden: dict[Key, tuple[ExecutedStep, ...]] = field(default_factory=dict)
+    after: dict[Key, State] = field(default_factory=dict)
+
+    def add(self, name: str | None, run: Execution, ranks: Iterable[Rank]) -> None:
+        """Add the execution of a slice, or of what is shared; ``ranks`` are those of its steps."""
+        before: list[ExecutedStep] = []
+        for step, rank in zip(run.steps, ranks, strict=True):
+            if step.event is None:
+                before += [step] if step.action is not None else []
+                continue
+            key = name, step.event.record.place
+            self.ranks[key], self.after[key] = rank, step.state
+            if before:
+                self.hidden[key] = tuple(before)
+                before = []
+
+
+def guide(joint: Joint, shared: Execution, slices: Iterable[SliceResult]) -> Guide:
+    """What the executions of what is shared and of slices say of the whole."""
+    seen = joint.seen
+    found = Guide()
+    begins, last = [0.0], _visible(shared.initial, seen)
+    for number, step in enumerate(shared.steps, 1):
+        now = _visible(step.state, seen)
+        if now != last:
+            begins.append(float(number))
+            last = now
+    found.add(None, shared, ((float(number),) for number in range(1, len(shared.steps) + 1)))
+    states = [_visible(state, seen) for state in joint.chain.states]
+    for each in slices:
+        if each.execution is not None:
+            found.add(each.name, each.execution, _of_slice(each.execution, states, begins, seen))
+    return found
+
+
+class GuidedSearch(Search):
+    """A search that reads lines in the order of their ranks, and supposes the hidden steps that the guide has."""
+
+    def __init__(self, model: Model, order: Order, own: Sequence[int], known: Guide) -> None:
+        super().__init__(model, Frontier(guided(order, known.ranks)))
+        self._own = tuple(own)
+        self._known = known
+
+    def moves(self, path: Path, limits: Limits, finding: Finding) -> Iterator[Path]:
+        """The ways on, by rank; none is given up, so that there is nothing to note in the finding."""
+        del finding
+        node = path.node
+        for item in self.frontier.heads(node.cursors).items[:HEADS]:
+            cursors, key = advanced(node.cursors, item), _key(item)
+            for steps, state in self._before(item, key, node.state):
+                ways = self.model.consume(item, state)
+                for after, taken in sorted(
+                    ways, key=lambda way: not self._agrees(item, way[0], self._known.after.get(key))
+                ):
+                    move = Move(steps, item, taken)
+                    yield self.settle(path.then(move, Node(cursors, after, 0)), limits)
+
+    def _before(self, item: Item, key: Key, state: int) -> Iterator[tuple[tuple[Taken, ...], int]]:
+        """The hidden steps that the guide has, or none."""
+        slice_ = _slice_of(item)
+        steps: list[Taken] = []
+        now = state
+        for each in self._known.hidden.get(key, ()):
+            assert each.action is not None
+            wanted = tuple(_in_place(value, slice_) for _, value in each.arguments)
+            found = self.model.call(each.action, wanted, now)
+            taken = min(found, key=lambda way: not self._agrees(item, way.state, each.state), default=None)
+            if taken is None:
+                break
+            steps.append(taken)
+            now = taken.state
+        if steps:
+            yield tuple(steps), now
+        yield (), state
+
+    def _agrees(self, item: Item, state: int, wanted: State | None) -> bool:
+        """Whether the item's slice is in a state as it was found."""
+        slice_ = _slice_of(item)
+        if wanted is None or slice_ is None:
+            return True
+        pairs = ((self.model.states[state][at], wanted[at]) for at in self._own)
+        return all(
+            isinstance(mine, FrozenMap) and isinstance(its, FrozenMap) and mine[slice_] == next(iter(its.values()))
+            for mine, its in pairs
+        )
+
+
+def _slice_of(item: Item) -> Atom | None:
+    found = next((value for field, value in item.observation.values if field == EVERY_SLICE), None)
+    return found if isinstance(found, Atom) else None
+
+
+def _key(item: Item) -> Key:
+    slice_ = _slice_of(item)
+    return None if slice_ is None else slice_.name, item.observation.event.record.place
+
+
+def _in_place(value: Value, slice_: Atom | None) -> Value:
+    """A value in the whole: where it is the one element that stood for a slice, the slice itself."""
+    return slice_ if isinstance(value, Atom) and slice_ is not None and value.sort == slice_.sort else value
+
+
+def _visible(state: State, seen: Sequence[int]) -> tuple[object, ...]:
+    return tuple(state[at] for at in seen)
+
+
+def _of_slice(
+    run: Execution, states: Sequence[tuple[object, ...]], begins: Sequence[float], seen: Sequence[int]
+) -> Iterator[Rank]:
+    """The ranks of the steps of a slice: each behind the shared step that its position is behind, and in the order of its own execution."""
+    position = 0
+    for number, step in enumerate(run.steps):
+        now = _visible(step.state, seen)
+        position = next((at for at in range(position, len(states)) if states[at] == now), position)
+        yield begins[min(position, len(begins) - 1)], float(number)
+
+
+def guided(order: Order, known: Mapping[Key, Rank]) -> Order:
+    """The order of lines with times that say where they come; those of which nothing is known come last. None comes after a line that requires it."""
+    every = [item for stream in order.streams for item in stream.items]
+    wanted = {item.index: known.get(_key(item), UNKNOWN) for item in every}
+    latest = _no_later(wanted, order)
+    placed = sorted(every, key=lambda item: (latest[item.index], wanted[item.index], item.time, item.index))
+    times = {item.index: float(number) for number, item in enumerate(placed)}
+    streams = tuple(
+        replace(stream, items=tuple(replace(item, time=times[item.index]) for item in stream.items))
+        for stream in order.streams
+    )
+    return replace(order, streams=streams)
+
+
+def _no_later(wanted: Mapping[int, Rank], order: Order) -> dict[int, Rank]:
+    """The ranks, where no line has a higher one than a line that requires it."""
+    before = {index: list(others) for index, others in order.requires.items()}
+    for stream in order.streams:
+        for one, after in pairwise(stream.items):
+            before.setdefault(after.index, []).append(one.index)
+    found = dict(wanted)
+    changed = deque(sorted(found, key=lambda index: found[index]))
+    while changed:
+        index = changed.popleft()
+        for other in before.get(index, ()):
+            if found[other] > found[index]:
+                found[other] = found[index]
+                changed.append(other)
+    return found

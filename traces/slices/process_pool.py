@@ -1,0 +1,99 @@
+"""Slices answered by several processes. They are copies of this one, and so have the events; only the answers go from one to another."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from copy import copy
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+
+from assay.traces.event import Event
+from assay.traces.gc_control import unsearched
+from assay.traces.pickling import from_bytes, to_bytes
+from assay.traces.slices.packed_execution import PackedExecution, Shelf
+from assay.traces.slices.slice_validator import Joiner, Joint, SliceAnswer
+
+WORTH_IT = 20_000
+"""From so many events on it takes less time to begin processes than they save."""
+
+AT_ONCE = 16
+"""How many slices a process takes at a time."""
+
+
+Finish = Callable[[SliceAnswer, Sequence[Event]], SliceAnswer]
+"""What is done with the answer about a slice where its events are."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What all processes have: the joiner, the slices with their events, and what the executions of slices are packed with, if they are packed."""
+
+    joiner: Joiner
+    slices: tuple[tuple[str, Sequence[Event]], ...]
+    finish: Finish | None
+    shelf: Shelf | None
+
+    def answer(self, number: int) -> tuple[SliceAnswer, bytes]:
+        """The answer about a slice, and its execution by itself if that is packed."""
+        name, events = self.slices[number]
+        events = copy(events)  # what is worked out about the events of a slice ends with its answer
+        found = self.joiner.of_slice(name, events)
+        found = found if self.finish is None else self.finish(found, events)
+        run = found.result.execution
+        if self.shelf is None or run is None:
+            return found, b""
+        return replace(found, result=replace(found.result, execution=None)), self.shelf.pack(run)
+
+    def whole(self, answer: SliceAnswer, run: bytes) -> SliceAnswer:
+        """The answer with its execution, which stays packed until it is asked for."""
+        if self.shelf is None or not run:
+            return answer
+        return replace(answer, result=replace(answer.result, execution=PackedExecution(run, self.shelf)))
+
+
+_work: _Work | None = None
+
+
+def answer_all(
+    joint: Joint, slices: Mapping[str, Sequence[Event]], jobs: int, finish: Finish | None
+) -> list[SliceAnswer]:
+    """The answers about all slices, each finished with its events, by at most so many processes (0: as many as there are cores)."""
+    many = sum(map(len, slices.values())) >= WORTH_IT
+    work = _Work(Joiner(joint), tuple(slices.items()), finish, Shelf.of(joint.chain.states) if many else None)
+    count = min(jobs or len(os.sched_getaffinity(0)), len(slices)) if sys.platform == "linux" else 1
+    found: dict[int, SliceAnswer] = {}
+    with unsearched():
+        if count > 1 and many:
+            _answer_elsewhere(work, count, found)
+        numbers = range(len(work.slices))
+        return [found[number] if number in found else work.whole(*work.answer(number)) for number in numbers]
+
+
+def _answer_elsewhere(work: _Work, count: int, found: dict[int, SliceAnswer]) -> None:
+    """Take the answers of other processes; where one of these is killed, what is missing is left to this process."""
+    global _work  # noqa: PLW0603 - what a process that is copied takes with it
+    _work = work
+    try:
+        with ProcessPoolExecutor(count, get_context("fork"), initializer=_leave_interrupts_to_the_first) as pool:
+            for number, (answer, run) in enumerate(pool.map(_answer, range(len(work.slices)), chunksize=AT_ONCE)):
+                found[number] = work.whole(from_bytes(answer), run)
+    except BrokenProcessPool:
+        return
+    finally:
+        _work = None
+
+
+def _leave_interrupts_to_the_first() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _answer(number: int) -> tuple[bytes, bytes]:
+    if _work is None:
+        raise AssertionError("a process that has no work")
+    answer, run = _work.answer(number)
+    return to_bytes(answer), run

@@ -1,0 +1,450 @@
+"""The whole log against the whole model: one execution of all slices together, with every guard that slicing leaves out.
+
+NOTE(whole logs): What slices answer is sure where they find a mismatch, for in slices the model may do more, never less. That they find none leaves two
+things open: a guard that reads across slices, which was left out, and an execution of what is shared that suits every one of several slices, but not
+all of them. Both are asked here, of the same lines in the same order (NOTE(slices apart), NOTE(windows)): the lines that state one number are one step of its slice, and the numbers
+are the order of these steps. Where files tell the order of all lines, it is theirs; otherwise what else lines report comes between the writes that are told of before and after it, and what a thread did in several
+slices it did in the order of its lines; a clause that names no threads takes each file for one's.
+The states are those of all slices at once, and so are the ways to order their steps: that is for small logs, and where a budget ends the search the answer says so.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise, permutations
+from math import inf
+from operator import attrgetter, itemgetter
+from typing import NamedTuple
+
+from assay.checker.interpreter.expressions.traverse import assignments, read_by, variables_of
+from assay.grammar import kernel as k
+from assay.grammar.kernel import types as t
+from assay.grammar.load import Loaded
+from assay.grammar.values import Value
+from assay.traces.explain.failed_atoms import Writer
+from assay.traces.explain.mismatch import violation_of
+from assay.traces.observe.binding import Binder, Chosen, Misfit, Observation, Read, observed
+from assay.traces.observe.decomposition import Split, split
+from assay.traces.observe.model_size import of_parts, of_versions, sized_kernel, strict
+from assay.traces.observe.partial_order import Item, Order, Stream, files_tell_order, in_turn, stream_key
+from assay.traces.observe.slice_assignment import SlicedEvents
+from assay.traces.options import Options
+from assay.traces.properties.execution import Properties, execution
+from assay.traces.result import BrokenProperty, Execution, TraceVerdict, Whole
+from assay.traces.search.dfs import Limits, Search
+from assay.traces.search.driver import Accepted, Undecided, conclude
+from assay.traces.search.heads import Frontier
+from assay.traces.search.path import Path
+from assay.traces.search.stuttering import compared_events, compared_order
+from assay.traces.search.transition_system import ANY, NOWHERE_TO, Consumed, Model, Taken, Wanted, Wildcard
+from assay.traces.slices.guided_search import Guide, GuidedSearch
+from assay.traces.slices.slice_validator import speaks_of
+from assay.traces.slices.timeline.shared_timeline import Thread, thread_of
+from assay.traces.slices.timeline.timeline_classes import HIDDEN_TRIED
+from assay.traces.slices.versions.version_check import LATE
+from assay.traces.slices.versions.version_history import Entry, Write, announcing, by_time, entries, number_of
+from assay.traces.slices.versions.version_item import WrittenItem, WrittenModel, lines_of, mismatch
+from assay.traces.slices.versions.version_order import by_write
+from assay.traces.table.event_selection import Mark, Selection
+from assay.traces.table.statement_keys import EVERY_SLICE
+
+MOST_LINES = 20_000
+"""The most lines that are searched together: for each state the search keeps how far it has come in every slice."""
+
+WANDERING = 2
+"""A search that is guided visits so many states for each line, and some more."""
+
+NODES = 100
+"""A search of the whole may visit so many times fewer states than one of what is shared: each holds all slices."""
+
+
+class WholeModel(WrittenModel):
+    """The model of all slices.
+
+    A hidden step of a slice that nothing of another reads comes right before a line of its own slice that has no way without it.
+    """
+
+    def __init__(self, kernel: k.Kernel, plan: k.TracePlan, divided: Split) -> None:
+        super().__init__(kernel, plan)
+        self.divided = divided
+        self._tried = plan.hidden_limit if files_tell_order(plan) else HIDDEN_TRIED
+        across = _read_across(kernel, divided)
+        local = (name for name in plan.hidden if name in divided.actions)
+        self._local = tuple(name for name in local if across.isdisjoint(_written_by(kernel, name)))
+        self._common = frozenset(plan.hidden) - frozenset(self._local)
+        self._matter: dict[tuple[int, ...], tuple[str, ...]] = {}
+
+    def hidden(self, state: int, names: frozenset[str] | None = None) -> tuple[Taken, ...]:
+        """The hidden steps of no slice, and those that other slices read of; or those of these actions."""
+        return super().hidden(state, self._common if names is None else names)
+
+    def stays(self, item: Item, state: int) -> bool:
+        """Whether an observation holds in a state, no hidden step taken."""
+        return any(after == state for after, _ in self.consume(item, state))
+
+    def _consume(self, item: Item, state: int) -> Consumed:
+        found = self.agreed(item, state)
+        slice_ = dict(item.observation.values).get(EVERY_SLICE)
+        if found or slice_ is None:
+            return found
+        names = self._that_matter(item)
+        most = max(self._tried, item.unseen if isinstance(item, WrittenItem) else 0)
+        routes: dict[int, tuple[Taken, ...]] = {state: ()}
+        seen = {state}
+        for _ in range(most if names else 0):
+            routes = {
+                taken.state: (*route, taken)
+                for origin, route in routes.items()
+                for name in names
+                for taken in self.call(name, self._of_slice(name, slice_), origin)
+                if taken.state not in seen
+            }
+            seen |= routes.keys()
+            ways = {
+                after: (*route, *taken)
+                for middle, route in routes.items()
+                for after, taken in self.agreed(item, middle)
+            }
+            if ways:
+                return tuple(ways.items())
+        return NOWHERE_TO
+
+    def _that_matter(self, item: Item) -> tuple[str, ...]:
+        """The hidden actions of a slice that can matter to an item: they write what it reads, or what such a one does."""
+        rules = {id(line.observation.rule): line.observation.rule for line in lines_of(item)}
+        key = tuple(sorted(rules))
+        found = self._matter.get(key)
+        if found is None:
+            read = set[str]().union(*(_read_by(self.kernel, rule) for rule in rules.values()))
+            names: set[str] = set()
+            for _ in range(self._tried):
+                names |= {name for name in self._local if not read.isdisjoint(_written_by(self.kernel, name))}
+                read |= {read for name in names for read in read_by(self.kernel.action(name).body)}
+            found = self._matter[key] = tuple(name for name in self._local if name in names)
+        return found
+
+    def _of_slice(self, action: str, slice_: Value) -> Wanted:
+        """The arguments of an action for a slice, whatever the others are."""
+        types = [parameter.binder.type for parameter in self.kernel.action(action).parameters]
+        sort = self.divided.slicing.sort.name
+        own = next(at for at, each in enumerate(types) if isinstance(each, t.AtomType) and each.sort.name == sort)
+        return tuple(slice_ if at == own else ANY for at in range(len(types)))
+
+    def calls_for(self, slice_: Value) -> tuple[k.ActionCall, ...]:
+        """All actions that a number can stand for, of a slice."""
+        return tuple(self._call(action, self._of_slice(action, slice_)) for action in self.plan.numbered)
+
+    def _call(self, action: str, wanted: Wanted) -> k.ActionCall:
+        types = (parameter.binder.type for parameter in self.kernel.action(action).parameters)
+        pairs = zip(types, wanted, strict=True)
+        return k.ActionCall(
+            action, tuple(None if isinstance(value, Wildcard) else k.Const(type_, value) for type_, value in pairs)
+        )
+
+
+def _written_by(kernel: k.Kernel, action: str) -> set[str]:
+    return {each.variable for each in assignments(kernel.action(action).body)}
+
+
+def _read_by(kernel: k.Kernel, rule: k.TraceRule) -> set[str]:
+    """The variables that a rule, and the actions that it names, read."""
+    called = {name for step in rule.steps for call in step for name in read_by(kernel.action(call.action).body)}
+    return called.union(*(variables_of(expr) for expr in (rule.then, rule.observe) if expr is not None))
+
+
+def _read_across(kernel: k.Kernel, divided: Split) -> set[str]:
+    """The variables of slices that guards read across them."""
+    crossing = set(divided.relaxed)
+    guards = (
+        statement.condition
+        for action in kernel.actions
+        for statement in action.body
+        if isinstance(statement, k.Guard) and (action.name, statement.label) in crossing
+    )
+    return set[str]().union(*(variables_of(condition) for condition in guards))
+
+
+class Together(NamedTuple):
+    """The search of all events, how many lines that is, what slicing leaves out, and the values that the model does not have."""
+
+    search: Search
+    lines: int
+    divided: Split
+    misfits: tuple[Misfit, ...]
+
+
+def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options) -> Together:
+    """The search of all events together; raises SpecError if the clause cannot be used."""
+    slices = {name: events.marked(Mark(name)) for name, events in parts.slices.items()}
+    events = SlicedEvents(parts.shared, slices, parts.names)
+    kernel, plan = sized_kernel(loaded, events.all, len(events), clause)
+    if options.skew is not None:
+        plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
+    plan = strict(plan) if options.strict else of_versions(plan, options.versions)
+    assert plan.slicing is not None
+    divided = split(kernel, plan.slicing)
+    model = WholeModel(kernel, plan, divided)
+    reader = Model(kernel, divided.plan_of_shared(plan))
+    read = Binder(reader.plan, reader.applies).read(events.shared)
+    binder = Binder(divided.plan_of_slices(plan), model.applies)
+    reads = {name: binder.read(own) for name, own in slices.items()}
+    misfits = (*read.tally.misfits, *(misfit for each in reads.values() for misfit in each.tally.misfits))
+    found = _order_of_files(model, [(events.shared, read), *((own, reads[name]) for name, own in slices.items())])
+    if found is None:
+        built = _Built(model, compared_events(reader, events.shared, read))
+        for name, own in slices.items():
+            built.add(name, binder.thinned(own, reads[name]))
+        found = built.order()
+    told = {line.observation.event.record.place for item in found.items for line in lines_of(item)}
+    return Together(Search(model, Frontier(found)), len(told), divided, misfits)
+
+
+def _order_of_files(model: WholeModel, parts: Iterable[tuple[Selection, Read]]) -> Order | None:
+    """The order of all lines where files tell it (NOTE(slices apart)); None where they do not, or some writes have to be guessed."""
+    plan = model.plan
+    if not files_tell_order(plan) or plan.threads or not set(plan.hidden).isdisjoint(plan.numbered):
+        return None
+    placed = sorted((each for events, read in parts for each in _placed(events, read)), key=itemgetter(0))
+    order = compared_order(model, (seen for _, seen in placed))
+    numbers = ((item, number_of(model, item)) for item in order.items)
+    return by_write(order, {item.index: (_slice_of(item), number) for item, number in numbers if number is not None})
+
+
+def _placed(events: Selection, read: Read) -> Iterator[tuple[int, Observation]]:
+    """What all events are observed to be, with their positions in the log."""
+    numbers = enumerate(events.numbers.tolist())
+    every = [
+        Chosen(at, view_at, view) for at, number in numbers for view_at, view in enumerate(read.views.get(number, ()))
+    ]
+    positions = events.positions[[each.at for each in every]].tolist() if every else []
+    return zip(positions, observed(events, every), strict=True)
+
+
+def _slice_of(item: Item) -> str:
+    return str(dict(item.observation.values)[EVERY_SLICE])
+
+
+class _Told(NamedTuple):
+    """A line that says what was done, and the number of the item that it is of."""
+
+    line: Item
+    item: int
+
+    @property
+    def place(self) -> tuple[float, int]:
+        """Where it stands among the lines of its file."""
+        return self.line.time, self.line.observation.event.record.place.line
+
+
+class _Mates:
+    """The shared lines of one thread in one stream: asked which of them were written before and after a line of a slice."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        ordered = sorted(items, key=by_time)
+        self._times = [item.time for item in ordered]
+        self._written = list(accumulate((_written(item) for item in ordered), max))
+        self._last = list(accumulate(ordered, _later))
+        self._next = list(accumulate(reversed(ordered), _earlier))[::-1]
+
+    def around(self, line: Item) -> tuple[Item | None, Item | None]:
+        """The last one before, and the first one after."""
+        first = bisect_left(self._written, line.time)
+        end = bisect_right(self._times, line.latest, first)
+        return self._last[first - 1] if first else None, self._next[end] if end < len(self._next) else None
+
+
+def _later(one: Item, other: Item) -> Item:
+    return one if one.position > other.position else other
+
+
+def _earlier(one: Item, other: Item) -> Item:
+    return one if one.position < other.position else other
+
+
+class _Built:
+    """The order of the whole, one slice after another: a stream of its writes, and one of what else each file tells of it."""
+
+    def __init__(self, model: WholeModel, shared: Order) -> None:
+        bound = model.plan.ordering.commit_before_line
+        self._model = model
+        self._late = LATE if bound is None else float(bound)
+        self._shared = shared
+        self._streams = list(shared.streams)
+        self._requires: dict[int, set[int]] = defaultdict(set)
+        self._count = len(shared.items)
+        self._told: dict[Hashable, list[_Told]] = defaultdict(list)
+        self._mates: dict[Thread, list[_Mates]] = defaultdict(list)
+        for stream in shared.streams:
+            groups: dict[Thread, list[Item]] = defaultdict(list)
+            for item in stream.items:
+                thread = thread_of(item.observation.event, model.plan)
+                if thread is not None:
+                    groups[thread].append(item)
+            for thread, items in groups.items():
+                self._mates[thread].append(_Mates(items))
+
+    def order(self) -> Order:
+        """The order of all that was added."""
+        for told in self._told.values():
+            self._in_order(told)
+        requires = {index: frozenset(others) for index, others in self._requires.items()}
+        return replace(self._shared, streams=tuple(self._streams), requires=requires)
+
+    def add(self, name: str, seen: Iterable[Observation]) -> None:
+        """Add the lines of a slice."""
+        lines = [_item(self._count + number, each) for number, each in enumerate(seen)]
+        self._count += len(lines)
+        ordered = entries(self._model, lines, self._late)
+        items: list[Item] = []
+        number = -1
+        for entry in ordered:
+            if isinstance(entry, Write):
+                items.append(self._written(entry, entry.number - number - 1))
+                number = entry.number
+            else:
+                items.append(entry.line)
+        writes = [(e, item) for e, item in zip(ordered, items, strict=True) if isinstance(e, Write)]
+        self._stream(f"{name}: writes", name, _tightened([item for _, item in writes]))
+        files: dict[tuple[object, str], list[Item]] = defaultdict(list)
+        numbers = {entry.number: item for entry, item in writes}
+        last: Item | None = None
+        for entry, item in zip(ordered, items, strict=True):
+            if isinstance(entry, Write):
+                last = item
+                continue
+            files[item.observation.event.run, item.observation.event.sequence].append(item)
+            if last is not None:
+                self._requires[item.index].add(last.index)
+            if entry.before is not None:
+                self._requires[numbers[entry.before].index].add(item.index)
+        for (run, file), own in files.items():
+            self._stream(f"{name}: {run} {file}", name, _tightened(sorted(own, key=by_time)))
+        for entry, item in zip(ordered, items, strict=True):
+            self._between_mates(entry, item)
+
+    def _in_order(self, told: Sequence[_Told]) -> None:
+        """Of the lines of a thread those of one file are in order, and those of several files by their times."""
+        files: dict[str, list[_Told]] = defaultdict(list)
+        for each in sorted(told, key=attrgetter("place")):
+            files[each.line.observation.event.sequence].append(each)
+        for own in files.values():
+            for one, other in pairwise(own):
+                self._require(other.item, one.item)
+        for own, theirs in permutations(files.values(), 2):
+            written = list(accumulate((_written(each.line) for each in theirs), max))
+            for each in own:
+                before = bisect_left(written, each.line.time)
+                if before:
+                    self._require(each.item, theirs[before - 1].item)
+
+    def _require(self, item: int, before: int) -> None:
+        if item != before:
+            self._requires[item].add(before)
+
+    def _stream(self, text: str, name: str, items: Sequence[Item]) -> None:
+        number = len(self._streams)
+        placed = tuple(replace(item, stream=number, position=at) for at, item in enumerate(items))
+        self._streams.append(Stream(text, f"slice {name}", placed))
+
+    def _between_mates(self, entry: Entry, item: Item) -> None:
+        """What a thread writes lies between the shared lines that it wrote before and after (NOTE(windows)), and is in the order of its other lines."""
+        plan = self._model.plan
+        for line in announcing(entry.lines if isinstance(entry, Write) else (entry.line,)):
+            thread = thread_of(line.observation.event, plan)
+            if line.observation.pinned and (thread is not None or not plan.threads):
+                key = thread or stream_key(line.observation, plan.ordering)
+                self._told[key].append(_Told(line, item.index))
+            for mates in [] if thread is None else self._mates.get(thread, []):
+                before, after = mates.around(line)
+                if before is not None:
+                    self._requires[item.index].add(before.index)
+                if after is not None:
+                    self._requires[after.index].add(item.index)
+
+    def _written(self, entry: Write, unseen: int) -> Item:
+        acting, lines = [each for each in entry.lines if each.observation.pinned], list(entry.lines)
+        lead = acting[0] if acting else lines[0]
+        others = tuple(each for each in lines if each is not lead or not acting)
+        observation = lead.observation if acting else self._any_numbered(lead.observation)
+        latest = min(each.latest for each in lines)
+        return WrittenItem(lead.index, observation, 0, 0, lines[0].time, -inf, latest, others, unseen)
+
+    def _any_numbered(self, seen: Observation) -> Observation:
+        """The line read as whatever action a number can stand for, of its slice."""
+        slice_ = next(value for field, value in seen.values if field == EVERY_SLICE)
+        return replace(seen, rule=replace(seen.rule, steps=(self._model.calls_for(slice_),), observe=None, then=None))
+
+
+def _item(index: int, seen: Observation) -> Item:
+    record = seen.event.record
+    time = float(record.time or 0)
+    return Item(index, seen, 0, 0, time, -inf, time + record.resolution - 1)
+
+
+def _written(item: Item) -> float:
+    return item.time + item.observation.event.record.resolution - 1
+
+
+def _tightened(items: Sequence[Item]) -> list[Item]:
+    """Items of one order, each no later than those after it."""
+    return [replace(item, latest=last) for item, (_, last) in zip(items, in_turn(items), strict=True)]
+
+
+def check_whole(
+    loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options, known: Guide | None = None
+) -> Whole:
+    """Whether one execution of the whole model explains all events; ``known`` is what the executions of slices suggest."""
+    full, lines, divided, misfits = together(loaded, parts, clause, options)
+    answer = Whole(TraceVerdict.INCONCLUSIVE, guards=divided.relaxed, lines=lines)
+    if misfits:
+        return replace(answer, verdict=TraceVerdict.INCONSISTENT, violations=(violation_of(misfits[0]),))
+    if lines > MOST_LINES:
+        return replace(answer, reason=f"{lines:,} lines are too many to be searched together; {MOST_LINES:,} are not")
+    limits = replace(options, nodes=max(1, options.nodes // NODES), solver=False)
+    if known is not None:
+        guided = GuidedSearch(full.model, full.frontier.order, divided.own, known)
+        nodes = WANDERING * len(full.frontier.order.items) + limits.nodes
+        narrow = Limits(full.model.plan.hidden_limit, min(nodes, options.nodes), reduced=False)
+        first = guided.run(guided.begin(guided.frontier.start), narrow)
+        if first.path is not None:
+            return _accepted(answer, guided, first.path, divided)
+    search = _without_writes(full, divided)
+    found = conclude(search, _beginnings(search), limits)
+    if search is not full and not isinstance(found, Accepted):
+        answer = replace(answer, visited=search.model.visited)
+        search, found = full, conclude(full, _beginnings(full), limits)
+    if isinstance(found, Accepted):
+        return _accepted(answer, search, found.path, divided)
+    answer = replace(answer, visited=answer.visited + search.model.visited)
+    if isinstance(found, Undecided):
+        return replace(answer, reason=f"{found.reason}, of {lines:,} lines of {len(parts.slices):,} slices together")
+    violation = mismatch(search, found, _beginnings(search), Writer(loaded.sources))
+    return replace(answer, verdict=TraceVerdict.INCONSISTENT, violations=(violation,))
+
+
+def _beginnings(search: Search) -> list[Path]:
+    return search.begin(search.frontier.start)
+
+
+def _accepted(answer: Whole, search: Search, path: Path, divided: Split) -> Whole:
+    """The answer that an execution was found, and which properties it breaks."""
+    answer = replace(answer, visited=answer.visited + search.model.visited)
+    properties = _broken(search.model, divided, execution(search.model, path))
+    return replace(answer, verdict=TraceVerdict.CONSISTENT, properties=properties)
+
+
+def _without_writes(full: Search, divided: Split) -> Search:
+    """The search without hidden writes, which nearly no log needs and which lead to very many states."""
+    plan = of_parts(full.model.plan)
+    if plan.hidden == full.model.plan.hidden:
+        return full
+    return Search(WholeModel(full.model.kernel, plan, divided), full.frontier)
+
+
+def _broken(model: Model, divided: Split, run: Execution) -> tuple[BrokenProperty, ...]:
+    """The properties of slices that the execution of the whole breaks."""
+    names = {model.kernel.variables[at].name for at in divided.own}
+    return Properties(model, (each for each in model.kernel.properties if speaks_of(each, names))).broken(run)

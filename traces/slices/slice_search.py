@@ -1,0 +1,382 @@
+"""Slices of whose every write a line says who did what: each is searched as a log of its own, with the steps of what is shared in between.
+
+NOTE(slices apart): In a cluster's slice writes are in the order of their numbers, and what else is logged of it is woven in by time (``history``): many threads write each file, and lines are missing.
+Elsewhere times would be a worse order than the clause's: clocks that differ by a millisecond would make a healthy log inconsistent,
+and what happened long after a change of what is shared could be taken for earlier. So these slices are what a log without slices is: in the order of their files and numbers, and otherwise in any that
+the clause allows; the lines of one number are one step (``written_order``). What is shared has its one execution, which no slice changes: its steps are lines of a stream of their own, which say what is so afterwards. Those that were certainly over before the
+slice began are where it begins. Where of a number no line says who did what, or none tells at all, it is the history that knows how to go on.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import accumulate
+from operator import attrgetter
+from typing import NamedTuple
+
+from assay.checker.interpreter.expressions.traverse import variables_of
+from assay.checker.report import State
+from assay.grammar import kernel as k
+from assay.grammar.kernel import Ordering
+from assay.grammar.kernel import types as t
+from assay.grammar.values import Value
+from assay.traces.event import Event
+from assay.traces.explain.failed_atoms import Writer
+from assay.traces.explain.mismatch import Findings, proceed
+from assay.traces.observe.binding import Observation
+from assay.traces.observe.decomposition import Split, without_guards_on
+from assay.traces.observe.partial_order import Item, Key, Order, Stream, in_turn, stream_key
+from assay.traces.options import DEFAULT_OPTIONS
+from assay.traces.properties.execution import Properties, execution, hidden_steps
+from assay.traces.result import Execution, Remark, SliceResult, TraceVerdict
+from assay.traces.search.dfs import Search
+from assay.traces.search.driver import Accepted, Rejected, Undecided, conclude
+from assay.traces.search.heads import Frontier
+from assay.traces.search.path import Path
+from assay.traces.search.stuttering import compared_order
+from assay.traces.search.transition_system import Model
+from assay.traces.slices.versions.version_history import knows_gaps, number_of
+from assay.traces.slices.versions.version_item import WrittenModel, has_several, is_late, lines_of, mismatch
+from assay.traces.slices.versions.version_order import by_write
+
+SHARED = "what is shared"
+"""The action, and the stream, of the steps of what is shared: no action of a spec has such a name."""
+
+ALONE = "the slice"
+"""The name of a slice that is a log of its own."""
+
+STATES_KEPT = 10_000
+"""How many states are remembered from one slice to the next."""
+
+FEW_NODES = 2_000
+"""How many nodes are visited to find an execution without hidden steps."""
+
+
+def _may_begin_late(plan: k.TracePlan) -> bool:
+    """Whether a slice of which no line states a number may have begun before its log: the clause knows lines that tell of writes made before."""
+    told_later = any(rule.at is not None and not rule.steps for rule in plan.rules)
+    return told_later or bool(plan.numbered) or knows_gaps(plan)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedStep:
+    """A step of what is shared that slices see: what they see afterwards, the line that it was at or before, and when it was. ``sure`` says whether it came after the one before it for certain."""
+
+    values: tuple[Value, ...]
+    event: Event
+    time: float
+    earliest: float
+    latest: float
+    sure: bool
+
+
+class Mark(NamedTuple):
+    """A line about what is shared, by its number in its file, and how many steps there were before it and after it."""
+
+    line: int
+    before: int
+    after: int
+
+
+Stretch = tuple[Key, str]
+"""A stream of lines, and a file that holds a part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPast:
+    """The steps of what is shared, and where among them the lines of each file stand, in their order there."""
+
+    steps: tuple[SharedStep, ...] = ()
+    marks: Mapping[Stretch, tuple[Mark, ...]] = field(default_factory=dict)
+
+    def around(self, line: Observation, ordering: Ordering) -> tuple[int, int]:
+        """How many steps were certainly before a line of a slice, by its file, and the number of the first that was after it."""
+        marks = self.marks.get(_stretch(line, ordering), ())
+        at = bisect_left(marks, line.event.record.place.line, key=attrgetter("line"))
+        return marks[at - 1].after if at else 0, marks[at].before if at < len(marks) else len(self.steps)
+
+
+def shared_past(model: Model, path: Path, seen: Sequence[int], ordering: Ordering) -> SharedPast:
+    """What an accepted path of what is shared tells of the variables that are ``seen``."""
+    values = _seen(model.states[path.root.node.state], seen)
+    found: list[SharedStep] = []
+    marks: dict[Stretch, list[Mark]] = {}
+    last: Item | None = None
+    for move in path.moves():
+        item = move.item or last
+        before = len(found)
+        for taken in (*move.hidden, *move.taken):
+            after = _seen(model.states[taken.state], seen)
+            before = before if taken in move.taken else len(found) + (after != values)
+            if after != values and item is not None:
+                sure = taken in move.taken and (last is None or _is_surely_after(last, item, ordering.skew))
+                event = item.observation.event
+                found.append(SharedStep(after, event, item.time, item.earliest, item.latest, sure))
+            values = after
+        if move.item is not None:
+            seen_line = move.item.observation
+            mark = Mark(seen_line.event.record.place.line, before, len(found))
+            marks.setdefault(_stretch(seen_line, ordering), []).append(mark)
+        last = item
+    return SharedPast(_in_order(found), {stretch: tuple(own) for stretch, own in marks.items()})
+
+
+def _stretch(line: Observation, ordering: Ordering) -> Stretch:
+    return stream_key(line, ordering), line.event.record.place.file
+
+
+def _seen(state: State, seen: Sequence[int]) -> tuple[Value, ...]:
+    return tuple(state[at] for at in seen)
+
+
+def _is_surely_after(one: Item, other: Item, skew: int) -> bool:
+    return one.stream == other.stream or one.latest + skew < other.earliest
+
+
+def _in_order(steps: Sequence[SharedStep]) -> tuple[SharedStep, ...]:
+    """The steps, none later than a later one nor earlier than an earlier one."""
+    times = accumulate((step.time for step in steps), max)
+    rows = zip(steps, times, in_turn(steps), strict=True)
+    return tuple(replace(step, time=time, earliest=low, latest=high) for step, time, (low, high) in rows)
+
+
+class Answer(NamedTuple):
+    """The answer about a slice; of several mismatches the ``first_alone`` was looked for, where writes have several lines."""
+
+    result: SliceResult
+    first_alone: bool = False
+
+
+class Apart:
+    """Answers about such slices: of a kernel that was taken apart, with this clause of theirs. ``seen`` are the shared variables that they see, ``past`` is what changes these, and what is ``assumed``
+    are the hidden actions that may do so whenever nothing else forbids it.
+    """
+
+    def __init__(
+        self,
+        split: Split,
+        plan: k.TracePlan,
+        seen: Sequence[int],
+        past: SharedPast,
+        writer: Writer,
+        properties: Sequence[k.Property],
+        assumed: Collection[str] = (),
+    ) -> None:
+        self._split, self._plan, self._seen, self._past = split, plan, seen, past
+        self._writer, self._of_slices = writer, properties
+        action = _set_all([split.kernel.variables[at] for at in seen])
+        kernel = replace(split.kernel, actions=(*split.kernel.actions, action))
+        self._assumed = ", ".join(f"`{action}`" for action in assumed)
+        hidden = tuple(name for name in plan.hidden if name not in plan.numbered)
+        self._all = _Searched(WrittenModel(kernel, replace(plan, hidden=hidden)), properties)
+        self._with_writes = None if hidden == plan.hidden else _Searched(WrittenModel(kernel, plan), properties)
+        self._without_hidden = _Searched(WrittenModel(kernel, replace(plan, hidden=())), properties) if hidden else None
+
+    @property
+    def visited(self) -> int:
+        """How many states were looked at."""
+        every = self._all, self._without_hidden, self._with_writes
+        return sum(each.model.visited for each in every if each is not None)
+
+    def answer(self, name: str, observations: Sequence[Observation], used: int) -> Answer | None:
+        """The answer about a slice that these observations are made of; None if of some number no line says who did what, or writes that leave no line may explain what is left.
+
+        A mismatch that is none if what is shared came in another order, or at other times, is undecided.
+        """
+        answer = self._answer(name, observations, used)
+        if (
+            answer is None
+            or answer.result.verdict is not TraceVerdict.INCONSISTENT
+            or not (self._assumed or any(not step.sure for step in self._past.steps))
+        ):
+            return answer
+        names = {self._split.kernel.variables[at].name for at in self._seen}
+        again = self._freed.answer(name, [seen for each in observations if (seen := unread(each, names))], used)
+        if again is None or again.result.verdict is TraceVerdict.INCONSISTENT:
+            return answer
+        place = answer.result.violations[0].place
+        came = "what all slices share came in another order than assumed"
+        if self._assumed:
+            came = f"{self._assumed}, of which no line tells, came at another time than assumed"
+        reason = f"{place} fits only if {came}"
+        return Answer(
+            replace(again.result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=True)
+        )
+
+    @cached_property
+    def _freed(self) -> Apart:
+        """The same where slices may act whatever is shared."""
+        names = frozenset(self._split.kernel.variables[at].name for at in self._seen)
+        freed = without_guards_on(self._split, names)
+        return Apart(freed, self._plan, self._seen, SharedPast(), self._writer, self._of_slices)
+
+    def _answer(self, name: str, observations: Sequence[Observation], used: int) -> Answer | None:
+        own = self._by_number(compared_order(self._all.model, observations))
+        if own is None:
+            return None
+        begin, end = self._around(own)
+        begun = partial(self._begun, values=self._past.steps[begin - 1].values if begin else None)
+        order = self._with(own, begin, end)
+        by, found = self._all, None
+        if self._without_hidden is not None:
+            by, found = self._without_hidden, self._without_hidden.path(order, begun)
+        if found is None:
+            by, found = self._all, self._all.findings(order, begun, self._writer)
+        if self._with_writes is not None and (found.path is None or found.violations):
+            by, found = self._with_writes, self._with_writes.findings(order, begun, self._writer)
+            if not found.violations:
+                return None
+        run = None if found.path is None else execution(by.model, found.path)
+        result = SliceResult(
+            name,
+            _verdict(found),
+            found.reason,
+            used,
+            tuple(found.violations),
+            () if run is None else by.properties.broken(run),
+            {} if found.path is None else hidden_steps(found.path),
+            None if run is None else _of_slice(run),
+            () if found.path is None else tuple(self._remarks(found.path)),
+        )
+        return Answer(result, first_alone=_has_writes_of_several(order))
+
+    def _by_number(self, own: Order) -> Order | None:
+        """The order in which no line comes before one with a lower number; None where not every number has a line that says who did what, or none is stated of those that
+        a log may begin with."""
+        stated = ((item.index, number_of(self._all.model, item)) for item in own.items)
+        writes = {index: (ALONE, number) for index, number in stated if number is not None}
+        return None if not writes and _may_begin_late(self._plan) else by_write(own, writes)
+
+    def _around(self, own: Order) -> tuple[int, int]:
+        """How many steps were certainly over before the first line, and how many were not certainly after the last."""
+        first = min((item.earliest for item in own.items), default=0.0)
+        last = max((item.latest for item in own.items), default=0.0)
+        steps = self._past.steps
+        begin = bisect_left(steps, first, key=lambda step: step.latest + own.skew)
+        return begin, max(begin, bisect_right(steps, last + own.skew, key=attrgetter("earliest")))
+
+    def _begun(self, state: State, values: Sequence[Value] | None = None) -> State:
+        """The initial state of a slice, with what is shared as it was when it began."""
+        if values is None:
+            return state
+        whole = list(state)
+        for at, value in zip(self._seen, values, strict=True):
+            whole[at] = value
+        return tuple(whole)
+
+    def _with(self, own: Order, begin: int, end: int) -> Order:
+        """The order of a slice's lines, and some steps of what is shared as a stream beside them."""
+        steps = self._past.steps[begin:end]
+        if not steps:
+            return own
+        number, first = (
+            len(own.streams),
+            1 + max((line.index for item in own.items for line in lines_of(item)), default=-1),
+        )
+        items = tuple(
+            Item(first + at, self._as_line(step), number, at, step.time, step.earliest, step.latest)
+            for at, step in enumerate(steps)
+        )
+        requires = {index: set(others) for index, others in own.requires.items()}
+        for item, line in ((each, line) for each in own.items for line in lines_of(each)):
+            before, after = self._beside(line, own.skew)
+            if begin < before <= end and not is_late(line, item):
+                requires.setdefault(item.index, set()).add(items[before - 1 - begin].index)
+            if begin <= after < end:
+                requires.setdefault(items[after - begin].index, set()).add(item.index)
+        together = {index: frozenset(others) for index, others in requires.items()}
+        return replace(own, streams=(*own.streams, Stream(SHARED, SHARED, items)), requires=together)
+
+    def _beside(self, line: Item, skew: int) -> tuple[int, int]:
+        """How many steps were certainly before a line, by its file or its time, and the number of the first that was after it."""
+        steps = self._past.steps
+        before, after = self._past.around(line.observation, self._plan.ordering)
+        by_time = bisect_left(steps, line.earliest - skew, key=attrgetter("latest"))
+        return max(before, by_time), min(after, bisect_right(steps, line.latest + skew, key=attrgetter("earliest")))
+
+    def _as_line(self, step: SharedStep) -> Observation:
+        types = [self._split.kernel.variables[at].type for at in self._seen]
+        given = tuple(k.Const(of, value) for of, value in zip(types, step.values, strict=True))
+        rule = k.TraceRule(SHARED, SHARED, (), None, ((k.ActionCall(SHARED, given),),), None, None)
+        return Observation(step.event, rule, {}, ())
+
+    def _remarks(self, path: Path) -> Iterator[Remark]:
+        """The occurrences of actions that the clause reports, each with the line that it was at or before."""
+        told = {each.action: each for each in self._plan.reported}
+        for move in path.moves():
+            for taken in (*move.hidden, *move.taken):
+                if taken.action in told and move.item is not None:
+                    yield Remark(told[taken.action].severity, told[taken.action].text, move.item.observation.event)
+
+
+class _Searched:
+    """A model that slices are searched with, one after the other, and the properties of what is found."""
+
+    def __init__(self, model: Model, properties: Sequence[k.Property]) -> None:
+        self.model, self.properties = model, Properties(model, properties)
+        self._initial = [model.states[number] for number in model.initial]
+
+    def path(self, order: Order, begun: Callable[[State], State]) -> Findings | None:
+        """An execution that is found soon."""
+        search = self._search(order, begun)
+        few = replace(DEFAULT_OPTIONS, nodes=FEW_NODES, solver=False)
+        found = conclude(search, search.begin(search.frontier.start), few)
+        return Findings(path=found.path) if isinstance(found, Accepted) else None
+
+    def findings(self, order: Order, begun: Callable[[State], State], writer: Writer) -> Findings:
+        """An execution, or why there is none. Where writes have several lines it ends at the first mismatch: which of these are right is not asked here."""
+        search = self._search(order, begun)
+        if not _has_writes_of_several(order):
+            return proceed(search, writer, DEFAULT_OPTIONS)
+        start = search.begin(search.frontier.start)
+        found = conclude(search, start, replace(DEFAULT_OPTIONS, solver=False))
+        match found:
+            case Accepted(path):
+                return Findings(path=path)
+            case Undecided(reason):
+                return Findings(reason=reason)
+            case Rejected():
+                return Findings([mismatch(search, found, start, writer)])
+
+    def _search(self, order: Order, begun: Callable[[State], State]) -> Search:
+        """The search of a slice; ``begun`` says of an initial state how it is when the slice begins."""
+        if len(self.model.states) > STATES_KEPT:
+            self.model.forget()
+        self.model.initial = tuple(self.model.number(begun(state)) for state in self._initial)
+        return Search(self.model, Frontier(order))
+
+
+def unread(seen: Observation, names: Collection[str]) -> Observation | None:
+    """An observation without its condition if this reads one of some variables; None if it is nothing else."""
+    rule = seen.rule
+    condition = rule.then if rule.steps else rule.observe
+    if condition is None or variables_of(condition).isdisjoint(names):
+        return seen
+    return replace(seen, rule=replace(rule, then=None)) if rule.steps else None
+
+
+def _set_all(variables: Sequence[k.Variable]) -> k.Action:
+    """The action that gives variables their values."""
+    binders = [k.Local(each.type, f"{each.name} of all") for each in variables]
+    parameters = tuple(k.Parameter(each, k.TypeDomain(t.SetType(each.type), each.type)) for each in binders)
+    rows = zip(variables, binders, strict=True)
+    body = tuple(k.Assign(each.name, each.name, (), binder, each.type) for each, binder in rows)
+    return k.Action(SHARED, parameters, body, None, None)
+
+
+def _has_writes_of_several(order: Order) -> bool:
+    return any(has_several(item) for stream in order.streams for item in stream.items)
+
+
+def _of_slice(run: Execution) -> Execution:
+    """An execution without the steps of what is shared, whose outcome its other steps show."""
+    return replace(run, steps=tuple(step for step in run.steps if step.action != SHARED))
+
+
+def _verdict(found: Findings) -> TraceVerdict:
+    if found.violations:
+        return TraceVerdict.INCONSISTENT
+    return TraceVerdict.INCONCLUSIVE if found.path is None else TraceVerdict.CONSISTENT

@@ -1,0 +1,498 @@
+"""The slices of a log joined on the one execution that was found for what they share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from math import inf
+
+from assay.checker.interpreter.expressions.traverse import assignments, variables_of
+from assay.grammar import kernel as k
+from assay.traces.event import Event, Place
+from assay.traces.explain.failed_atoms import Writer
+from assay.traces.observe.binding import Binder, Observation, Tally
+from assay.traces.observe.decomposition import Split, without_guards_on
+from assay.traces.observe.model_size import of_parts
+from assay.traces.observe.partial_order import Item, files_tell_order
+from assay.traces.options import Options
+from assay.traces.properties.execution import Properties
+from assay.traces.result import ExecutedStep, Execution, Impact, Remark, SliceResult, TraceVerdict, Violation
+from assay.traces.search.path import Path
+from assay.traces.search.transition_system import Model
+from assay.traces.slices.slice_search import STATES_KEPT, Answer, Apart, SharedPast, shared_past, unread
+from assay.traces.slices.timeline.shared_timeline import Chain, chain
+from assay.traces.slices.timeline.timeline_classes import Views
+from assay.traces.slices.timeline.uncertain_intervals import Outside
+from assay.traces.slices.versions.conflicting_lines import contradicted
+from assay.traces.slices.versions.findings import Asked, Findings
+from assay.traces.slices.versions.version_blame import Blamer
+from assay.traces.slices.versions.version_check import SliceCheck
+from assay.traces.slices.versions.version_history import Deed, History, Trail, Write, knows_gaps, number_of
+from assay.traces.slices.versions.wrong_versions import check_slice
+from assay.traces.table.event_selection import Selection
+from assay.traces.table.statement_keys import named_by
+
+NUMBERS_SHOWN = 5
+"""How many of the numbers that no line states are listed."""
+
+WIDTHS = 24, 100, 400
+"""How many ways are followed in a slice at first, and where that leaves anything open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
+    is shared as slices see it, the variables of it that they see, the hidden steps of it, or where slices are told apart the hidden actions, that slices can see (each with what they see), and the texts that mismatches are told with.
+    Where the kernel lacks guards, those of ``outside`` hold wherever nothing is guessed. Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before;
+    the last of its files begins at ``late``. Where the clause ``supposes``, nothing but the line of a first write may tell of a slice's beginning. ``past`` is what they see of what is shared,
+    where these may be logs of their own (NOTE(slices apart))."""
+
+    split: Split
+    plan: k.TracePlan
+    chain: Chain
+    seen: tuple[int, ...]
+    assumed: Mapping[str, frozenset[str]]
+    writer: Writer
+    partial: bool = False
+    begun: bool = False
+    late: float = -inf
+    outside: Split | None = None
+    supposes: bool = False
+    past: SharedPast = field(default_factory=SharedPast)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether slices may be asked as logs of their own, for no line is known to be missing (NOTE(slices apart))."""
+        lacking = self.partial or self.begun or self.supposes or self.late > -inf or self.outside is not None
+        return not lacking and files_tell_order(self.plan)
+
+    def is_begun(self, events: Selection, first: FirstWrite) -> bool:
+        """Whether the events of a slice, of whose first write this is known, tell of its beginning; where no kind of events does, those of whole logs do, but for a clause that
+        knows what to do in gaps and no line states the number 0."""
+        since = self.split.slicing.since
+        whole = not (self.partial or self.begun or (first.number != 0 and knows_gaps(self.plan)))
+        told = whole if since is None else bool(events.of_kind(since).any())
+        return told and not (self.supposes and first.is_hearsay)
+
+    def asks_as(self, other: Joint) -> bool:
+        """Whether another joint of the same kernel, on whatever execution, asks the same of slices."""
+        asked, others = ((each.plan, each.partial, each.begun, each.late, each.supposes) for each in (self, other))
+        return asked == others
+
+    def of_parts(self) -> Joint:
+        """The same where any lines may be missing."""
+        return replace(self, plan=of_parts(self.plan), partial=True, begun=False)
+
+    def freed(self) -> Joint:
+        """The same where slices may act whatever the hidden steps changed, as long as these may have come at another time (NOTE(guessed positions))."""
+        names: frozenset[str] = frozenset().union(*self.assumed.values())
+        outside = None if files_tell_order(self.plan) else self.split
+        return replace(self, split=without_guards_on(self.split, names), assumed={}, outside=outside)
+
+
+def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer, options: Options) -> Joint:
+    """The joint of an accepted path of what is shared."""
+    seen = split.seen(plan)
+    partial = options.partial and not options.begun
+    apart = files_tell_order(plan)
+    hidden = shared.plan.hidden if apart else {taken.action for move in path.moves() for taken in move.hidden}
+    assumed = _assumed(split, seen, hidden)
+    found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
+    past = shared_past(shared, path, seen, plan.ordering) if apart else SharedPast()
+    return replace(found, begun=options.begun, late=options.late, supposes=options.supposes, past=past)
+
+
+def _assumed(split: Split, variables: Sequence[int], hidden: Iterable[str]) -> dict[str, frozenset[str]]:
+    visible = {split.kernel.variables[i].name for i in variables}
+    written = {name: {each.variable for each in assignments(split.kernel.action(name).body)} for name in hidden}
+    seen = {name: visible & written[name] for name in sorted(written)}
+    return {name: frozenset(written) for name, written in seen.items() if written}
+
+
+@dataclass(frozen=True, slots=True)
+class SliceAnswer:
+    """The answer about one slice, how its events were bound, how many states were looked at, and what was measured (``outages.Meter``)."""
+
+    result: SliceResult
+    tally: Tally
+    visited: int
+    impact: tuple[Impact, ...] = ()
+
+
+class Lines:
+    """The lines of a slice as the clause sees them: ``few`` of them say all (NOTE(equal lines)), and all are bound only when they are asked for.
+
+    ``started`` says whether one of them tells of the slice's beginning.
+    """
+
+    def __init__(self, model: Model, binder: Binder, events: Selection, joint: Joint) -> None:
+        self._binder, self._events = binder, events
+        self.read = binder.read(events)
+        self.few = [slice_item(number, seen) for number, seen in enumerate(binder.thinned(events, self.read))]
+        self.started = joint.is_begun(events, FirstWrite().with_lines(model, self.few))
+
+    @property
+    def used(self) -> int:
+        """How many of the events are of some use."""
+        return self.read.tally.used - len(self.read.tally.misfits)
+
+    @cached_property
+    def observations(self) -> Sequence[Observation]:
+        """What all events are observed to be."""
+        return self._binder.bind(self._events).observations
+
+
+@dataclass(frozen=True, slots=True)
+class FirstWrite:
+    """The number of a slice's first write, and whether one of its lines is of who did it. Where all are of who heard of it, whoever was to act on it did not
+    come to that, and the write may be one of many before."""
+
+    number: float = inf
+    done: bool = False
+
+    @property
+    def is_hearsay(self) -> bool:
+        """Whether all lines of it are of who heard of it."""
+        return self.number < inf and not self.done
+
+    def with_lines(self, model: Model, lines: Iterable[Item]) -> FirstWrite:
+        """What it is with more lines of the slice."""
+        number, done = self.number, self.done
+        for line in lines:
+            own = number_of(model, line)
+            if own is not None and own <= number:
+                number, done = own, line.observation.pinned or (own == number and done)
+        return FirstWrite(number, done)
+
+
+class Joiner:
+    """Validates the slices of one log, each by itself; what the model can do is computed once for all of them."""
+
+    def __init__(self, joint: Joint) -> None:
+        self.joint = joint
+        self.visited = 0
+        self.model = Model(joint.split.kernel, joint.split.plan_of_slices(joint.plan))
+        writer = replace(joint.writer, unsaid=joint.split.slicing.sort.name)
+        self.blamer = Blamer(joint.split.kernel, writer)
+        names = {joint.split.kernel.variables[i].name for i in joint.split.own}
+        self._properties_of_slices = [p for p in joint.split.kernel.properties if speaks_of(p, names)]
+        self.properties = Properties(self.model, self._properties_of_slices)
+        self.binder = Binder(self.model.plan, self.model.applies)
+        self.names = named_by(self.model.plan.rules)
+
+    def of_slice(self, name: str, events: Sequence[Event]) -> SliceAnswer:
+        """All about a slice: it depends on its own events and on the joint alone."""
+        lines, before = self.lines(events), self.visited
+        return SliceAnswer(self.answer(name, lines), lines.read.tally, self.visited - before)
+
+    def lines(self, events: Sequence[Event]) -> Lines:
+        """What the clause sees in the events of a slice."""
+        return Lines(self.model, self.binder, Selection.of(events, self.names), self.joint)
+
+    def forget(self) -> None:
+        """Let go of states, before a slice is begun, if those of the slices before it are many."""
+        if len(self.model.states) > STATES_KEPT:
+            self.model.forget()
+
+    def answer(self, name: str, lines: Lines) -> SliceResult:
+        """The answer about a slice. A mismatch that is none if hidden shared steps came at other times than assumed is undecided. Logs that begin late
+        may lack lines of later times too, for files are rotated apart: that is asked where they would be inconsistent otherwise.
+
+        Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
+        """
+        found = self._as_own_log(name, lines)
+        if found is not None and not (found.first_alone and found.result.verdict is TraceVerdict.INCONSISTENT):
+            return found.result
+        result = self._slice(name, lines)
+        if found is not None:  # it has no execution, and its history may know more of why
+            return result if result.verdict is TraceVerdict.INCONSISTENT else found.result
+        if result.verdict is not TraceVerdict.INCONSISTENT:
+            return result
+        if self.joint.begun:
+            return self._of_parts.answer(name, lines)
+        if all((each.event.record.time or 0) < self.joint.late for each in result.violations):
+            return self._of_lost_lines(result, lines)
+        order = _untold_order(result.violations, lines.observations)
+        if order is not None:
+            return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=order, violations=(), properties=())
+        if not self.joint.assumed:
+            return result
+        sure = self._contradictions(result.violations, lines)
+        if sure:
+            return replace(result, violations=sure)
+        again = self._freed._open(name, lines, self._unread(lines.few))
+        if again is None:
+            return result
+        names = ", ".join(f"`{action}`" for action in self.joint.assumed)
+        place = result.violations[0].place
+        reason = f"{place} fits only if {names}, of which no line tells, came at another time than assumed"
+        reordered = files_tell_order(self.model.plan) and again.verdict is TraceVerdict.CONSISTENT
+        return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=reordered)
+
+    def _as_own_log(self, name: str, lines: Lines) -> Answer | None:
+        """The answer about a slice that is a log of its own (NOTE(slices apart)); None if it is none."""
+        if self.apart is None or not lines.few:
+            return None
+        before = self.apart.visited
+        found = self.apart.answer(name, lines.observations, lines.used)
+        self.visited += self.apart.visited - before
+        return found
+
+    def _of_lost_lines(self, result: SliceResult, lines: Lines) -> SliceResult:
+        """The answer about a slice with mismatches where not all files have begun: only lines that contradict each other are any."""
+        sure = self._contradictions(result.violations, lines)
+        if sure:
+            return replace(result, violations=sure)
+        reason = f"{result.violations[0].place} has no explanation, and was written before all files begin"
+        return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, violations=(), properties=())
+
+    def _contradictions(self, violations: Iterable[Violation], lines: Lines) -> tuple[Violation, ...]:
+        """The mismatches of writes whose lines contradict each other: these are mismatches whenever hidden steps came."""
+        items = [slice_item(number, seen) for number, seen in enumerate(lines.observations)]
+        wrong = contradicted(
+            self.model, items, {self.joint.split.kernel.variables[i].name for i in self.joint.split.own}
+        )
+        of_wrong = {item.observation.event.record.place for item in items if number_of(self.model, item) in wrong}
+        return tuple(violation for violation in violations if violation.place in of_wrong)
+
+    def on(self, other: Joint) -> Joiner:
+        """The same slices on a joint that differs in the execution of what is shared; this one if slices see no difference."""
+        if (other.chain, other.assumed, other.past) == (self.joint.chain, self.joint.assumed, self.joint.past):
+            return self
+        found = copy(self)
+        found.__dict__.pop("_freed", None)
+        found.__dict__.pop("apart", None)
+        found.__dict__.pop("_of_parts", None)
+        found.__dict__.pop("views", None)
+        found.__dict__.pop("outside", None)
+        found.joint = other
+        return found
+
+    @cached_property
+    def apart(self) -> Apart | None:
+        """What answers slices that are logs of their own."""
+        if not self.joint.is_apart:
+            return None
+        joint, plan = self.joint, self.model.plan
+        properties = self._properties_of_slices
+        return Apart(joint.split, plan, joint.seen, joint.past, self.blamer.writer, properties, joint.assumed)
+
+    @cached_property
+    def views(self) -> Views:
+        """What the entries of slices can tell of the execution of what is shared."""
+        split, unsure = self.joint.outside or self.joint.split, () if self.outside is None else self.outside.unsure
+        return Views(split, self.model.plan, self.joint.chain, unsure)
+
+    @cached_property
+    def outside(self) -> Outside | None:
+        """What the guards that the kernel lacks allow."""
+        return None if self.joint.outside is None else Outside(self.joint.outside.kernel, self.joint.chain)
+
+    @cached_property
+    def _of_parts(self) -> Joiner:
+        """The slices where any lines may be missing."""
+        return Joiner(self.joint.of_parts())
+
+    @cached_property
+    def _freed(self) -> Joiner:
+        """The slices where they may act whatever hidden shared steps have changed."""
+        return Joiner(self.joint.freed())
+
+    def _slice(self, name: str, lines: Lines) -> SliceResult:
+        self.forget()
+        if not lines.few:
+            return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
+        return self._result(name, *self._found(lines), lines.used)
+
+    def _unread(self, few: Sequence[Item]) -> Sequence[Item]:
+        """Lines without conditions that read what hidden steps may have changed, where the order of files is that of what happened."""
+        if not files_tell_order(self.model.plan):
+            return few
+        names = frozenset[str]().union(*self.joint.assumed.values())
+        return [replace(line, observation=seen) for line in few if (seen := unread(line.observation, names))]
+
+    def _open(self, name: str, lines: Lines, few: Sequence[Item]) -> SliceResult | None:
+        """The answer about a slice with these of its lines unless it is inconsistent; why it is so is not asked."""
+        self.forget()
+        history, found = self._noted(few, started=lines.started)
+        return None if found.violations else self._result(name, history, found, lines.used)
+
+    def _result(self, name: str, history: History, found: Findings, used: int) -> SliceResult:
+        self.visited += history.visited
+        trails = list(found.trail.backwards())[::-1]
+        run = self.execution(history, trails)
+        jumped = found.violations or found.missing or found.unplaced
+        properties = () if jumped else self.properties.broken(run)
+        return SliceResult(
+            name,
+            verdict_of(found),
+            reason_of(found),
+            used,
+            _by_line(found.violations),
+            properties,
+            Counter(taken.action for trail in found.trail.backwards() for taken in trail.hidden),
+            run,
+            tuple(self.remarks(trails)),
+            lacking=bool(found.missing or found.unplaced or found.begun is not None),
+        )
+
+    def _found(self, lines: Lines) -> tuple[History, Findings]:
+        """What is found of a slice, with the history that it is told in: without equal lines, and of all lines only if anything is wrong."""
+        history, found = self._noted(lines.few, started=lines.started)
+        return self._explained(lines) if found.violations else (history, found)
+
+    def _noted(self, few: Sequence[Item], *, started: bool) -> tuple[History, Findings]:
+        """What is found of a slice: few ways are followed, and more only if that leaves anything open. A mismatch is noted, and not explained."""
+        history, found = self._followed(few, WIDTHS[0], started=started)
+        for width in WIDTHS[1:]:
+            if history.narrowed and found.is_open:
+                history, found = self._followed(few, width, started=started)
+        if found.violations and history.narrowed:
+            found = replace(found, narrowed=found.violations[0].event.record.place, violations=[])
+        return history, found
+
+    def _followed(self, lines: Sequence[Item], width: int, *, started: bool) -> tuple[History, Findings]:
+        """What is found of a slice with so many ways, up to its first mismatch, which is not explained."""
+        history = self._history(width)
+        check = partial(self._check, history, started=started)
+        return history, check(lines, one_is_enough=True, explained=False).run()
+
+    def _explained(self, lines: Lines) -> tuple[History, Findings]:
+        """The mismatches of a slice that has some; the first alone where others may only lack a way that was not followed."""
+        every = [slice_item(number, seen) for number, seen in enumerate(lines.observations)]
+        history = self._history(WIDTHS[-1])
+        check = partial(self._check, history, started=lines.started)
+        quick = partial(check, one_is_enough=True, explained=False)
+        found = check_slice(check, quick, every, self.model)
+        if history.narrowed:
+            found = check_slice(partial(check, one_is_enough=True), quick, every, self.model)
+        return history, found
+
+    def _check(
+        self,
+        history: History,
+        lines: Sequence[Item],
+        *,
+        started: bool,
+        one_is_enough: bool = False,
+        explained: bool = True,
+    ) -> SliceCheck:
+        asked = Asked(started=started, partial=self.joint.partial, one_is_enough=one_is_enough, explained=explained)
+        return SliceCheck(history, self.blamer, lines, asked)
+
+    def _history(self, width: int) -> History:
+        return History(self.model, self.joint.split, self.joint.chain, self.views, width, self.outside)
+
+    def execution(self, history: History, trails: Sequence[Trail]) -> Execution:
+        """The execution of a slice from the first trail on: a step for each write and deed, with what was assumed before it."""
+        steps: list[ExecutedStep] = []
+        before, state = trails[0], self.model.states[history.number(trails[0].own, trails[0].position)]
+        initial = state
+        for each in trails[1:]:
+            steps += [ExecutedStep(None, t.action, t.arguments, self.model.states[t.state]) for t in each.hidden]
+            line = _first(each)
+            event = None if line is None else line.observation.event
+            if each.own is not before.own or each.position != before.position:
+                state = self.model.states[history.number(each.own, each.position)]
+            before = each
+            last = each.taken[-1] if each.taken else None
+            arguments = () if last is None else last.arguments
+            steps.append(ExecutedStep(event, None if last is None else last.action, arguments, state))
+        return Execution(initial, tuple(steps))
+
+    def remarks(self, trails: Iterable[Trail]) -> Iterator[Remark]:
+        """The occurrences of actions that the clause reports."""
+        told = {each.action: each for each in self.joint.plan.reported}
+        for each in trails:
+            line = _first(each)
+            for taken in (*each.hidden, *each.taken):
+                if taken.action in told and line is not None:
+                    yield Remark(told[taken.action].severity, told[taken.action].text, line.observation.event)
+
+
+def slice_item(number: int, seen: Observation) -> Item:
+    """An observation of a slice as an item, by its place among the slice's lines."""
+    record = seen.event.record
+    time = float(record.time or 0)
+    return Item(number, seen, 0, number, time, time, time + record.resolution - 1)
+
+
+def _first(trail: Trail) -> Item | None:
+    match trail.entry:
+        case Write(_, lines):
+            return next((line for line in lines if line.observation.pinned), lines[0] if lines else None)
+        case Deed(line):
+            return line
+        case None:
+            return None
+
+
+def _untold_order(violations: Sequence[Violation], observations: Iterable[Observation]) -> str | None:
+    """Why mismatches prove nothing: each is of a line whose time has no milliseconds, and what a line of another file reports is of that time too.
+
+    Writes have numbers; what else lines report is put in order by their times alone.
+    """
+    deeds = [seen.event for seen in observations if seen.rule.at is None]
+    shown: str | None = None
+    for violation in violations:
+        event = violation.event
+        beside = next((other for other in deeds if _are_of_one_time(event, other)), None)
+        if beside is None:
+            return None
+        shown = shown or f"times do not tell which of {event.record.place} and {beside.record.place} was first"
+    return shown
+
+
+def _are_of_one_time(one: Event, other: Event) -> bool:
+    """Whether two lines of different files are of one time that is longer than a millisecond."""
+    mine, its = one.record, other.record
+    if mine.time is None or its.time is None or (one.run, one.sequence) == (other.run, other.sequence):
+        return False
+    coarse = mine.resolution > 1 or its.resolution > 1
+    return coarse and mine.time < its.time + its.resolution and its.time < mine.time + mine.resolution
+
+
+def _by_line(violations: Iterable[Violation]) -> tuple[Violation, ...]:
+    """The violations, those of one line as one."""
+    found: dict[Place, Violation] = {}
+    for each in violations:
+        first = found.setdefault(each.place, each)
+        if first is not each:
+            found[each.place] = replace(first, blame=(*first.blame, *each.blame))
+    return tuple(found.values())
+
+
+def speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
+    """Whether a property reads one of some variables."""
+    return any(not variables_of(part.condition).isdisjoint(names) for part in prop.conjuncts)
+
+
+def verdict_of(found: Findings) -> TraceVerdict:
+    """The verdict about a slice of which this was found."""
+    if found.violations:
+        return TraceVerdict.INCONSISTENT
+    if found.narrowed is not None or found.missing or found.unplaced or found.begun is not None:
+        return TraceVerdict.INCONCLUSIVE
+    return TraceVerdict.CONSISTENT
+
+
+def reason_of(found: Findings) -> str | None:
+    """Why the verdict about a slice is open; None if it is not."""
+    if found.narrowed is not None:
+        return (
+            f"{found.narrowed} fits none of {WIDTHS[-1]} histories that were followed; "
+            "writes of which no line tells leave more open"
+        )
+    if found.missing:
+        shown = ", ".join(map(str, found.missing[:NUMBERS_SHOWN])) + (
+            ", …" if len(found.missing) > NUMBERS_SHOWN else ""
+        )
+        return f"no line tells of write {shown}"
+    if found.begun is not None:
+        return f"no line tells of its beginning, before {found.begun.observation.event.record.place}"
+    if found.unplaced:
+        return f"{found.unplaced[0].lines[0].observation.event.record.place} tells too little to go on from"
+    return None

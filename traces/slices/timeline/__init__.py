@@ -1,0 +1,1 @@
+"""The shared execution as slices see it."""

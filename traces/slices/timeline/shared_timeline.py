@@ -1,0 +1,159 @@
+"""The execution of what is shared, as the slices see it: a row of states, and which of them a line of a slice can belong to.
+
+NOTE(windows): A line is written after what it reports. So what a line reports happened before every shared step that is later than the
+line for certain, by the clocks. Lines that one thread of a process writes tell more: such a thread writes, logs, and goes on, so that what the
+line reports lies between the shared lines of the same thread before and after it, whatever file they are in. Two lines of one second, where times have no
+fraction, are in no order.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import accumulate, zip_longest
+from math import inf
+from operator import attrgetter
+
+from assay.checker.report import State
+from assay.grammar.kernel import TracePlan
+from assay.traces.event import Event, ProcessRun
+from assay.traces.observe.partial_order import Item
+from assay.traces.search.path import Path
+from assay.traces.search.transition_system import Model
+
+Thread = tuple[ProcessRun, int]
+"""A process run, and the number of a group of events that one thread of it writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mate:
+    """A shared line of a thread: its time; the time by which it and the earlier ones were written for certain; the lowest position before what it or a
+    later line reports, and the highest after what it or an earlier one does.
+    """
+
+    time: float
+    written: float
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The states by position, without those that differ in nothing that slices read; when each began at the earliest.
+
+    Those of ``guessed`` came of hidden steps, of which no line tells.
+    """
+
+    states: tuple[State, ...]
+    earliest: tuple[float, ...]
+    mates: dict[Thread, list[Mate]]
+    skew: int
+    guessed: frozenset[int] = frozenset()
+
+    def latest_at(self, time: float) -> int:
+        """The last position that can lie before a line of that time."""
+        return max(0, bisect_right(self.earliest, time + self.skew) - 1)
+
+    def between(self, thread: Thread, time: float, latest: float) -> tuple[int, int]:
+        """The positions between the lines of a thread before and after a line that was written from one time to another."""
+        mates = self.mates.get(thread, [])
+        first = bisect_left(mates, time, key=attrgetter("written"))
+        end = bisect_right(mates, latest, first, key=attrgetter("time"))
+        low = mates[first - 1].after if first else 0
+        high = mates[end].before if end < len(mates) else len(self.states) - 1
+        return low, max(low, high)
+
+
+def thread_of(event: Event, plan: TracePlan) -> Thread | None:
+    """The thread that wrote a line, where the clause says so."""
+    return next(((event.run, i) for i, kinds in enumerate(plan.threads) if event.kind in kinds), None)
+
+
+def chain(model: Model, path: Path, plan: TracePlan, seen: Iterable[int]) -> Chain:
+    """The chain of an accepted path; ``seen`` are the variables that slices read."""
+    kept = frozenset(seen)
+    blank = model.states[path.root.node.state]
+
+    def visible(state: State) -> State:
+        return tuple(value if i in kept else blank[i] for i, value in enumerate(state))
+
+    states, earliest = [visible(blank)], [float("-inf")]
+    mates: dict[Thread, list[Mate]] = defaultdict(list)
+    guessed: set[int] = set()
+    for move in path.moves():
+        before = len(states) - 1
+        time = earliest[-1] if move.item is None else max(earliest[-1], move.item.earliest)
+        for taken in move.hidden:
+            _extend(states, earliest, visible(model.states[taken.state]), earliest[-1])
+        guessed |= set(range(before + 1, len(states)))
+        before = len(states) - 1
+        for taken in move.taken:
+            _extend(states, earliest, visible(model.states[taken.state]), time)
+        thread = None if move.item is None else thread_of(move.item.observation.event, plan)
+        if move.item is not None and thread is not None:
+            mates[thread].append(_mate(move.item, before, len(states) - 1))
+    ordered = {thread: _by_time(own) for thread, own in mates.items()}
+    return Chain(tuple(states), tuple(earliest), ordered, plan.ordering.skew, frozenset(guessed))
+
+
+def _mate(item: Item, before: int, after: int) -> Mate:
+    return Mate(item.time, item.time + item.observation.event.record.resolution - 1, before, after)
+
+
+def _by_time(mates: Iterable[Mate]) -> list[Mate]:
+    """The lines of a thread by time, each with what those before and after it say of the positions."""
+    ordered = sorted(mates, key=attrgetter("time"))
+    written = accumulate((mate.written for mate in ordered), max)
+    after = accumulate((mate.after for mate in ordered), max)
+    before = list(accumulate((mate.before for mate in reversed(ordered)), min))[::-1]
+    rows = zip(ordered, written, before, after, strict=True)
+    return [Mate(mate.time, done, low, high) for mate, done, low, high in rows]
+
+
+def _extend(states: list[State], earliest: list[float], state: State, time: float) -> None:
+    if state != states[-1]:
+        states.append(state)
+        earliest.append(time)
+
+
+def agree_before(one: Chain, other: Chain) -> float:
+    """Before which time lines lie at the same positions in both chains, and see the same states there: ``inf`` if everywhere.
+
+    Of a line only those positions count that the clocks allow (NOTE(windows)), so that what is said of the ones behind them makes no difference.
+    """
+    if one == other:
+        return inf
+    pairs = zip(
+        zip(one.states, one.earliest, strict=True), zip(other.states, other.earliest, strict=True), strict=False
+    )
+    shorter = min(len(one.states), len(other.states))
+    common = next((at for at, (mine, its) in enumerate(pairs) if mine != its), shorter)
+    if one.skew != other.skew or not common:
+        return -inf
+    until = min((chain.earliest[common] for chain in (one, other) if common < len(chain.earliest)), default=inf)
+    threads = one.mates.keys() | other.mates.keys()
+    told = (_mates_agree_before(one.mates.get(t, []), other.mates.get(t, []), common - 1) for t in threads)
+    return min([until - one.skew, *told])
+
+
+def _mates_agree_before(mine: list[Mate], its: list[Mate], last: int) -> float:
+    """The same of what the lines of a thread say of positions up to the last one that both chains have."""
+    time = -inf
+    for one, other in zip_longest(mine, its):
+        if _limit(one, last) != _limit(other, last):
+            return time
+        if (
+            one is None
+            or other is None
+            or (one.time, one.written, one.after) != (other.time, other.written, other.after)
+        ):
+            return min(mate.time for mate in (one, other) if mate is not None)
+        time = one.time
+    return inf
+
+
+def _limit(mate: Mate | None, last: int) -> int:
+    """Up to where a line before this one can lie."""
+    return last if mate is None else min(mate.before, last)

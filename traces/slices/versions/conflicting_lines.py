@@ -1,0 +1,102 @@
+"""Lines of one write of a slice that no write can satisfy together, whatever came before it.
+
+All lines that state one number state the outcome of one write (NOTE(writes)). Where two of them say that one place of the slice is equal to two different
+values, one of the two is wrong: no other order of what is shared, and no step that left no line, makes both true. That is told from the conditions of
+the lines alone, so that it needs no search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import suppress
+from typing import NamedTuple
+
+from assay.checker.interpreter.expressions.traverse import descendants, free_locals, variables_of
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+from assay.traces.observe.partial_order import Item
+from assay.traces.search.transition_system import Model
+from assay.traces.slices.versions.version_history import number_of
+
+_Place = tuple[k.Expr, frozenset[tuple[str, Value]]]
+"""An expression that reads the slice's variables, with the values of the names in it."""
+
+
+def contradicted(model: Model, lines: Iterable[Item], own: Set[str]) -> frozenset[int]:
+    """The numbers of the writes about which lines contradict each other in a slice's ``own`` variables."""
+    demanded: dict[tuple[int, _Place], Value] = {}
+    found: set[int] = set()
+    demands = _Demands(model, own)
+    for line in lines:
+        number = number_of(model, line)
+        if number is not None and number not in found:
+            for place, value in demands.of(line):
+                if demanded.setdefault((number, place), value) != value:
+                    found.add(number)
+    return frozenset(found)
+
+
+class _Reads(NamedTuple):
+    """The state variables and the names that an expression reads, and whether it reads the state before a step. Many lines are of one rule."""
+
+    variables: frozenset[str]
+    names: frozenset[str]
+    old: bool
+
+    @staticmethod
+    def of(expr: k.Expr) -> _Reads:
+        """What an expression reads."""
+        old = any(isinstance(each, k.Old) for each in (expr, *descendants(expr)))
+        return _Reads(variables_of(expr), free_locals(expr), old)
+
+
+class _Demands:
+    """What lines say places of a slice to be equal to."""
+
+    def __init__(self, model: Model, own: Set[str]) -> None:
+        self._model, self._own = model, own
+        self._known: dict[int, _Reads] = {}
+
+    def of(self, line: Item) -> Iterator[tuple[_Place, Value]]:
+        """The places that a line says to be equal to a value after its write, with the value."""
+        seen = line.observation
+        condition = seen.rule.then if seen.rule.steps else seen.rule.observe
+        for part, bound in () if condition is None else self._all_of(condition, seen.bound):
+            if isinstance(part, k.Equal) and not part.negated:
+                for place, stated in ((part.left, part.right), (part.right, part.left)):
+                    if self._is_place(place, bound) and self._is_known(stated, bound):
+                        names = frozenset((name, bound[name]) for name in self._reads(place).names)
+                        with suppress(Undefined):
+                            yield (place, names), self._model.value(stated, bound)
+
+    def _reads(self, expr: k.Expr) -> _Reads:
+        found = self._known.get(id(expr))
+        if found is None:
+            found = self._known[id(expr)] = _Reads.of(expr)
+        return found
+
+    def _is_known(self, expr: k.Expr, bound: Mapping[str, Value]) -> bool:
+        """Whether an expression says nothing of the state."""
+        read = self._reads(expr)
+        return not read.variables and read.names <= bound.keys()
+
+    def _is_place(self, expr: k.Expr, bound: Mapping[str, Value]) -> bool:
+        """Whether an expression is of the slice's state after the write alone."""
+        read = self._reads(expr)
+        return bool(read.variables) and read.variables <= self._own and read.names <= bound.keys() and not read.old
+
+    def _all_of(self, condition: k.Expr, bound: Mapping[str, Value]) -> Iterator[tuple[k.Expr, Mapping[str, Value]]]:
+        """The conditions that all have to hold for a condition to hold, with the values of names; a name for something of the state has none."""
+        match condition:
+            case k.Logic(op="and", parts=parts):
+                for part in parts:
+                    yield from self._all_of(part, bound)
+            case k.LetIn(binder=binder, value=value, body=body):
+                inner = {name: known for name, known in bound.items() if name != binder.name}
+                if self._is_known(value, bound):
+                    with suppress(Undefined):
+                        inner[binder.name] = self._model.value(value, bound)
+                yield from self._all_of(body, inner)
+            case _:
+                yield condition, bound

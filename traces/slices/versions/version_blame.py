@@ -1,0 +1,254 @@
+"""What stands in the way of a write that no way on allows: an action that would leave the slice as the lines say, were it not for its guards,
+or lines that say something else than the others.
+
+Every action that may be the write is tried with its guards left out. The attempt with the fewest obstacles explains the mismatch: each
+guard that is false, and each line that disagrees with the outcome, is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model as Meanings
+from assay.grammar import kernel as k
+from assay.grammar.kernel import types as t
+from assay.grammar.values import Value
+from assay.traces.explain.blame import Obstacle, false_guards, guards_in_the_way, obstacles_of
+from assay.traces.explain.failed_atoms import Atom, Situation, Stated, Writer, failing
+from assay.traces.observe.partial_order import Item
+from assay.traces.result import Blame, FailedPart, Repair, Violation
+from assay.traces.search.transition_system import ANY, Model, Taken, Wanted, Wildcard
+from assay.traces.slices.versions.version_history import Deed, Frontier, History, Trail, Write
+
+INSTANCES_TRIED = 200
+"""How many instances of an action an explanation is sought with."""
+
+POSITIONS_TRIED = 12
+"""At how many positions of the shared execution an explanation is sought."""
+
+
+Strain = tuple[bool, int, int]
+NO_STRAIN: Strain = False, 0, 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attempt:
+    """A way on that would be one if the guards of its last step were true and the lines that disagree said what was done.
+
+    ``noticed`` is the trail to the write that they are lines of: this write, or the one before it. ``far`` is at which statement of the action
+    the first false guard is, and ``aside`` that the action is one of logs alone, which a false guard says that this is not.
+    """
+
+    trail: Trail
+    noticed: Trail
+    guards: int
+    odd: tuple[Item, ...]
+    aside: bool = False
+    far: int = 0
+
+    @property
+    def cost(self) -> int:
+        """The number of obstacles; a broken rule is one, however many of its guards say so."""
+        return min(self.guards, 1) + len(self.odd)
+
+    @property
+    def strain(self) -> Strain:
+        """How unlike the action this is: guards go from who does it to how, so that one which fails late is nearer than one which fails at once."""
+        return self.aside, self.guards, -self.far
+
+
+class Blamer:
+    """Explains mismatches of slices of one kernel; it knows what actions do without their guards."""
+
+    def __init__(self, kernel: k.Kernel, writer: Writer) -> None:
+        free = (replace(a, body=tuple(s for s in a.body if not isinstance(s, k.Guard))) for a in kernel.actions)
+        self.unguarded = Meanings(replace(kernel, actions=tuple(free)), bounded=False, remember=True)
+        self.writer = writer
+
+    def attempts(self, history: History, frontier: Frontier, write: Write, most: int, *, named: bool) -> list[Attempt]:
+        """What comes closest to being the write, the closest first; of attempts that lead to the same the first.
+
+        Where ``named``, of the actions as its lines name them, else of all others that it may be.
+        """
+        choices = _candidates(history, write, named=named)
+        ways = [
+            way
+            for trail in frontier
+            for position, start in islice(history.places(trail, write), POSITIONS_TRIED)
+            for action, wanted in choices
+            for way in self._of_action(history, write, Trail(trail.own, position, trail, write, start), action, wanted)
+        ]
+        found: dict[tuple[object, ...], Attempt] = {}
+        for lines in range(len(write.lines) + 1):
+            if sum(attempt.cost < lines for attempt in found.values()) >= most:
+                break
+            for onward, odd in (way for way in ways if len(way[1]) == lines):
+                attempt = self._attempt(history, onward, odd)
+                key = onward.own, onward.taken[-1].action, odd
+                known = found.get(key)
+                if known is None or attempt.strain < known.strain:
+                    found[key] = attempt
+        return sorted(found.values(), key=lambda attempt: (attempt.cost, attempt.strain))[:most]
+
+    def _of_action(
+        self, history: History, write: Write, before: Trail, action: str, wanted: Wanted
+    ) -> Iterator[tuple[Trail, tuple[Item, ...]]]:
+        """Where an action without its guards leads, and the lines of the write that say something else."""
+        model, start = history.model, before.start
+        meaning, choices = self.unguarded.actions[action], model.choices_of(action, wanted)
+        for arguments, result in islice(meaning.results(model.states[start], choices), INSTANCES_TRIED):
+            if isinstance(result, Successor):
+                after = model.number(result.state)
+                taken = Taken(action, tuple(zip(meaning.names, arguments, strict=True)), result.picks, after)
+                onward = Trail(history.own(after), before.position, before.before, write, start, (), (taken,))
+                yield onward, odd_lines(history, write, start, after)
+
+    def _attempt(self, history: History, onward: Trail, odd: tuple[Item, ...]) -> Attempt:
+        """The step at the end of a trail with the guards that stand in its way; for the way to pick that is nearest."""
+        taken = onward.taken[-1]
+        false = false_guards(history.model, taken.action, [value for _, value in taken.arguments], onward.start)
+        aside = bool(false) and is_of_logs_alone(history.model.meanings.actions[taken.action].node)
+        return Attempt(onward, onward, len(false), odd, aside, min(false, default=0))
+
+    def broken_guards(self, history: History, attempt: Attempt, write: Write) -> list[Violation]:
+        """The violation that an attempt whose guards are false is, at the line that says what was done."""
+        if not attempt.guards:
+            return []
+        agreeing = [line for line in write.lines if line not in attempt.odd] or list(write.lines)
+        first = next((line for line in agreeing if line.observation.pinned), agreeing[0])
+        taken = attempt.trail.taken[-1]
+        arguments = tuple(value for _, value in taken.arguments)
+        obstacles = guards_in_the_way(history.model, taken.action, arguments, attempt.trail.start)
+        return [self.violation(first, taken.action, obstacles)]
+
+    def disagreement(self, history: History, line: Item, start: int, after: int, action: str) -> Violation:
+        """A line that says something else than a write did; of its outcome, or else that it was another action, which then was not possible."""
+        kind = "then" if line.observation.pinned else "observe"
+        obstacles = [
+            Obstacle(kind, line.observation.rule.label, atom) for atom in disagreeing(history, line, start, after)
+        ]
+        if not obstacles and line.observation.rule.steps:
+            others = obstacles_of(history.model, line, start)
+            action, obstacles = min(others, key=lambda each: self._unlike(history, *each), default=(action, []))
+        return self.violation(line, action, obstacles or _other_arguments(history.model, line, start, after))
+
+    def _unlike(self, history: History, action: str, obstacles: Sequence[Obstacle]) -> tuple[bool, int]:
+        return is_of_logs_alone(history.model.meanings.actions[action].node), len(obstacles)
+
+    def deed(self, history: History, frontier: Frontier, deed: Deed) -> Violation:
+        """What stands in the way of something that is no write."""
+        best: tuple[str, list[Obstacle]] | None = None
+        for trail in frontier:
+            for _, state in islice(history.places(trail, deed), POSITIONS_TRIED):
+                for action, obstacles in obstacles_of(history.model, deed.line, state):
+                    if best is None or len(obstacles) < len(best[1]):
+                        best = action, obstacles
+        action, obstacles = best if best is not None else ("observe", [])
+        return self.violation(deed.line, action, obstacles)
+
+    def violation(self, line: Item, action: str, obstacles: Sequence[Obstacle]) -> Violation:
+        """A violation in words, with the change of one field that would undo it, where there is one."""
+        parts = tuple(self.writer.part(each.kind, each.label, each.atom) for each in obstacles)
+        event = line.observation.event
+        return Violation(event, action, (Blame(event, action, parts),), _repair(line, parts))
+
+
+def is_of_logs_alone(action: k.Action) -> bool:
+    """Whether no search takes an action, however it is bounded: it stands for what logs leave open."""
+    return any(
+        isinstance(each, k.Guard)
+        and each.kind == "bound"
+        and isinstance(each.condition, k.Const)
+        and each.condition.value is False
+        for each in action.body
+    )
+
+
+def _other_arguments(model: Model, line: Item, start: int, after: int) -> list[Obstacle]:
+    """What a line says of the arguments of a step that led from one state to another, and is not so."""
+    rule, bound = line.observation.rule, line.observation.bound
+    found: list[list[Obstacle]] = []
+    for call in rule.steps[0] if len(rule.steps) == 1 else ():
+        parameters = model.meanings.actions[call.action].node.parameters
+        wanted, open_ = model.wanted_or_none(call, bound), (ANY,) * len(parameters)
+        if wanted is None or not model.is_listable(call.action, open_):
+            continue
+        for taken in (each for each in model.call(call.action, open_, start) if each.state == after):
+            rows = zip(parameters, call.arguments, wanted, taken.arguments, strict=True)
+            found.append(
+                [
+                    Obstacle("then", rule.label, _unequal(parameter.binder, argument, value, given))
+                    for parameter, argument, given, (_, value) in rows
+                    if argument is not None and given != value
+                ]
+            )
+    return min(found, key=len, default=[])
+
+
+def _unequal(parameter: k.Local, argument: k.Expr, value: Value, given: Value | Wildcard) -> Atom:
+    assert not isinstance(given, Wildcard)
+    same = k.Equal(t.BOOL, parameter, argument, negated=False, span=argument.span)
+    return Atom(same, (Stated(argument, given),), (Stated(parameter, value),))
+
+
+def _repair(line: Item, parts: Sequence[FailedPart]) -> Repair:
+    event = line.observation.event
+    if len(parts) == 1 and len(parts[0].log) == 1 and len(parts[0].model) == 1:
+        (field, old), (_, new) = parts[0].log[0], parts[0].model[0]
+        if field in event.fields:
+            return Repair("change", f"`{field}` is {new} instead of {old}", event, field, old, new)
+    return Repair("none", "no single field explains it", None)
+
+
+def _candidates(history: History, write: Write, *, named: bool) -> list[tuple[str, Wanted]]:
+    """The actions that may be a write: those that its lines name, or else these with other arguments, and any that a number can stand for."""
+    model = history.model
+    stated: dict[tuple[str, Wanted], None] = {}
+    for rule, bound in ((line.observation.rule, line.observation.bound) for line in write.lines):
+        for call in (call for steps in rule.steps for call in steps):
+            wanted = model.wanted_or_none(call, bound)
+            if wanted is not None:
+                stated[call.action, wanted] = None
+    others: dict[tuple[str, Wanted], None] = {}
+    for action, wanted in stated:
+        parameters = model.meanings.actions[action].node.parameters
+        open_ = tuple(
+            ANY if isinstance(p.binder.type, t.AtomType) else w for p, w in zip(parameters, wanted, strict=True)
+        )
+        others[action, open_] = None
+    if len(write.lines) > sum(line.observation.pinned for line in write.lines):
+        for action in model.plan.numbered:
+            others[action, (ANY,) * len(model.meanings.actions[action].names)] = None
+    found = stated if named else [each for each in others if each not in stated]
+    return [(action, wanted) for action, wanted in found if model.is_listable(action, wanted)]
+
+
+def odd_lines(history: History, write: Write, start: int, after: int) -> tuple[Item, ...]:
+    """The lines of a write that say something else of its outcome; what many lines say is looked at once."""
+    known: dict[tuple[object, ...], bool] = {}
+    found: list[Item] = []
+    for line in write.lines:
+        key = id(line.observation.rule), line.observation.values
+        if key not in known:
+            known[key] = _states(history, line, start, after)
+        if not known[key]:
+            found.append(line)
+    return tuple(found)
+
+
+def _states(history: History, line: Item, start: int, after: int) -> bool:
+    """Whether what a line says of the outcome of a write is so, whatever action it was."""
+    rule, bound = line.observation.rule, line.observation.bound
+    condition = rule.observe if not rule.steps else rule.then
+    return condition is None or history.model.holds(condition, bound, after, start)
+
+
+def disagreeing(history: History, line: Item, start: int, after: int) -> list[Atom]:
+    """The parts of what a line says that are not so."""
+    rule, bound = line.observation.rule, line.observation.bound
+    condition = rule.observe if not rule.steps else rule.then
+    here = Situation(history.model, bound, frozenset(bound), after, start)
+    return [] if condition is None else failing(condition, here)

@@ -1,0 +1,468 @@
+"""One slice of a log against the model: its entries one after another, every mismatch explained, and the check goes on after it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import accumulate, takewhile
+from math import inf
+
+from assay.checker.interpreter.expressions.traverse import variables_of
+from assay.grammar import kernel as k
+from assay.traces.observe.binding import Observation, observe
+from assay.traces.observe.partial_order import Item
+from assay.traces.result import Violation
+from assay.traces.slices.versions.findings import Asked, Findings, Gap, Odd
+from assay.traces.slices.versions.version_blame import NO_STRAIN, Attempt, Blamer, Strain, disagreeing, odd_lines
+from assay.traces.slices.versions.version_history import (
+    Deed,
+    Entry,
+    Frontier,
+    History,
+    Trail,
+    Write,
+    announcing,
+    entries,
+    is_prompt,
+    knows_gaps,
+    number_of,
+    states_number_alone,
+    with_number,
+)
+
+ATTEMPTS_TRIED = 6
+"""How many explanations of a mismatch are tried on what follows."""
+
+AHEAD = 6
+"""How many entries after a mismatch decide between its explanations."""
+
+_ONE_LINE = 1, 1, NO_STRAIN
+_SEVERAL_OBSTACLES = 2, 0, NO_STRAIN
+"""Ranks of explanations. Below the first are writes that broke a rule, with which all lines agree: to doubt the write before ranks no lower. Where what
+the lines name has one obstacle, no action that they do not name is looked for.
+"""
+
+MISSING_TRIED = 3
+"""How many writes in a row that no line states may be what another line tells of."""
+
+LATE = 10_000.0
+"""How much older, in milliseconds, something may be than its line where the clause sets no bound."""
+
+
+class SliceCheck:
+    """The check of one slice."""
+
+    def __init__(self, history: History, blamer: Blamer, lines: Sequence[Item], asked: Asked) -> None:
+        bound = history.model.plan.ordering.commit_before_line
+        self.history = history
+        self.blamer = blamer
+        self.started = asked.started
+        self.partial = asked.partial
+        self.one_is_enough = asked.one_is_enough
+        self.explained = asked.explained
+        self.late = LATE if bound is None else float(bound)
+        self.lines = tuple(lines)
+        self.frontier: Frontier = history.begin
+        self.last: int | None = None
+        self.waiting: list[Deed] = []
+        self.gaps: list[Gap] = []
+        self.before_last: Frontier = ()
+        self.latest: Write | None = None
+        self.found = Findings(history.begin[0])
+
+    def run(self) -> Findings:
+        """The whole check."""
+        misplaced = self.misplaced()
+        kept = [line for line in self.lines if line not in misplaced]
+        todo = entries(self.history.model, kept, self.late)
+        for at, entry in enumerate(todo):
+            if self.one_is_enough and (misplaced or self.found.violations):
+                break
+            self.take(entry, todo[at + 1 :])
+        return self.finish(misplaced)
+
+    def take(self, entry: Entry, ahead: Sequence[Entry]) -> None:
+        """Go on with the next entry; ``ahead`` are those behind it."""
+        match entry:
+            case Deed():
+                self._deed(entry)
+            case Write():
+                gap = self._note_gap(entry)
+                if not gap:
+                    self._give_up(entry.number)
+                self._write(entry, ahead)
+                self._try_again()
+                if gap:
+                    self._give_up(entry.number)
+
+    def finish(self, misplaced: Sequence[Item]) -> Findings:
+        """What is found when all entries were taken."""
+        self._give_up(None)
+        self.found.trail = min(self.frontier, key=lambda trail: trail.told)
+        self._find_places(misplaced)
+        return self.found
+
+    # ------------------------------------------------------------------------------------------------------- deeds
+
+    def _deed(self, deed: Deed) -> None:
+        onward = self.history.advance(self.frontier, deed)
+        if onward:
+            self.frontier = onward
+        else:
+            self.waiting.append(deed)
+
+    def _try_again(self) -> None:
+        waiting, self.waiting = self.waiting, []
+        for deed in waiting:
+            self._deed(deed)
+
+    def _give_up(self, number: int | None) -> None:
+        """What can come no later is a mismatch."""
+        over = [d for d in self.waiting if number is None or (d.before is not None and d.before <= number)]
+        self.waiting = [deed for deed in self.waiting if deed not in over]
+        for deed in over:
+            if self._is_before_beginning(deed):
+                self.found.begun = self.found.begun or deed.line
+                continue
+            if self.partial and self.gaps:
+                continue
+            untold = self._explained_by_missing(deed)
+            self.found.missing += (each for each in untold if each not in self.found.missing)
+            if not untold:
+                self.found.violations.append(self.blamer.deed(self.history, self.frontier, deed))
+
+    def _is_before_beginning(self, deed: Deed) -> bool:
+        """Whether a line may tell of writes before the first that is known, where no line tells of the slice's beginning."""
+        plan, rule, begun = self.history.model.plan, deed.line.observation.rule, self.found.begun
+        late = LATE if self.partial else plan.ordering.skew
+        known = self.last is not None and begun is not None and deed.line.time > begun.time + late
+        if self.started or not (plan.numbered or knows_gaps(plan)) or known:
+            return False
+        own = {self.history.model.kernel.variables[at].name for at in self.history.split.own}
+        return rule.observe is None or not own.isdisjoint(variables_of(rule.observe))
+
+    def _note_gap(self, write: Write) -> bool:
+        """Whether no line states the numbers before a write. What is to come before it may then be of those, and is tried after it too."""
+        gap = self.last is not None and write.number > self.last + 1
+        if self.last is not None and gap:
+            self.gaps.append(Gap(range(self.last + 1, write.number), self.frontier))
+        return gap
+
+    def _explained_by_missing(self, deed: Deed) -> range:
+        """The numbers that no line states of which one, as a write that the model allows there, would explain the line; after the last too, of parts of logs."""
+        for gap in self.gaps:
+            if self._reached(deed, gap):
+                return gap.numbers
+        if self.partial and self.last is not None:
+            return self._reached(deed, Gap(range(self.last + 1, self.last + 1 + MISSING_TRIED), self.frontier))
+        return range(0)
+
+    def _reached(self, deed: Deed, gap: Gap) -> range:
+        """As many of a gap's first numbers as it takes to explain a line."""
+        frontier = gap.before
+        for number in gap.numbers[:MISSING_TRIED]:
+            frontier = self.history.unstated(frontier, Write(number, (deed.line,)))
+            if self.history.advance(frontier, deed):
+                return range(gap.numbers.start, number + 1)
+        return range(0)
+
+    # ------------------------------------------------------------------------------------------------------ writes
+
+    def _write(self, write: Write, ahead: Sequence[Entry]) -> None:
+        expected = 0 if self.last is None else self.last + 1
+        unknown = self.last is None and not self.started and write.number > 0
+        before = self.frontier
+        if unknown or write.number > expected:
+            self.found.begun = write.lines[0] if unknown else self.found.begun
+            last = not any(isinstance(entry, Write) for entry in ahead)
+            seen = () if unknown else self._past_unseen(expected, write)
+            if not (unknown or seen or self.partial) and last and self._is_restated(write):
+                return
+            onward = seen or self._adopt(write)
+            if not onward:
+                self._leave(write)
+                return
+            if not (unknown or seen):
+                told = {*self.found.missing, *(each.number for each in self.found.unplaced)}
+                self.found.missing += (n for n in range(expected, write.number) if n not in told)
+        else:
+            onward = self.history.advance(before, write)
+            if not onward and self.last is None and (self.partial or not self.started):
+                onward = self._adopt(write)  # it may be told again, long after it was written
+                self.found.begun = write.lines[0]
+            if not onward and self._may_lack_a_line(write):
+                self._leave(write)
+                return
+            onward = onward or self._explain(write, ahead)
+        self.frontier, self.before_last = onward, before
+        self.last, self.latest = write.number, write
+
+    def _leave(self, write: Write) -> None:
+        """Go on without a write, of which too little is known."""
+        self.found.unplaced.append(write)
+        if self.last is not None:
+            self.gaps.append(Gap(range(self.last + 1, write.number + 1), self.frontier))
+
+    def _may_lack_a_line(self, write: Write) -> bool:
+        """Whether the line that says what was done, or what was done before, may be one of those that are missing."""
+        lacking = self.partial or (self.last is None and not self.started)
+        return lacking and (bool(self.gaps) or not any(line.observation.pinned for line in write.lines))
+
+    def _past_unseen(self, first: int, write: Write) -> Frontier:
+        """The way on with a write, if those before it that no line states are writes that leave none; another line may have shown some of them before."""
+        if write.number - first > self.history.model.plan.hidden_limit:
+            return ()
+        shown = [(first + self._shown(trail), trail) for trail in self.frontier]
+        frontier: Frontier = ()
+        for number in range(first, write.number + 1):
+            frontier = (*frontier, *(trail for reached, trail in shown if reached == number))
+            if number < write.number:
+                frontier = self.history.unseen(frontier, number)
+        return self.history.advance(frontier, write)
+
+    def _shown(self, trail: Trail) -> int:
+        """How many numbered steps that leave no line there were since the last write, because other lines need them."""
+        since = takewhile(lambda each: not isinstance(each.entry, Write), trail.backwards())
+        return sum(taken.action in self.history.model.plan.numbered for each in since for taken in each.hidden)
+
+    def _is_restated(self, write: Write) -> bool:
+        """Whether a single line after the last write is of that write, but for its number; it is noted as a mismatch then.
+
+        A line that says nothing of a write but its number may be of any.
+        """
+        (trail, *_), (line, *more) = self.frontier, write.lines
+        after = self.history.number(trail.own, trail.position)
+        if (
+            more
+            or states_number_alone(line.observation.rule)
+            or len(disagreeing(self.history, line, after, after)) != 1
+        ):
+            return False
+        violation = self.blamer.disagreement(self.history, line, after, after, "observe")
+        self.found.violations.append(violation)
+        return True
+
+    def _adopt(self, write: Write) -> Frontier:
+        """The state that a write left, as the lines say that state it in full: what came before is not known."""
+        best = self._adopted(write)
+        if best is None:
+            return ()
+        if (
+            self.partial and best.odd
+        ):  # of what no state in full holds, such as an assignment, the missing lines may have told
+            self.found.unplaced.append(write)
+        else:
+            self._note_odd(best.odd, best.trail)
+        return (best.trail,)
+
+    def _adopted(self, write: Write) -> Attempt | None:
+        """The state that a write left as most of its lines say, and the lines that say something else."""
+        best: Attempt | None = None
+        for trail in self.frontier:
+            position, start = next(iter(self.history.places(trail, write)))
+            for item in self._as_gap(write):
+                for after, taken in self.history.model.consume(item, start):
+                    odd = odd_lines(self.history, write, start, after)
+                    if best is None or len(odd) < len(best.odd):
+                        onward = Trail(self.history.own(after), position, trail, write, start, (), taken)
+                        best = Attempt(onward, onward, 0, odd)
+        return best
+
+    def _as_gap(self, write: Write) -> Iterable[Item]:
+        """The lines of a write as rules for gaps read them."""
+        for rule in self.history.model.plan.rules:
+            if rule.event == k.GAP:
+                for line in write.lines:
+                    seen = observe(replace(line.observation.event, kind=k.GAP), rule, lambda _, __: True)
+                    if isinstance(seen, Observation):
+                        yield replace(line, observation=seen)
+
+    def _note_odd(self, odd: Iterable[Item], trail: Trail) -> None:
+        after = self.history.number(trail.own, trail.position)
+        for line in odd:
+            violation = self._disagreement(line, trail)
+            self.found.odd.append(Odd(line, trail.start, after, violation))
+            self.found.violations.append(violation)
+
+    def _disagreement(self, line: Item, trail: Trail) -> Violation:
+        """What a line says against the write at the end of a trail."""
+        action = trail.taken[-1].action if trail.taken else "observe"
+        after = self.history.number(trail.own, trail.position)
+        return self.blamer.disagreement(self.history, line, trail.start, after, action)
+
+    def _explain(self, write: Write, ahead: Sequence[Entry]) -> Frontier:
+        """The way on after a mismatch, which is noted: the one with the fewest obstacles, in this write and in what follows.
+
+        A write that broke a rule is one obstacle, however many guards say so; so is each line that says something else than was done. If all
+        lines agree on a write that no rule allows, what follows agrees with it too, and the rule is blamed; else the odd line is. Where several lines
+        agree on a state that no action leads to, the first of them is blamed, and the check goes on from that state.
+        """
+        if not self.explained:
+            self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
+            return self.frontier
+        without_one = self._without_one(write)
+        alone = next((each for each in without_one if not self._failures(each.trail, ahead[:AHEAD])), None)
+        if alone is not None:
+            self._note_odd(alone.odd, alone.noticed)
+            return (alone.trail,)
+        ranked = [(self._rank(each, ahead), each) for each in (*without_one, *self._attempts(write, named=True))]
+        least = min((rank for rank, _ in ranked), default=_SEVERAL_OBSTACLES)
+        if least >= _ONE_LINE:
+            ranked += [(self._rank(each, ahead), each) for each in self._without_latest(write)]
+        if least >= _SEVERAL_OBSTACLES:
+            ranked += [(self._rank(each, ahead), each) for each in self._attempts(write, named=False)]
+        if not ranked:
+            self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
+            return self._adopt(write) or self.frontier
+        _, best = min(ranked, key=lambda each: each[0])
+        self.found.violations += self.blamer.broken_guards(self.history, best, write)
+        stated = self._adopted(write) if len(best.odd) > 1 else None
+        if stated is None or self._rank(stated, ahead) >= self._rank(best, ahead):
+            self._note_odd(best.odd, best.noticed)
+            return (best.trail,)
+        first = next((line for line in announcing(write.lines) if line in best.odd), best.odd[0])
+        self.found.violations.append(self._disagreement(first, best.noticed))
+        self._note_odd(stated.odd, stated.trail)
+        return (stated.trail,)
+
+    def _attempts(self, write: Write, *, named: bool) -> list[Attempt]:
+        return self.blamer.attempts(self.history, self.frontier, write, ATTEMPTS_TRIED, named=named)
+
+    def _rank(self, attempt: Attempt, ahead: Sequence[Entry]) -> tuple[int, int, Strain]:
+        """How much has to be assumed for an explanation, in all, of lines that disagree, and of guards that are false."""
+        return attempt.cost + self._failures(attempt.trail, ahead[:AHEAD]), len(attempt.odd), attempt.strain
+
+    def _failures(self, trail: Trail, ahead: Sequence[Entry]) -> int:
+        """How many of the entries that follow have no way on; none is asked for after a write that has none."""
+        frontier: Frontier = (trail,)
+        failed = 0
+        for entry in ahead:
+            onward = self.history.advance(frontier, entry, 0)
+            frontier = onward or frontier
+            failed += not onward
+            if not onward and isinstance(entry, Write):
+                break
+        return failed
+
+    def _without_one(self, write: Write) -> list[Attempt]:
+        """The ways on without one of several lines: of those that tell when it was, for without one of them it may have been at another time.
+
+        Where no line is left that names the action, any is sought that can have been a short time before the first line, and not at all earlier times:
+        each of them means to try all actions.
+        """
+        found: list[Attempt] = []
+        for line in announcing(write.lines) if len(write.lines) > 1 else ():
+            others = Write(write.number, tuple(other for other in write.lines if other is not line))
+            frontier = self.frontier
+            if not any(other.observation.pinned for other in others.lines):
+                frontier = self.history.since(frontier, write.lines[0].time - 2 * self.late)
+            found += [Attempt(trail, trail, 0, (line,)) for trail in self.history.advance(frontier, others)]
+        return found
+
+    def _without_latest(self, write: Write) -> list[Attempt]:
+        """The way on if the write before was another than its lines say: a mistake is often noticed one write late."""
+        if self.latest is None or len(self.latest.lines) >= len(write.lines):
+            return []
+        free = self.history.unstated(self.before_last, self.latest)
+        for hidden in range(self.history.views.tried + 1):
+            for middle in free:
+                after = self.history.number(middle.own, middle.position)
+                odd = odd_lines(self.history, self.latest, middle.start, after)
+                for trail in self.history.advance((middle,), write, hidden) if odd else ():
+                    return [Attempt(trail, middle, 0, odd)]
+        return []
+
+    # ----------------------------------------------------------------------------------- lines with a wrong number
+
+    def misplaced(self) -> list[Item]:
+        """Lines that state a write before a lower one can have been made; the fewest whose removal leaves none."""
+        numbered = [
+            (number, line) for line in self.lines if (number := number_of(self.history.model, line)) is not None
+        ]
+        removed: list[Item] = []
+        while True:
+            left = [(n, line) for n, line in numbered if line not in removed]
+            conflicts = self._conflicts(left)
+            if not conflicts:
+                return removed
+            company = Counter(n for n, _ in left)
+            standing = {line: company[n] for n, line in left}
+            removed.append(max(conflicts, key=lambda each: (len(conflicts[each]), standing[each], -each.index)))
+
+    def _conflicts(self, numbered: Sequence[tuple[int, Item]]) -> dict[Item, set[int]]:
+        """For each line, the lines that contradict it: of lower writes that are later for certain, or the other way round."""
+        first: dict[int, float] = {}
+        lines: dict[int, list[Item]] = {}
+        for number, line in numbered:
+            first[number] = min(first.get(number, line.time), line.time)
+            lines.setdefault(number, []).append(line)
+        slack = self.late + self.history.model.plan.ordering.skew
+        prompt = {n for n in first if is_prompt(self.history.model, lines[n])}
+        found: dict[Item, set[int]] = {}
+        ordered = sorted(first)
+        shown = accumulate((first[n] if n in prompt else -inf for n in ordered), max)
+        latest = dict(zip(ordered, shown, strict=True))
+        for number, line in numbered:
+            if latest[number] - slack <= line.latest:
+                continue
+            for lower in (n for n in prompt if n < number and first[n] - slack > line.latest):
+                for other in lines[lower]:
+                    found.setdefault(line, set()).add(other.index)
+                    found.setdefault(other, set()).add(line.index)
+        return found
+
+    def _find_places(self, misplaced: Sequence[Item]) -> None:
+        """Where a line that disagrees, or cannot have its number, does belong."""
+        for line in misplaced:
+            if self.partial and self._is_told_again(line):
+                self.found.begun = self.found.begun or line
+                continue
+            start, after, _ = self._closest(line)
+            violation = self.blamer.disagreement(self.history, line, start, after, "observe")
+            self.found.violations.append(violation)
+            self.found.odd.append(Odd(line, start, after, violation))
+        for odd in tuple(self.found.odd):
+            if odd.line not in misplaced:
+                own = len(disagreeing(self.history, odd.line, odd.start, odd.after))
+                start, after, wrong = self._same_step(odd) or self._closest(odd.line)
+                if wrong < own and wrong != 0:  # where nothing is wrong but the number, that would say nothing
+                    again = self.blamer.disagreement(self.history, odd.line, start, after, odd.violation.action)
+                    self.found.violations[self.found.violations.index(odd.violation)] = again
+        self.found.violations.sort(key=lambda violation: violation.event.record.time or 0)
+
+    def _is_told_again(self, line: Item) -> bool:
+        """Whether a line is of a write before all others: it was made before the logs begin, and the line tells of it again."""
+        number = number_of(self.history.model, line)
+        others = (trail.entry.number for trail in self.found.trail.backwards() if isinstance(trail.entry, Write))
+        return number is not None and all(number < other for other in others)
+
+    def _same_step(self, odd: Odd) -> tuple[int, int, int] | None:
+        """The write that a line is of, action and all, but for its number."""
+        for trail in self.found.trail.backwards() if odd.line.observation.pinned else ():
+            if isinstance(trail.entry, Write):
+                moved = with_number(odd.line, trail.entry.number)
+                after = self.history.number(trail.own, trail.position)
+                if moved is not None and self.history.agrees(moved, trail.start, after):
+                    return trail.start, after, -1
+        return None
+
+    def misnumbered(self, line: Item, number: int) -> Violation | None:
+        """What a line says against the write that it is of, under another number than its own."""
+        for trail in self.found.trail.backwards():
+            if isinstance(trail.entry, Write) and trail.entry.number == number:
+                after = self.history.number(trail.own, trail.position)
+                return self.blamer.disagreement(self.history, line, trail.start, after, "observe")
+        return None
+
+    def _closest(self, line: Item) -> tuple[int, int, int]:
+        """The write of the slice that a line says most nearly, and in how many points it does not."""
+        best = (self.history.number(self.found.trail.own, self.found.trail.position),) * 2
+        least = len(disagreeing(self.history, line, *best)) or 1
+        for trail in self.found.trail.backwards():
+            if isinstance(trail.entry, Write):
+                after = self.history.number(trail.own, trail.position)
+                wrong = len(disagreeing(self.history, line, trail.start, after))
+                if wrong < least:
+                    best, least = (trail.start, after), wrong
+        return (*best, least)

@@ -1,0 +1,423 @@
+"""One slice of a log: the numbered writes that its lines state, in order, each an action of the model at some point of the shared execution.
+
+NOTE(writes): All lines that state one number state the outcome of one write. So the states in which a write can leave the slice are those
+that every line of it allows, and the numbers are the order of the writes. What else lines report is woven in by time, or later, as far as
+threads and clocks allow: what was sent once may be received at any later time.
+
+NOTE(earliest position): Nothing of a slice changes what is shared, so what can follow at some position of the shared execution can follow at any
+earlier one too, from the same state of the slice. Of all ways to one state of the slice only the one with the earliest position is kept,
+and later ones that take fewer of the actions that the clause reports: an answer is not to tell of known behaviour, or of data at risk, where the lines
+can be explained without. The memory is bounded by the states that may be true at once, not by the length of the log.
+
+NOTE(equal lines): A cluster restates each write a hundred times. Of the lines of a write that state the same and no action the earliest says all that the
+others say: it is what the outcome is compared with, and of the times of lines that are no action only the first is asked for. So where nothing is wrong
+without the others, nothing is wrong with them, and the execution is the same; how many lines contradict a write is asked of all of them.
+
+NOTE(narrow histories): A write of which no line tells leaves many ways open, and what brokers were sent keeps them apart for good: a few dozen such
+writes in a slice, as before Kafka 2.4, and the ways are beyond counting, though nearly all of them go on. So no more than ``width`` are followed, and
+``narrowed`` says whether any were left. An execution that is found is one; that there is none is known only if no way was left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
+from typing import NamedTuple
+
+from assay.checker.interpreter.expressions.traverse import free_locals, variables_of
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+from assay.traces.observe.binding import Observation, changed
+from assay.traces.observe.decomposition import Split
+from assay.traces.observe.partial_order import Item
+from assay.traces.search.transition_system import ANY, Model, Taken
+from assay.traces.slices.timeline.shared_timeline import Chain, Thread, thread_of
+from assay.traces.slices.timeline.timeline_classes import View, Views
+from assay.traces.slices.timeline.uncertain_intervals import Outside
+from assay.traces.table.statement_keys import EVERY_SLICE
+
+Own = tuple[Value, ...]
+"""The values of a slice's own variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """The lines that state one number, by time."""
+
+    number: int
+    lines: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """Something else that a line reports; it cannot come after the write with the number ``before``."""
+
+    line: Item
+    before: int | None = None
+
+
+Entry = Write | Deed
+
+
+@dataclass(slots=True, eq=False)
+class Trail:
+    """A state of the slice, the position that it needs at least, and how it was reached: the entry, hidden steps, and the entry's own. It is never changed.
+
+    ``told`` is how many steps on the way are of actions that the clause reports.
+    """
+
+    own: Own
+    position: int
+    before: Trail | None = None
+    entry: Entry | None = None
+    start: int = -1
+    hidden: tuple[Taken, ...] = ()
+    taken: tuple[Taken, ...] = ()
+    told: int = 0
+
+    def backwards(self) -> Iterator[Trail]:
+        """This trail and those before it."""
+        trail: Trail | None = self
+        while trail is not None:
+            yield trail
+            trail = trail.before
+
+
+Frontier = tuple[Trail, ...]
+"""The ways that are left, the earliest of each state."""
+
+
+class History:
+    """The steps of one slice over a shared execution; ``visited`` counts the states at which an entry was tried.
+
+    At most ``width`` ways are followed at once (see the note on narrow histories).
+    """
+
+    def __init__(
+        self, model: Model, split: Split, chain: Chain, views: Views, width: int, outside: Outside | None = None
+    ) -> None:
+        self.model = model
+        self.split = split
+        self.chain = chain
+        self.views = views
+        self.width = width
+        self._outside = outside
+        self.narrowed = False
+        self.visited = 0
+        blank = model.states[model.initial[0]]
+        self.begin: Frontier = (Trail(tuple(blank[i] for i in split.own), 0),)
+
+    def since(self, frontier: Frontier, time: float) -> Frontier:
+        """The ways left, of which each goes on no earlier than what is shared can have been at some time."""
+        first = self.chain.latest_at(time)
+        return tuple(replace(trail, position=max(trail.position, first)) for trail in frontier)
+
+    def number(self, own: Own, position: int) -> int:
+        """The state of the model with the slice's values, at a position of the shared execution."""
+        whole = list(self.chain.states[position])
+        for i, value in zip(self.split.own, own, strict=True):
+            whole[i] = value
+        return self.model.number(tuple(whole))
+
+    def own(self, state: int) -> Own:
+        """The slice's values in a state."""
+        whole = self.model.states[state]
+        return tuple(whole[i] for i in self.split.own)
+
+    def window(self, entry: Entry) -> tuple[int, int]:
+        """The positions at which an entry can have happened (see the notes on windows)."""
+        lines = entry.lines if isinstance(entry, Write) else (entry.line,)
+        low, high = 0, min((self.chain.latest_at(line.latest) for line in lines), default=len(self.chain.states) - 1)
+        for line in announcing(lines):
+            thread = thread_of(line.observation.event, self.model.plan)
+            if thread is not None:
+                first, last = self.chain.between(thread, line.time, line.latest)
+                low, high = max(low, first), min(high, last)
+        return low, max(low, high)
+
+    def advance(self, frontier: Frontier, entry: Entry, most: int | None = None) -> Frontier:
+        """The ways on with an entry; hidden steps, at most so many or as many as are tried, only where there is none without."""
+        most = self.views.tried if most is None else most
+        for hidden in range((most if any(self.view(entry).hidden[:1]) else 0) + 1):
+            best = _earliest(onward for trail in frontier for onward in self._onward(trail, entry, hidden))
+            if best:
+                return self._kept(best)
+        return ()
+
+    def _kept(self, frontier: Frontier) -> Frontier:
+        """As many ways as are followed, from all parts of the list: what is side by side there differs least."""
+        if len(frontier) <= self.width:
+            return frontier
+        self.narrowed = True
+        return tuple(frontier[number * len(frontier) // self.width] for number in range(self.width))
+
+    def unseen(self, frontier: Frontier, number: int) -> Frontier:
+        """The ways on with a write of which no line tells: one of the numbered actions that may be hidden."""
+        write = Write(number, ())
+        actions = [name for name in self.model.plan.numbered if name in self.model.plan.hidden]
+        found = (
+            Trail(self.own(taken.state), position, trail, write, state, (taken,), told=self._told(trail, (taken,)))
+            for trail in frontier
+            for position, state in self.places(trail, write)
+            for taken in self.numbered(state, actions)
+            if self._allows(position, state, (taken,))
+        )
+        return self._kept(_earliest(found))
+
+    def unstated(self, frontier: Frontier, write: Write) -> Frontier:
+        """The ways on with any numbered action in place of a write, at the time of its lines, whatever else these say."""
+        silent = Write(write.number, ())
+        found = (
+            Trail(self.own(taken.state), position, trail, silent, state, (), (taken,), self._told(trail, (taken,)))
+            for trail in frontier
+            for position, state in self.places(trail, write, self.view(silent))
+            for taken in self.numbered(state, self.model.plan.numbered)
+            if self._allows(position, state, (taken,))
+        )
+        return self._kept(_earliest(found))
+
+    def _allows(self, position: int, start: int, steps: Sequence[Taken]) -> bool:
+        """Whether steps from a state are possible at a position, where the model lacks guards that hold at some."""
+        states = self.model.states
+        return self._outside is None or self._outside.allows(position, states[start], steps, states)
+
+    def _onward(self, trail: Trail, entry: Entry, hidden: int) -> Iterator[Trail]:
+        if not hidden and isinstance(entry, Deed) and self.views.asks_of_shared(entry.line.observation.rule):
+            yield from self._seen(trail, entry)
+            return
+        names = self.view(entry).hidden[:hidden]
+        if isinstance(entry, Write):  # what has a number would be that number's write
+            names = tuple(each - frozenset(self.model.plan.numbered) for each in names)
+        for position, start in self.places(trail, entry):
+            for route, state in self._after_hidden(start, names):
+                for after, taken in self.outcomes(entry, state):
+                    if not self._allows(position, start, (*route, *taken)):
+                        continue
+                    told = self._told(trail, (*route, *taken))
+                    yield Trail(self.own(after), position, trail, entry, state, route, taken, told)
+
+    def _seen(self, trail: Trail, deed: Deed) -> Iterator[Trail]:
+        """The same of a line that leaves the slice as it is, and that says nothing of it: what it says is asked once for all slices."""
+        seen, view = deed.line.observation, self.view(deed)
+        for position in self._positions(trail, deed, view):
+            key = id(seen.rule), seen.values, view.classes[position]
+            if self.views.truth(key, partial(self._is_so, seen, trail.own, position)):
+                yield Trail(trail.own, position, trail, deed, told=trail.told)
+
+    def _is_so(self, seen: Observation, own: Own, position: int) -> bool:
+        condition = seen.rule.observe
+        return condition is None or self.model.holds(condition, seen.bound, self.number(own, position))
+
+    def _told(self, trail: Trail, steps: Iterable[Taken]) -> int:
+        """How many reported actions there are with these steps after a trail."""
+        return trail.told + self.model.told(steps)
+
+    def places(self, trail: Trail, entry: Entry, view: View | None = None) -> Iterator[tuple[int, int]]:
+        """The positions for an entry after a trail, with the state there; those that look alike once, to the entry or as ``view`` says."""
+        for position in self._positions(trail, entry, view or self.view(entry)):
+            yield position, self.number(trail.own, position)
+
+    def _positions(self, trail: Trail, entry: Entry, view: View) -> Iterator[int]:
+        low, high = self.window(entry)
+        seen: set[int] = set()
+        position, last = max(trail.position, low), max(trail.position, high)
+        while position <= last:
+            if view.classes[position] not in seen:
+                seen.add(view.classes[position])
+                self.visited += 1
+                yield position
+            position = view.changes[position]
+
+    def view(self, entry: Entry) -> View:
+        """What an entry can tell of the shared execution. A write may be any numbered action where a line of it does not say which."""
+        if isinstance(entry, Deed):
+            return self.views.of_rule(entry.line.observation.rule)
+        lines = entry.lines
+        silent = not lines or not all(line.observation.pinned for line in lines)
+        return self.views.of((line.observation.rule for line in lines), numbered=silent)
+
+    def _after_hidden(self, state: int, names: Sequence[frozenset[str]]) -> Iterator[tuple[tuple[Taken, ...], int]]:
+        """The ways of hidden steps of these names, the last ones first."""
+        if not names:
+            yield (), state
+            return
+        for taken in self.model.hidden(state, names[-1]):
+            for route, end in self._after_hidden(taken.state, names[:-1]):
+                yield (taken, *route), end
+
+    def outcomes(self, entry: Entry, state: int) -> Iterable[tuple[int, tuple[Taken, ...]]]:
+        """The states in which an entry can leave the slice, with the steps that it is."""
+        match entry:
+            case Deed(line):
+                return self.model.consume(line, state)
+            case Write(_, lines):
+                return self._written(lines, state).items()
+
+    def _written(self, lines: Sequence[Item], state: int) -> dict[int, tuple[Taken, ...]]:
+        acting = [line for line in lines if line.observation.pinned]
+        if acting:
+            found = dict(self.model.consume(acting[0], state))
+            for line in acting[1:]:
+                others = dict(self.model.consume(line, state)) if found else {}
+                found = {after: taken for after, taken in found.items() if after in others}
+        else:
+            steps = ((taken,) for taken in self.numbered(state, self.model.plan.numbered))
+            found = {each[-1].state: each for each in sorted(steps, key=self.model.told, reverse=True)}
+        watching = _different(line for line in lines if not line.observation.pinned)
+        return {after: t for after, t in found.items() if all(self.model.consume(line, after) for line in watching)}
+
+    def numbered(self, state: int, actions: Iterable[str]) -> Iterator[Taken]:
+        """The steps that a number can stand for, of these actions."""
+        for action in actions:
+            yield from self.model.call(action, (ANY,) * len(self.model.meanings.actions[action].names), state)
+
+    def agrees(self, line: Item, start: int, after: int) -> bool:
+        """Whether a line can be one of a write that led from one state to another."""
+        if line.observation.pinned:
+            return any(end == after for end, _ in self.model.consume(line, start))
+        return bool(self.model.consume(line, after))
+
+
+def _earliest(trails: Iterable[Trail]) -> Frontier:
+    """The trails to each state of which none is as early and tells of as little (see the note on the earliest position)."""
+    best: dict[Own, list[Trail]] = {}
+    for trail in trails:
+        known = best.setdefault(trail.own, [])
+        if not any(each.position <= trail.position and each.told <= trail.told for each in known):
+            known[:] = (each for each in known if each.position < trail.position or each.told < trail.told)
+            known.append(trail)
+    return tuple(trail for known in best.values() for trail in known)
+
+
+def _different(lines: Iterable[Item]) -> list[Item]:
+    """The lines, of those that state the same the first."""
+    found: dict[tuple[object, ...], Item] = {}
+    for line in lines:
+        found.setdefault((id(line.observation.rule), line.observation.values), line)
+    return list(found.values())
+
+
+def announcing(lines: Sequence[Item]) -> Sequence[Item]:
+    """The lines that were written with what they report, not long after: those that are actions, or else the first."""
+    return [line for line in lines if line.observation.pinned] or lines[:1]
+
+
+def is_prompt(model: Model, lines: Sequence[Item]) -> bool:
+    """Whether the first of the lines of a write was written soon after it: one that says what was done, or, where all writes have such a line, any.
+
+    Of a write that may be hidden the lines may be those of a much later restatement.
+    """
+    untold = not set(model.plan.numbered).isdisjoint(model.plan.hidden)
+    return not untold or any(line.observation.pinned for line in lines)
+
+
+def entries(model: Model, lines: Iterable[Item], late: float) -> list[Entry]:
+    """The entries of a slice in the order in which they are tried. A write may be as much older than its first line as ``late``."""
+    writes: dict[int, list[Item]] = {}
+    deeds: list[Item] = []
+    for line in lines:
+        number = number_of(model, line)
+        if number is None:
+            deeds.append(line)
+        else:
+            writes.setdefault(number, []).append(line)
+    ordered = [Write(n, tuple(sorted(writes[n], key=by_time))) for n in sorted(writes)]
+    told = [_Told.of(model, write, late) for write in ordered]
+    slots: list[list[Deed]] = [[] for _ in range(len(ordered) + 1)]
+    for line in sorted(deeds, key=by_time):
+        thread = thread_of(line.observation.event, model.plan)
+        last = next((i for i, each in enumerate(told) if each.is_certainly_after(line, thread)), len(ordered))
+        natural = next((i for i, each in enumerate(told[:last]) if each.follows(line)), last)
+        slots[natural].append(Deed(line, ordered[last].number if last < len(ordered) else None))
+    found: list[Entry] = []
+    for i, slot in enumerate(slots):
+        found += slot
+        found += ordered[i : i + 1]
+    return found
+
+
+def number_of(model: Model, line: Item) -> int | None:
+    """The number of the write that a line states."""
+    at, bound = line.observation.rule.at, line.observation.bound
+    if at is None:
+        return None
+    value = bound[at.name] if isinstance(at, k.Local) and at.name in bound else model.value(at, bound)
+    return value if isinstance(value, int) else None
+
+
+def knows_gaps(plan: k.TracePlan) -> bool:
+    """Whether the clause says how a slice goes on where lines of its writes are missing."""
+    return any(rule.event == k.GAP for rule in plan.rules)
+
+
+def by_time(line: Item) -> tuple[float, int]:
+    """The order of lines by their times, and then as they were read."""
+    return line.time, line.index
+
+
+class _Told(NamedTuple):
+    """When a write was told of: by its first line; when lines must have been written that it came after for certain, where that is known; the lines that were
+    written with it, and when the last of each thread was.
+    """
+
+    first: float
+    after: float
+    beside: Sequence[Item]
+    mates: Mapping[Thread | None, float]
+
+    @classmethod
+    def of(cls, model: Model, write: Write, late: float) -> _Told:
+        """What the lines of a write tell; it may be as much older than its first line as ``late``."""
+        first, beside = write.lines[0].time, announcing(write.lines)
+        prompt = is_prompt(model, write.lines)
+        mates: dict[Thread | None, float] = {}
+        for mate in beside:
+            thread = thread_of(mate.observation.event, model.plan)
+            mates[thread] = max(mates.get(thread, mate.time), mate.time)
+        return cls(first, first - late - model.plan.ordering.skew if prompt else -inf, beside, mates)
+
+    def is_certainly_after(self, line: Item, thread: Thread | None) -> bool:
+        """Whether the write happened after what a line reports, by the thread or by the clock."""
+        return self.after > line.latest or (thread is not None and self.mates.get(thread, -inf) > line.latest)
+
+    def follows(self, line: Item) -> bool:
+        """Whether the write is told of after a line: by the times, or of lines of one time by their file."""
+        if self.first > line.time:
+            return True
+        event = line.observation.event
+        others = (each for each in self.beside if line.time <= each.time <= line.latest)
+        beside = (each for each in others if each.observation.event.sequence == event.sequence)
+        return any(each.index > line.index and each.observation.event.run == event.run for each in beside)
+
+
+def at_field(rule: k.TraceRule) -> str | None:
+    """The field of an event that is its write's number."""
+    if isinstance(rule.at, k.Local):
+        return next((field.field for field in rule.fields if field.binder.name == rule.at.name), None)
+    return None
+
+
+def states_number_alone(rule: k.TraceRule) -> bool:
+    """Whether a line says nothing of its write but the number: nothing else that it states is compared with what the write left."""
+    fields = {field.binder.name for field in rule.fields if field.field not in (EVERY_SLICE, at_field(rule))}
+    condition = rule.observe if not rule.steps else rule.then
+    return condition is None or not any(
+        variables_of(part) and not fields.isdisjoint(free_locals(part)) for part in _parts(condition)
+    )
+
+
+def _parts(condition: k.Expr) -> Iterator[k.Expr]:
+    """The conditions that a condition joins; one with names of its own is not taken apart."""
+    if isinstance(condition, k.Logic):
+        for part in condition.parts:
+            yield from _parts(part)
+    else:
+        yield condition
+
+
+def with_number(line: Item, number: int) -> Item | None:
+    """The line as if it stated another number."""
+    name = at_field(line.observation.rule)
+    return None if name is None else replace(line, observation=changed(line.observation, name, number, number))

@@ -1,0 +1,142 @@
+"""The order of slices of whose writes several lines tell: a stream of the writes of each, and before and after each of them what its lines say.
+
+NOTE(lines of one write): Of the lines of a file about one write the first, if it names an action, was written with it: the write lies between what the lines
+before and after it report, and within the clause's bound before its time. Other lines may come at any later time: the write lies before them, and they say nothing else of when it was.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from math import inf
+from operator import itemgetter
+
+from assay.traces.observe.partial_order import Item, Order, Stream, in_turn
+from assay.traces.slices.versions.version_history import by_time
+from assay.traces.slices.versions.version_item import WrittenItem
+
+WRITES = "writes"
+"""The streams, and the nodes, of items that several lines tell of: no node's clock is theirs."""
+
+Writes = Mapping[int, tuple[str, int]]
+"""The write that a line states, by the line's index: its slice, and its number there."""
+
+
+def by_write(order: Order, stated: Writes) -> Order | None:
+    """The order in which writes come by their numbers, one item for the lines of each; None if these are not all numbers of a slice up to the highest, each with a line that names its action."""
+    writes: dict[tuple[str, int], list[Item]] = defaultdict(list)
+    for item in order.items:
+        if item.index in stated:
+            writes[stated[item.index]].append(item)
+    slices: dict[str, list[list[Item]]] = defaultdict(list)
+    for (name, number), lines in sorted(writes.items(), key=itemgetter(0)):
+        if number != len(slices[name]) or not any(map(_acts, lines)):
+            return None
+        slices[name].append(lines)
+    if all(len(lines) == 1 for lines in writes.values()):
+        pairs = (pair for own in slices.values() for pair in pairwise(own))
+        return replace(order, requires={after.index: frozenset({before.index}) for (before,), (after,) in pairs})
+    prompt = _prompt(order, stated)
+    items = {write: _written(lines, prompt) for write, lines in writes.items()}
+    owners = {index: items[write].index for index, write in stated.items()}
+    streams = [_without(stream, stated) for stream in order.streams]
+    for name, own in slices.items():
+        placed = _in_order([items[name, number] for number in range(len(own))], len(streams))
+        streams.append(Stream(f"{WRITES} {name}", f"{WRITES} {name}", placed))
+    return replace(order, streams=tuple(streams), requires=_Required(order, stated, owners, prompt).of_all())
+
+
+def _acts(line: Item) -> bool:
+    return line.observation.pinned
+
+
+def _prompt(order: Order, stated: Writes) -> frozenset[int]:
+    """The lines that were written with what they report."""
+    found: set[int] = set()
+    for stream in order.streams:
+        told: set[tuple[str, int]] = set()
+        for line in stream.items:
+            write = stated.get(line.index)
+            if write is None or (write not in told and _acts(line)):
+                found.add(line.index)
+            if write is not None:
+                told.add(write)
+    return frozenset(found)
+
+
+def _written(lines: Sequence[Item], prompt: Collection[int]) -> WrittenItem:
+    """The item of a write: the first of its lines that name the action, by time, with the others. Its times are those that are certain on any clock."""
+    acting = sorted(filter(_acts, lines), key=by_time)
+    lead = next((line for line in acting if line.index in prompt), acting[0])
+    return WrittenItem(
+        lead.index,
+        lead.observation,
+        lead.stream,
+        lead.position,
+        min(line.time for line in lines),
+        max((line.earliest for line in lines if line.index in prompt), default=-inf),
+        min(line.latest for line in lines),
+        tuple(line for line in lines if line is not lead),
+        late=frozenset(line.index for line in lines if line.index not in prompt),
+    )
+
+
+def _in_order(items: Sequence[Item], stream: int) -> tuple[Item, ...]:
+    """The items of a stream, none later than a later one nor earlier than an earlier one."""
+    rows = enumerate(zip(items, in_turn(items), strict=True))
+    return tuple(
+        replace(item, stream=stream, position=at, earliest=low, latest=high) for at, (item, (low, high)) in rows
+    )
+
+
+def _without(stream: Stream, stated: Writes) -> Stream:
+    """A stream without the lines that state a number."""
+    kept = [item for item in stream.items if item.index not in stated]
+    return replace(stream, items=tuple(replace(item, position=at) for at, item in enumerate(kept)))
+
+
+class _Required:
+    """Which items come before which, by the files and the times of their lines. ``owners`` are the items of lines that state a number."""
+
+    def __init__(self, order: Order, stated: Writes, owners: Mapping[int, int], prompt: Collection[int]) -> None:
+        self._order, self._stated, self._owners, self._prompt = order, stated, owners, prompt
+        self._latest = [[line.latest for line in stream.items] for stream in order.streams]
+        self._before = [self._told(stream) for stream in order.streams]
+
+    def of_all(self) -> dict[int, frozenset[int]]:
+        """The items that come before each; one that comes before itself is contradicted by its lines."""
+        found: dict[int, set[int]] = defaultdict(set)
+        for stream, before in zip(self._order.streams, self._before, strict=True):
+            in_file = [item for other in stream.after for item in self._before[other][-1]]
+            for line in (each for each in stream.items if each.index in self._prompt):
+                item = self._owners.get(line.index, line.index)
+                in_file += before[line.position]
+                found[item].update((each for each in in_file if each != item), self._by_time(line))
+                in_file = []
+        return {item: frozenset(others) for item, others in found.items() if others}
+
+    def _told(self, stream: Stream) -> list[tuple[int, ...]]:
+        """After which items comes what a line reports that was written with it, for each place in a stream: that of the last such line before, and of each slice the last of the writes that were told of since."""
+        found: list[tuple[int, ...]] = [()]
+        prompt: tuple[int, ...] = ()
+        late: dict[str, tuple[int, int]] = {}
+        for line in stream.items:
+            if line.index in self._prompt:
+                prompt, late = (self._owners.get(line.index, line.index),), {}
+            else:
+                name, number = self._stated[line.index]
+                late[name] = max(late.get(name, (number, 0)), (number, self._owners[line.index]))
+            found.append((*prompt, *(item for _, item in late.values())))
+        return found
+
+    def _by_time(self, line: Item) -> Iterator[int]:
+        """The items that the times put before a line."""
+        if line.earliest == -inf:
+            return
+        node = self._order.streams[line.stream].node
+        for stream, latest, before in zip(self._order.streams, self._latest, self._before, strict=True):
+            skew = 0 if stream.node == node else self._order.skew
+            yield from before[bisect_left(latest, line.earliest - skew)]

@@ -1,0 +1,101 @@
+"""A line with a wrong number: what follows from it looks like mistakes of other lines, and is none if the line is read with the right one.
+
+A write whose line states another number is missing, and the write of that number has a line too many that says something else. Which of its
+lines are right can then be told by none of them; but there is a number that makes all of it fit, and the line that it belongs to is the only one to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from assay.traces.observe.binding import changed
+from assay.traces.observe.partial_order import Item
+from assay.traces.search.transition_system import Model
+from assay.traces.slices.versions.findings import Findings
+from assay.traces.slices.versions.version_check import SliceCheck
+from assay.traces.slices.versions.version_history import at_field, number_of, with_number
+
+MOVES_TRIED = 8
+"""How often a slice is checked again to find the number that a line should have."""
+
+Make = Callable[[Sequence[Item]], SliceCheck]
+
+
+def check_slice(make: Make, quick: Make, lines: Sequence[Item], model: Model) -> Findings:
+    """The findings about a slice. Where one number in the place of another explains all that is wrong, the line that states it is blamed alone.
+
+    A ``quick`` check ends with the first mismatch, and explains nothing.
+    """
+    found = make(lines).run()
+    filled = _with_a_gap_filled(make, lines, found)
+    if filled is not None:
+        return filled
+    if (
+        found.odd or len(found.violations) > 1
+    ):  # one rule that was broken, on which all lines agree, is no matter of numbers
+        for line, number in islice(_moves(lines, found, model), MOVES_TRIED):
+            check = quick(_renumbered(lines, line, number))
+            again = check.run()
+            explained = not again.violations and len(again.missing) <= len(found.missing)
+            wrong = check.misnumbered(line, number) if explained else None
+            if wrong is not None:
+                again.violations.append(wrong)
+                return again
+    return found
+
+
+def _with_a_gap_filled(make: Make, lines: Sequence[Item], found: Findings) -> Findings | None:
+    """The findings where a line that disagrees has the number of which no line tells."""
+    if len(found.missing) * len(found.odd) > MOVES_TRIED:
+        return None
+    for number in tuple(found.missing):
+        for odd in found.odd:
+            moved = with_number(odd.line, number)
+            if moved is None:
+                continue
+            check = make([moved if line is odd.line else line for line in lines])
+            again = check.run()
+            if len(again.missing) < len(found.missing) and len(again.violations) < len(found.violations):
+                again.violations.append(check.misnumbered(odd.line, number) or odd.violation)
+                return again
+    return None
+
+
+def _moves(lines: Sequence[Item], found: Findings, model: Model) -> Iterator[tuple[Item, int]]:
+    """Lines with the numbers that they might have instead: next to a number that no line states the nearest in time, and then those blamed.
+
+    A line that is blamed may be of the write of which another one tells at its time, or of the one before or after that which it states.
+    """
+    numbered = [(number, line) for line in lines if (number := number_of(model, line)) is not None]
+    stated = {number for number, _ in numbered}
+    for vacant in (n for n in range(min(stated, default=0), max(stated, default=0)) if n not in stated):
+        later = [line for number, line in numbered if number == vacant + 1]
+        earlier = [line for number, line in numbered if number == vacant - 1]
+        yield from ((line, vacant) for line in sorted(later, key=_time)[:1])
+        yield from ((line, vacant) for line in sorted(earlier, key=_time)[-1:])
+    blamed = {id(violation.event) for violation in found.violations}
+    for number, line in numbered:
+        if id(line.observation.event) in blamed:
+            others = [each for each in numbered if each[0] != number]
+            beside = min(others, key=lambda each: abs(each[1].time - line.time), default=(number, line))[0]
+            likely = dict.fromkeys((beside, number + 1, number - 1))
+            yield from ((line, other) for other in likely if other in stated and other != number)
+
+
+def _time(line: Item) -> tuple[float, int]:
+    return line.time, line.index
+
+
+def _renumbered(lines: Sequence[Item], moved: Item, number: int) -> list[Item]:
+    """The lines, of which one states another number, whatever rules read it."""
+    name = at_field(moved.observation.rule)
+    event = moved.observation.event
+    return [_read_with(line, name, number) if line.observation.event is event else line for line in lines]
+
+
+def _read_with(line: Item, name: str | None, number: int) -> Item:
+    if name is None or all(field.field != name for field in line.observation.rule.fields):
+        return line
+    return replace(line, observation=changed(line.observation, name, number, number))

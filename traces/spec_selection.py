@@ -1,0 +1,127 @@
+"""Which of the bundled specs logs are validated against: what their lines are decides, as ``traces/patterns/rules/spec_selection.toml`` says."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+
+from assay.grammar import kernel as k
+from assay.grammar.load import Loaded
+from assay.traces.diagnosis.missing_logs import EXPLAINED
+from assay.traces.event import Notice
+from assay.traces.log_reader import LogReading
+from assay.traces.options import DEFAULT_OPTIONS, Options
+from assay.traces.result import TraceVerdict, Validation
+from assay.traces.scoped_validate import Scope, validated
+
+KIND = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A spec and a trace clause of it (the only one, if none is named), with the reason.
+
+    ``assumed`` says what had to be assumed because logs are missing; ``unsupported``, why the spec cannot be applied at all. A clause that ``supposes`` is
+    for logs of which parts are missing: its hidden steps are what these would tell.
+    """
+
+    spec: str
+    clause: str | None
+    because: str
+    assumed: str | None = None
+    unsupported: str | None = None
+    supposes: bool = False
+    by_user: bool = False
+
+    def conduct(self, options: Options) -> Options:
+        """The options for this clause."""
+        return replace(options, supposes=self.supposes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    kinds: tuple[frozenset[str], ...]
+    without: frozenset[str]
+    choice: Choice
+
+    def fits(self, present: frozenset[str]) -> bool:
+        """Whether it is for logs with events of just these kinds."""
+        return self.without.isdisjoint(present) and all(not group.isdisjoint(present) for group in self.kinds)
+
+
+def choose(kinds: Mapping[str, int], named: k.Kernel | None = None) -> Choice:
+    """The model for logs with events of these kinds; of a spec that a user has named, the clause alone is chosen.
+
+    However it was named, a bundled spec is known by its module. Where no clause of it is for such lines, the first is taken: nothing fits it.
+    """
+    present = frozenset(kind for kind, count in kinds.items() if count)
+    fitting = [each.choice for each in _models() if each.fits(present)]
+    if named is None:
+        return fitting[0]
+    clauses = {trace.name for trace in named.traces}
+    for choice in (*fitting, *(each.choice for each in _models())):
+        of_it = choice.spec.replace("/", ".") == named.name and (choice.clause is None or choice.clause in clauses)
+        if of_it and choice.unsupported is None:
+            return replace(choice, by_user=True)
+    return Choice(named.name, None, "", by_user=True)
+
+
+def specs() -> tuple[str, ...]:
+    """The specs that may be chosen where nobody names one."""
+    return tuple(dict.fromkeys(each.choice.spec for each in _models()))
+
+
+def chosen(validation: Validation, choice: Choice, events: int) -> Validation:
+    """The answer that says which model was chosen and why, and what that leaves open; ``events`` is how many the logs hold."""
+    if choice.unsupported is not None:
+        unmapped = validation.counts.unmapped
+        counts = replace(validation.counts, read=events + unmapped, ignored=events)
+        return replace(validation, verdict=TraceVerdict.INCONCLUSIVE, reason=choice.unsupported, counts=counts)
+    notice = Notice(KIND, None, f"validated against {choice.spec}, because there are {choice.because}")
+    notices = (*validation.notices, notice) if events and not choice.by_user else validation.notices
+    open_ = validation.verdict is TraceVerdict.INCONCLUSIVE and not validation.violations
+    if choice.assumed is None or not (open_ or validation.verdict is TraceVerdict.CONSISTENT):
+        return replace(validation, notices=notices)
+    own = validation.reason or ""  # which logs are missing, if that is all it says, is what is assumed
+    reason = "; ".join(filter(None, (choice.assumed, "" if own.startswith(EXPLAINED) else own)))
+    return replace(validation, notices=notices, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+
+
+def validated_by_choice(
+    reading: LogReading,
+    named: Loaded | None,
+    load: Callable[[str], Loaded],
+    options: Options = DEFAULT_OPTIONS,
+    clause: str | None = None,
+    scope: Scope | None = None,
+) -> tuple[Loaded, Validation]:
+    """The spec that a user has named, or else the one that the lines call for, and the answer of it; raises what ``load`` raises."""
+    choice = choose(reading.kinds, None if named is None else named.kernel)
+    loaded = load(choice.spec) if named is None else named
+    supported = choice.unsupported is None
+    conduct, asked = choice.conduct(options), clause or choice.clause
+    found = validated(loaded, reading, conduct, asked, scope or Scope(), supported=supported)
+    return loaded, chosen(found, choice, sum(reading.kinds.values()))
+
+
+@cache
+def _models() -> tuple[_Model, ...]:
+    content = tomllib.loads((files("assay.traces.patterns.rules") / "spec_selection.toml").read_text(encoding="utf-8"))
+    return tuple(
+        _Model(
+            tuple(frozenset(group) for group in entry["kinds"]),
+            frozenset(entry.get("without", ())),
+            Choice(
+                spec=entry["spec"],
+                clause=entry.get("clause"),
+                because=entry["because"],
+                assumed=entry.get("assumed"),
+                unsupported=entry.get("unsupported"),
+                supposes=entry.get("supposes", False),
+            ),
+        )
+        for entry in content["model"]
+    )

@@ -1,0 +1,1 @@
+"""Records packed in columns."""

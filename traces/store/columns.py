@@ -1,0 +1,104 @@
+"""What packed records are made of: the columns, the digits of their messages, and the array functions that read them off a text."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.jit.jit_function import ArrayFunction
+from assay.traces.store.log4j_scanner import FACTOR, MIX, ZERO
+from assay.traces.store.message_templates import NO_WRITER, Moulds
+from assay.traces.store.record_block import Numbers
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class Source:
+    """Where packed records come from: the file, and what their messages are made of, which are moulds and digits. Of these there may come more."""
+
+    def __init__(self, file: str, moulds: Moulds, digits: Bytes | None = None) -> None:
+        self.file, self.moulds = file, moulds
+        self._parts: list[Bytes] = [] if digits is None else [digits]
+        self._loose = bytearray()
+        self._size = 0 if digits is None else len(digits)
+
+    @property
+    def digits(self) -> Bytes:
+        """The digits of all messages, one after the other."""
+        self._end_loose()
+        if len(self._parts) != 1:
+            self._parts = [np.concatenate([np.empty(0, np.uint8), *self._parts])]
+        return self._parts[0]
+
+    def add(self, digits: Bytes) -> int:
+        """Take in the digits of more messages; where they begin."""
+        self._end_loose()
+        self._parts.append(digits)
+        self._size += len(digits)
+        return self._size - len(digits)
+
+    def add_one(self, digits: bytes) -> int:
+        """The same of one message."""
+        self._loose += digits
+        self._size += len(digits)
+        return self._size - len(digits)
+
+    def _end_loose(self) -> None:
+        if self._loose:
+            self._parts.append(np.frombuffer(bytes(self._loose), np.uint8))
+            self._loose.clear()
+
+
+class Columns(NamedTuple):
+    """Records, an entry for each: the number of its source and of its mould (below zero: of a record that is kept as it is), its time, where it begins
+    (byte and line), where its digits begin, and the id of the broker that wrote it."""
+
+    sources: npt.NDArray[np.int32]
+    moulds: npt.NDArray[np.int32]
+    times: Numbers
+    offsets: Numbers
+    lines: npt.NDArray[np.int32]
+    begins: Numbers
+    writers: npt.NDArray[np.int32]
+
+    def at(self, which: Any) -> Columns:
+        """Some of the records."""
+        return Columns(*(column[which] for column in self))
+
+
+@ArrayFunction
+def pack(  # noqa: PLR0913, PLR0917
+    text: Any,
+    kept: Any,
+    numbers: Any,
+    bodies: Any,
+    first: Any,
+    places: Any,
+    spans: Any,
+    begins: Any,
+    digits: Any,
+    writers: Any,
+) -> None:
+    """The digits of some records of a text, each by the number of its mould, and the id of the broker that wrote it."""
+    for row in range(kept.shape[0]):
+        number, body, at = numbers[row], bodies[kept[row]], begins[row]
+        for place in range(first[number], first[number + 1]):
+            digits[at] = text[body + places[place]]
+            at += 1
+        writer = 0
+        for place in range(spans[number, 0], spans[number, 1]):
+            writer = writer * 10 + int(text[body + place]) - ZERO
+        writers[row] = writer if spans[number, 1] else NO_WRITER
+
+
+@ArrayFunction
+def mark(moulds: Any, begins: Any, first: Any, digits: Any, skeletons: Any, marks: Any) -> None:
+    """A hash of the message of each record."""
+    for row in range(moulds.shape[0]):
+        number, at = moulds[row], begins[row]
+        found = skeletons[number]
+        for place in range(at, at + first[number + 1] - first[number]):
+            found = (found ^ np.uint64(digits[place])) * FACTOR
+        marks[row] = found ^ (found >> MIX)

@@ -1,0 +1,125 @@
+"""Short pieces of digits with numbers: equal ones of one owner have the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assay.checker.jit.jit_function import ArrayFunction
+from assay.traces.store.log4j_scanner import MIX, intern
+from assay.traces.store.record_block import Numbers
+
+IDENTITY = np.arange(256, dtype=np.uint8)
+"""Replaces no byte."""
+
+_LONGEST = 1 << 13
+
+
+@ArrayFunction
+def number_pieces(  # noqa: PLR0913, PLR0917
+    at: int,
+    codes: Any,
+    begins: Any,
+    owners: Any,
+    first: Any,
+    chosen: Any,
+    digits: Any,
+    scratch: Any,
+    fold: Any,
+    store: Any,
+    numbers: Any,
+) -> int:
+    """The numbers of entries from one on, each of the chosen digits of its code; where it ends: before the first for which there is no room, or at the end."""
+    while at < codes.shape[0]:
+        code, begin = codes[at], begins[at]
+        size = first[code + 1] - first[code]
+        for place in range(size):
+            scratch[place] = digits[begin + chosen[first[code] + place]]
+        number = intern(scratch, 0, size, owners[at], fold, store)
+        if number < 0:
+            break
+        numbers[at] = number
+        at += 1
+    return at
+
+
+@ArrayFunction
+def fill(marks: Any, count: int, slots: Any) -> None:
+    """Put all that is known into new slots."""
+    mask = slots.shape[0] - 1
+    for known in range(count):
+        slot = np.int64(marks[known] ^ (marks[known] >> MIX)) & mask
+        while slots[slot]:
+            slot = (slot + 1) & mask
+        slots[slot] = known + 1
+
+
+class Store:
+    """Pieces of bytes with numbers from 0 on, each of an owner; ``arrays`` is what ``log4j_scanner.intern`` takes."""
+
+    def __init__(self, most: int, size: int) -> None:
+        self._count = np.zeros(1, np.int64)
+        self._marks, self._owners = np.zeros(most, np.uint64), np.zeros(most, np.int64)
+        self._offsets, self._pieces = np.zeros(most + 1, np.int64), np.empty(size, np.uint8)
+        self._slots = np.zeros(2 * most, np.int64)
+
+    def __len__(self) -> int:
+        return int(self._count[0])
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """Slots, hashes, owners, where each piece begins, the pieces, and how many there are."""
+        return self._slots, self._marks, self._owners, self._offsets, self._pieces, self._count
+
+    def text(self, number: int) -> bytes:
+        """The piece of a number."""
+        return self._pieces[self._offsets[number] : self._offsets[number + 1]].tobytes()
+
+    def owner(self, number: int) -> int:
+        """Whose piece it is."""
+        return int(self._owners[number])
+
+    @property
+    def is_nearly_full(self) -> bool:
+        """Whether little room is left."""
+        most, size = len(self._owners), len(self._pieces)
+        return len(self) > most - most // 8 or int(self._offsets[len(self)]) > size - size // 8
+
+    def grow(self) -> None:
+        """Twice the room."""
+        most = 2 * len(self._marks)
+        self._marks, self._owners = longer(self._marks, most), longer(self._owners, most)
+        self._offsets, self._pieces = longer(self._offsets, most + 1), longer(self._pieces, 2 * len(self._pieces))
+        self._slots = np.zeros(2 * most, np.int64)
+        fill(self._marks, len(self), self._slots)
+
+
+def longer(array: Any, size: int) -> Any:
+    """The array with zeros behind it."""
+    found = np.zeros((size, *array.shape[1:]), array.dtype)
+    found[: len(array)] = array
+    return found
+
+
+class Interning:
+    """The chosen digits of messages, as pieces of a store with room for all."""
+
+    def __init__(self, most: int = 1 << 12) -> None:
+        self._store = Store(most, 16 * most)
+        self._scratch = np.empty(_LONGEST, np.uint8)
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def numbers(
+        self, codes: Numbers, begins: Numbers, owners: Numbers, first: Numbers, chosen: Numbers, digits: Any
+    ) -> Numbers:
+        """The numbers of entries: of the digits of each, which begin somewhere, those that are chosen for its code."""
+        found, at = np.empty(len(codes), np.int64), 0
+        while at < len(codes):
+            store = self._store.arrays
+            at = number_pieces(at, codes, begins, owners, first, chosen, digits, self._scratch, IDENTITY, store, found)
+            if at < len(codes):
+                self._store.grow()
+        return found

@@ -1,0 +1,254 @@
+"""Text in the stock layout looked through by machine code: where records begin, when they were written, and how many lines they have.
+
+What the machine code does not know for certain, it leaves to the patterns of ``layout``: a line that might begin a record in another layout is a
+candidate, no more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assay.checker.jit.jit_function import ArrayFunction
+
+LF, SPACE, OPEN, CLOSE, ZERO, DASH, COLON, COMMA, DOT, LETTER_T = 10, 32, 91, 93, 48, 45, 58, 44, 46, 84
+RETURN, DOLLAR, UNDERSCORE, BEFORE_LOGGER, AFTER_LOGGER = 13, 36, 95, 40, 41
+UPPER_A, UPPER_Z = 65, 90
+LEVEL = 27
+"""Where the level of a stock record stands, counted from the line feed before it."""
+
+SHORTEST = 34
+"""With so many bytes behind its line feed, the header of a stock record can be looked at without reading past the end."""
+
+FAR = 1 << 62
+NO_MOMENT = -FAR
+"""The time of a stamp that names no moment."""
+
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+MIX = np.uint64(29)
+
+MONTHS = sum(1 << (ord(letter) - ord("A")) for letter in "JFMASOND")
+"""The first letters of months, a bit each."""
+
+
+@ArrayFunction
+def number(text: Any, at: int, size: int) -> int:
+    """The number that so many digits write; -1 if one of them is no digit."""
+    found = 0
+    for i in range(at, at + size):
+        digit = int(text[i]) - ZERO
+        if digit < 0 or digit > 9:
+            return -1
+        found = found * 10 + digit
+    return found
+
+
+@ArrayFunction
+def is_stamp(text: Any, at: int) -> Any:
+    """Whether a stamp of the stock layout begins here; its digits are not looked at."""
+    if text[at + 4] != DASH or text[at + 7] != DASH or text[at + 13] != COLON or text[at + 16] != COLON:
+        return 0
+    if text[at + 10] != SPACE and text[at + 10] != LETTER_T:
+        return 0
+    return text[at + 19] == COMMA or text[at + 19] == DOT
+
+
+@ArrayFunction
+def day_number(year: int, month: int, day: int) -> int:
+    """Days since the epoch, in the Gregorian calendar."""
+    years = year - (1 if month < 3 else 0)
+    era = years // 400
+    within = years - era * 400
+    of_year = (153 * (month + (9 if month < 3 else -3)) + 2) // 5 + day - 1
+    return era * 146097 + within * 365 + within // 4 - within // 100 + of_year - 719468
+
+
+@ArrayFunction
+def moment(text: Any, at: int) -> int:
+    """The milliseconds since the epoch that a stamp of the stock layout names, ``NO_MOMENT`` if none, and one more than that if it is no such stamp."""
+    year, month, day = number(text, at, 4), number(text, at + 5, 2), number(text, at + 8, 2)
+    hour, minute, second = number(text, at + 11, 2), number(text, at + 14, 2), number(text, at + 17, 2)
+    fraction = number(text, at + 20, 3)
+    if (year | month | day | hour | minute | second | fraction) < 0:
+        return 1 - FAR
+    if year < 1 or month < 1 or month > 12 or day < 1 or day > 31 or hour > 23 or minute > 59 or second > 60:
+        return -FAR
+    days = day_number(year, month, day)
+    if day > 28 and days >= day_number(year + month // 12, month % 12 + 1, 1):  # so many days has no such month
+        return -FAR
+    seconds = days * 86400 + hour * 3600 + minute * 60 + second
+    return seconds * 1000 + fraction
+
+
+@ArrayFunction
+def message_begins(text: Any, at: int) -> int:
+    """Where the message of a record begins whose line feed is here, if what follows it is a header of the stock layout; else 0."""
+    if text[at + 1] != OPEN or text[at + 25] != CLOSE or text[at + 26] != SPACE or not is_stamp(text, at + 2):
+        return 0
+    body = at + LEVEL
+    while body < at + LEVEL + 5 and text[body] >= UPPER_A and text[body] <= UPPER_Z:
+        body += 1
+    if body < at + LEVEL + 4 or text[body] != SPACE:
+        return 0
+    while body < text.shape[0] and text[body] == SPACE:
+        body += 1
+    return body if body < text.shape[0] else 0
+
+
+@ArrayFunction
+def may_begin(text: Any, at: int) -> int:
+    """Whether a line could begin with a stamp of any layout: with a digit or the first letter of a month, perhaps in a bracket."""
+    first = int(text[at])
+    if first == OPEN and at + 1 < text.shape[0]:
+        first = int(text[at + 1])
+    if first >= UPPER_A and first <= UPPER_Z:
+        return (MONTHS >> (first - UPPER_A)) & 1
+    return first >= ZERO and first < ZERO + 10
+
+
+@ArrayFunction
+def find_candidates(text: Any, pending: int, first: int, starts: Any, bodies: Any, times: Any, lines: Any) -> int:
+    """The line feeds before records, where their messages begin and when they were written; how many there are, -1 if more than there is room for.
+
+    Looked at are the very first line feed, if a record in the stock layout is ``pending`` there, and all from ``first`` on; ``lines`` counts these up to
+    each. Of what only may be a record, in another layout, the message begins at 0.
+    """
+    found, feeds, at, end = 0, 0, 0 if pending else first, text.shape[0] - 1
+    while at < end:
+        while at < end and text[at] != LF:
+            at += 1
+        if at == end:
+            break
+        feeds += at >= first
+        if may_begin(text, at + 1):
+            if found == starts.shape[0]:
+                return -1
+            body, time = 0, -FAR
+            if at + SHORTEST < text.shape[0]:
+                body = message_begins(text, at)
+            if body:
+                time = moment(text, at + 2)
+                if time == 1 - FAR:
+                    body = 0
+            starts[found], bodies[found], times[found], lines[found] = at, body, time, feeds
+            found += 1
+        at = first if at < first else at + 1
+    return found
+
+
+@ArrayFunction
+def find_plain(text: Any, starts: Any, lines: Any, plain: Any) -> None:
+    """Which records are of plain letters; in several lines, a carriage return is none. There is one start more than records: where the last one ends."""
+    for record in range(plain.shape[0]):
+        wide, returns = 0, 0
+        for at in range(starts[record] + 1, starts[record + 1] + 1):
+            returns |= text[at] == RETURN
+            wide |= int(text[at])
+        plain[record] = wide < 128 and (lines[record + 1] == lines[record] + 1 or not returns)
+
+
+@ArrayFunction
+def in_name(letter: int) -> Any:
+    """Whether a byte may stand in the name of a logger, or between it and the number of a line."""
+    small = letter | 32
+    if (small >= 97 and small <= 122) or (letter >= ZERO and letter <= COLON):
+        return 1
+    return letter == UNDERSCORE or letter == DOLLAR or letter == DOT or letter == DASH  # noqa: PLR1714
+
+
+@ArrayFunction
+def logger_begins(text: Any, begin: int, end: int) -> int:
+    """Where the logger in round brackets begins, with the blank before it, that ends a line; 0 if none does."""
+    if text[end - 1] != AFTER_LOGGER:
+        return 0
+    at = end - 2
+    while at > begin and in_name(text[at]):
+        at -= 1
+    return at - 1 if at > begin and text[at] == BEFORE_LOGGER and text[at - 1] == SPACE else 0
+
+
+@ArrayFunction
+def find_endings(text: Any, starts: Any, lines: Any, bodies: Any, plain: Any, ends: Any, stops: Any) -> None:
+    """Where the messages of plain records end: before the logger at the end of their first line, 0 without one; and where that line's own feed is."""
+    for record in range(ends.shape[0]):
+        stop = starts[record + 1]
+        if lines[record + 1] > lines[record] + 1:
+            stop = bodies[record]
+        while text[stop] != LF:
+            stop += 1
+        ends[record] = logger_begins(text, bodies[record], stop) if plain[record] else 0
+        stops[record] = stop
+
+
+@ArrayFunction
+def hashed(text: Any, begin: int, end: int, fold: Any) -> Any:
+    """A hash of a piece of text, each byte replaced as ``fold`` says: four at a time, for each waits for the one before it."""
+    one, two, three, four = FACTOR, FACTOR, FACTOR, FACTOR
+    fours = begin + (end - begin) // 4 * 4
+    for at in range(begin, fours, 4):
+        one = (one ^ np.uint64(fold[text[at]])) * FACTOR
+        two = (two ^ np.uint64(fold[text[at + 1]])) * FACTOR
+        three = (three ^ np.uint64(fold[text[at + 2]])) * FACTOR
+        four = (four ^ np.uint64(fold[text[at + 3]])) * FACTOR
+    for at in range(fours, end):
+        one = (one ^ np.uint64(fold[text[at]])) * FACTOR
+    one = (one ^ (two >> MIX)) * FACTOR
+    three = (three ^ (four >> MIX)) * FACTOR
+    return (one ^ (two << MIX) ^ (three >> MIX) ^ four) * FACTOR
+
+
+@ArrayFunction
+def intern(text: Any, begin: int, end: int, owner: int, fold: Any, store: Any) -> Any:
+    """The number of a piece of text, each byte replaced as ``fold`` says, among those of an owner; -1 if it is new and there is no room for it.
+
+    ``store`` holds slots (numbers from 1, 0 where free), hashes, owners, where each piece begins and the last ends, the pieces, and how many there are.
+    """
+    slots, marks, owners, offsets, pieces, count = store
+    mark = hashed(text, begin, end, fold) ^ np.uint64(owner)
+    mask = slots.shape[0] - 1
+    slot = np.int64(mark ^ (mark >> MIX)) & mask
+    while slots[slot]:
+        known = slots[slot] - 1
+        first = offsets[known]
+        if marks[known] == mark and owners[known] == owner and offsets[known + 1] - first == end - begin:
+            at = begin
+            while at < end and fold[text[at]] == pieces[first + at - begin]:
+                at += 1
+            if at == end:
+                return known
+        slot = (slot + 1) & mask
+    new = count[0]
+    first = offsets[new]
+    if new == marks.shape[0] or first + end - begin > pieces.shape[0]:
+        return -1
+    for at in range(begin, end):
+        pieces[first + at - begin] = fold[text[at]]
+    slots[slot], marks[new], owners[new] = new + 1, mark, owner
+    offsets[new + 1], count[0] = first + end - begin, new + 1
+    return new
+
+
+@ArrayFunction
+def number_endings(text: Any, ends: Any, stops: Any, fold: Any, store: Any, numbers: Any) -> None:
+    """The number of what ends the first line of each record; -1 where that is not known."""
+    for record in range(numbers.shape[0]):
+        numbers[record] = intern(text, ends[record], stops[record] + 1, 0, fold, store) if ends[record] else -1
+
+
+@ArrayFunction
+def number_kinds(  # noqa: PLR0913, PLR0917
+    text: Any, starts: Any, ends: Any, endings: Any, rows: Any, folds: Any, longest: int, store: Any, kinds: Any
+) -> None:
+    """The number of the kind of each record: of its level and its message, folded as the row for its ending says.
+
+    ``rows`` has a row for each ending, or the number below zero that is the kind of all its records. -1 stands for what has to be looked at by itself.
+    """
+    for record in range(kinds.shape[0]):
+        kind = -1
+        if endings[record] >= 0:
+            kind = rows[endings[record]]
+            begin, end = starts[record] + LEVEL, ends[record]
+            if kind >= 0:
+                kind = intern(text, begin, end, endings[record], folds[kind], store) if end - begin <= longest else -1
+        kinds[record] = kind

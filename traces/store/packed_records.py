@@ -1,0 +1,461 @@
+"""Records that shapes fit, in columns: what like messages have in common is kept once, and of each message its digits.
+
+NOTE(rows): A log of gigabytes has millions of records, of which nearly all differ from an earlier one in digits and in their time alone. As objects they take
+some 450 bytes each, in columns some 60, and fewer when no more of them come (``narrow``).
+A record is made when it is looked at, and not kept. What is no kind of the stock layout is kept as it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.jit.array_ops import distinct
+from assay.traces.event import LogRecord, Place
+from assay.traces.patterns.match import Likeness
+from assay.traces.store.columns import Columns, Source, mark, pack
+from assay.traces.store.matched_record import NOBODY, Match, alone
+from assay.traces.store.message_templates import NO_WRITER, LikeMoulds, Mould, Moulds, moulds_of
+from assay.traces.store.record_block import Numbers, Stretch
+from assay.traces.store.redundant_fields import Repeated
+from assay.traces.store.smallest_dtype import Narrow
+
+NEVER = -(1 << 62)
+"""Before all times: the time of a record that states none."""
+
+_WORD = (1 << 64) - 1
+
+AT_ONCE = 1 << 14
+"""So many records are taken out of the columns at a time, or come into them."""
+
+WORTH_IT = 1 << 8
+"""From so many records on fewer bytes are worth the time: a node has thousands of short logs, if it starts so often."""
+
+_EMPTY = Columns(*(np.empty(0, kind) for kind in ("i4", "i4", "i8", "i8", "i4", "i8", "i4")))
+
+
+class Rows(Sequence[Match]):
+    """Records in the order of their writing: each is made when it is asked for."""
+
+    def __init__(self, matches: Iterable[Match] = ()) -> None:
+        self._columns = _EMPTY
+        self._narrow: tuple[Narrow, ...] | None = None
+        """The columns of rows that do not grow any more, in fewer bytes."""
+        self._sources: list[Source] = []
+        self._objects: list[Match] = []
+        self._more: list[Columns] = []
+        self._single: list[tuple[int, ...]] = []
+        """Records that came one by one, each with its entry of each column."""
+        self._growing: dict[int, int] = {}
+        """Which source takes more digits, by its moulds."""
+        self += matches
+
+    # --------------------------------------------------------------------------------------------------- growing
+
+    def __iadd__(self, matches: Iterable[Match]) -> Rows:
+        for match in matches:
+            self.append(match)
+        return self
+
+    def append(self, match: Match) -> None:
+        """One more record, kept as it is."""
+        time = match.record.time
+        self._put((0, ~len(self._objects), NEVER if time is None else time, 0, 0, 0, NO_WRITER))
+        self._objects.append(match)
+
+    def add(self, place: Place, time: int, moulds: Moulds, number: int, digits: bytes) -> None:
+        """One more record, of a mould that packs."""
+        source, writer = self._source(place.file, moulds), moulds[number].writer_in(digits)
+        begin = self._sources[source].add_one(digits)
+        self._put((source, number, time, place.offset, place.line, begin, writer))
+
+    def _put(self, entry: tuple[int, ...]) -> None:
+        """One more record, by its entries of the columns."""
+        self._single.append(entry)
+        if len(self._single) == AT_ONCE:
+            self._end_single()
+
+    def extend(self, rows: Rows) -> None:
+        """More records, as they are in other rows."""
+        self._end_single()
+        own = rows.columns
+        moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(self._objects)), own.moulds)
+        self._more.append(own._replace(sources=own.sources + np.int32(len(self._sources)), moulds=moulds))
+        self._sources, self._objects = [*self._sources, *rows.sources], [*self._objects, *rows._objects]
+
+    def extend_in_place(self, rows: Rows) -> None:
+        """The same of records of one text, piece after piece: what comes of one file with the same moulds stays one source."""
+        self._end_single()
+        own = rows.columns
+        numbers = [self._source(source.file, source.moulds) for source in rows.sources]
+        shifts = [self._sources[at].add(source.digits) for at, source in zip(numbers, rows.sources, strict=True)]
+        places, begins = np.array([*numbers, 0], np.int32), np.array([*shifts, 0], np.int64)
+        moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(self._objects)), own.moulds)
+        self._more.append(
+            own._replace(sources=places[own.sources], moulds=moulds, begins=own.begins + begins[own.sources])
+        )
+        self._objects = [*self._objects, *rows._objects]
+
+    def pack(self, file: str, stretch: Stretch, kept: Numbers, moulds: Moulds, numbers: Numbers) -> None:
+        """More records, those of a stretch that are kept; ``numbers`` are those of their moulds, all of which pack."""
+        self._end_single()
+        source, places = self._source(file, moulds), moulds.places
+        ends = np.cumsum(np.diff(places.first)[numbers])
+        begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
+        digits, writers = np.empty(int(ends[-1]), np.uint8), np.empty(len(kept), np.int64)
+        text = np.frombuffer(stretch.text, np.uint8)
+        pack(text, kept, numbers, stretch.bodies, places.first, places.places, places.writers, begins, digits, writers)
+        before = self._sources[source].add(digits)
+        self._more.append(
+            Columns(
+                np.full(len(kept), source, np.int32),
+                numbers.astype(np.int32),
+                stretch.times[kept],
+                stretch.base + stretch.starts[kept] + 1,
+                stretch.lines[kept].astype(np.int32),
+                begins + before,
+                writers.astype(np.int32),
+            )
+        )
+
+    def _source(self, file: str, moulds: Moulds) -> int:
+        """The number of the source that takes digits of records of a file with these moulds."""
+        found = self._growing.get(id(moulds))
+        if found is None or self._sources[found].file != file:
+            found = self._growing[id(moulds)] = len(self._sources)
+            self._sources.append(Source(file, moulds))
+        return found
+
+    def _end_single(self) -> None:
+        """The entries of records that came one by one become columns."""
+        if self._single:
+            kinds = (column.dtype for column in _EMPTY)
+            parts = zip(np.array(self._single, np.int64).T, kinds, strict=True)
+            self._more.append(Columns(*(part.astype(kind) for part, kind in parts)))
+            self._single = []
+
+    @property
+    def columns(self) -> Columns:
+        """All records, in columns."""
+        self._end_single()
+        if self._narrow is not None:
+            if not self._more:
+                return Columns(*(column.all() for column in self._narrow))
+            self._columns, self._narrow = Columns(*(column.all() for column in self._narrow)), None
+        if self._more:
+            self._columns = Columns(*(np.concatenate(parts) for parts in zip(self._columns, *self._more, strict=True)))
+            self._more = []
+        return self._columns
+
+    def settle(self) -> None:
+        """Keep the columns in fewer bytes: there will hardly be more records. Of few records they are few anyway."""
+        if len(self) >= WORTH_IT and (self._narrow is None or self._more or self._single):
+            self._narrow = tuple(Narrow(column) for column in self.columns)
+            self._columns = _EMPTY
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """One of the columns, of which the others may be in fewer bytes."""
+        settled = self._settled()
+        found: npt.NDArray[Any] = (
+            getattr(self.columns, name) if settled is None else settled[Columns._fields.index(name)].all()
+        )
+        return found
+
+    def _settled(self) -> tuple[Narrow, ...] | None:
+        return None if self._more or self._single else self._narrow
+
+    # --------------------------------------------------------------------------------------------------- reading
+
+    def __len__(self) -> int:
+        settled = self._settled()
+        return len(self.columns.times) if settled is None else len(settled[0])
+
+    @overload
+    def __getitem__(self, at: int) -> Match: ...
+    @overload
+    def __getitem__(self, at: slice) -> Rows: ...
+    def __getitem__(self, at: int | slice) -> Match | Rows:
+        if isinstance(at, slice):
+            return self.take(at)
+        settled = self._settled()
+        if settled is not None:
+            return self._made(*(column.one(at) for column in settled))
+        return self._made(*(column[at].item() for column in self.columns))
+
+    def __iter__(self) -> Iterator[Match]:
+        columns = self.columns
+        for begin in range(0, len(columns.times), AT_ONCE):
+            part = columns.at(slice(begin, begin + AT_ONCE))
+            for entry in zip(*(column.tolist() for column in part), strict=True):
+                yield self._made(*entry)
+
+    def _made(self, source: int, mould: int, time: int, offset: int, line: int, begin: int, writer: int) -> Match:
+        if mould < 0:
+            return self._objects[~mould]
+        origin = self._sources[source]
+        kind = origin.moulds[mould]
+        message = kind.message(origin.digits, begin)
+        place = Place(origin.file, line, offset)
+        record = LogRecord(place, time, kind.level, kind.logger, kind.thread, message, kind.resolution)
+        return Match(record, kind.likeness, NOBODY if writer < 0 else alone(writer), kind.likeness.roles)
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """Where the packed records come from."""
+        return self._sources
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Rows) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def times(self) -> Numbers:
+        """The times of the records; ``NEVER`` where they state none."""
+        return self.column("times")
+
+    @property
+    def known_times(self) -> Numbers:
+        """The times of the records that state one."""
+        times = self.times
+        known: Numbers = times[times != NEVER]
+        return known
+
+    @property
+    def writers(self) -> set[int]:
+        """The ids of the brokers of which records say that they wrote them."""
+        found = set(distinct(self.column("writers")[self.packed]).tolist()) - {NO_WRITER}
+        return found.union(*(match.writers for match in self._kept_objects()))
+
+    @property
+    def signed(self) -> npt.NDArray[np.bool_]:
+        """Which records say who wrote them."""
+        moulds = self.column("moulds")
+        found: npt.NDArray[np.bool_] = self.packed & (self.column("writers") != NO_WRITER)
+        for at in np.flatnonzero(moulds < 0).tolist():
+            found[at] = bool(self._objects[~int(moulds[at])].writers)
+        return found
+
+    def writer_counts(self) -> Counter[int]:
+        """How many records say of each broker that it wrote them."""
+        writers = self.column("writers")
+        found = Counter(writers[self.packed & (writers != NO_WRITER)].tolist())
+        found.update(writer for match in self._kept_objects() for writer in match.writers)
+        return found
+
+    def _kept_objects(self) -> Iterator[Match]:
+        moulds = self.column("moulds")
+        return (self._objects[~number] for number in moulds[moulds < 0].tolist())
+
+    def telling(self, *roles: str) -> list[int]:
+        """The positions of the records that tell something of their process, in one of these roles if any is named."""
+        found: list[int] = np.flatnonzero(self.told(*_tells(roles), np.bool_)).tolist()
+        return found
+
+    def told(self, of_match: Callable[[Match], Any], of_mould: Callable[[Mould], Any], kind: Any) -> npt.NDArray[Any]:
+        """What one function says of each record that is kept as it is, and another of the mould of each other."""
+        moulds = self.column("moulds")
+        found = np.zeros(len(moulds), kind)
+        for source, own in self.by_source():
+            found[own] = source.moulds.told(of_mould)[moulds[own]]
+        for at in np.flatnonzero(moulds < 0).tolist():
+            found[at] = of_match(self._objects[~int(moulds[at])])
+        return found
+
+    def by_source(self, which: npt.NDArray[np.bool_] | None = None) -> Iterator[tuple[Source, Numbers]]:
+        """Each source that packed records come from, with the positions of these; of those that are asked for, if any are."""
+        packed = self.packed if which is None else self.packed & which
+        own = np.flatnonzero(packed)
+        if not len(own):
+            return
+        sources = self.column("sources")[own]
+        if (sources == sources[0]).all():  # as nearly always: a log is of one file, or of one after another
+            yield self._sources[int(sources[0])], own
+            return
+        for number in distinct(sources).tolist():
+            yield self._sources[number], own[sources == number]
+
+    @property
+    def packed(self) -> npt.NDArray[np.bool_]:
+        """Which records are packed."""
+        packed: npt.NDArray[np.bool_] = self.column("moulds") >= 0
+        return packed
+
+    def marks(self) -> npt.NDArray[np.uint64]:
+        """A hash of the logger and the message of each packed record; 0 of the others."""
+        columns = self.columns
+        found = np.zeros(len(columns.times), np.uint64)
+        for source, own in self.by_source():
+            marks = np.empty(len(own), np.uint64)
+            moulds, begins = columns.moulds[own].astype(np.int64), columns.begins[own]
+            mark(moulds, begins, source.moulds.places.first, source.digits, source.moulds.told(_skeleton_mark), marks)
+            found[own] = marks
+        return found
+
+    def are_like(self, others: Rows) -> bool:
+        """Whether the records are the same, in the same places, as far as the places and the hashes of messages tell."""
+        mine, its = self.columns, others.columns
+        pairs = ((mine.times, its.times), (mine.offsets, its.offsets), (mine.lines, its.lines))
+        same = all(np.array_equal(one, other) for one, other in pairs)
+        if not same or not np.array_equal(self.packed, others.packed) or self._files() != others._files():
+            return False
+        if not np.array_equal(self.marks(), others.marks()):
+            return False
+        alone = np.flatnonzero(~self.packed).tolist()
+        return all(self._objects[~int(mine.moulds[at])] == others._objects[~int(its.moulds[at])] for at in alone)
+
+    def _files(self) -> list[tuple[int, str]]:
+        """Where among the packed records another file begins, and which."""
+        sources = self.column("sources")[self.packed]
+        begins = [0, *(np.flatnonzero(np.diff(sources)) + 1).tolist()] if len(sources) else []
+        found = [(at, self._sources[int(sources[at])].file) for at in begins]
+        return [each for each, last in zip(found, [None, *found], strict=False) if last is None or each[1] != last[1]]
+
+    def repeated(self) -> Repeated:
+        """What records state twice; of those that are kept as they are, all that may."""
+        doubtful = self.told(_match_repeats, _mould_repeats, np.bool_)
+        records, forms = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        moulds, begins = (self.column(name) for name in ("moulds", "begins"))
+        for source, own in self.by_source(doubtful):
+            found = source.moulds.repetition.of(moulds[own].astype(np.int64), begins[own], source.digits)
+            doubtful[own] = found.doubtful
+            records.append(own[found.records])
+            forms.append(found.forms)
+        return Repeated(doubtful, np.concatenate(records), np.concatenate(forms))
+
+    # -------------------------------------------------------------------------------------------------- changing
+
+    def take(self, which: Any) -> Rows:
+        """Some of the records, by a slice, positions, or one truth value each."""
+        settled = self._settled()
+        return self._with(self.columns.at(which) if settled is None else Columns(*(each.at(which) for each in settled)))
+
+    def written_by(self, writers: Set[int]) -> list[int]:
+        """The positions of the records that name one of these brokers as their writer."""
+        columns = self.columns
+        packed = np.isin(columns.writers, sorted(writers)) & (columns.moulds >= 0)
+        alone = np.flatnonzero(columns.moulds < 0).tolist()
+        kept = {at for at in alone if not writers.isdisjoint(self._objects[~int(columns.moulds[at])].writers)}
+        return sorted({*np.flatnonzero(packed).tolist(), *kept})
+
+    def unsigned(self, writers: Set[int]) -> Rows:
+        """The same records, where nobody takes what they say of these brokers for who wrote them."""
+        columns = self.columns
+        strange = np.isin(columns.writers, sorted(writers)) & (columns.moulds >= 0)
+        found = self._with(columns._replace(writers=np.where(strange, np.int32(NO_WRITER), columns.writers)))
+        found._objects = [replace(match, writers=match.writers - writers) for match in self._objects]
+        return found
+
+    def _with(self, columns: Columns) -> Rows:
+        found = Rows()
+        found._columns, found._sources, found._objects = columns, self._sources, self._objects
+        return found
+
+    def changed(self, file: str, lines: int = 0, offset: int = 0, times: int = 0) -> Rows:
+        """The same records in a file of that name, so many lines, bytes and milliseconds later."""
+
+        def moved(match: Match) -> Match:
+            record = match.record
+            place = Place(file, record.place.line + lines, record.place.offset + offset)
+            return replace(match, record=replace(record, place=place))
+
+        found = self.later(times)
+        columns = found._columns
+        found._columns = columns._replace(lines=columns.lines + np.int32(lines), offsets=columns.offsets + offset)
+        found._sources = [Source(file, source.moulds, source.digits) for source in self._sources]
+        found._objects = list(map(moved, found._objects))
+        return found
+
+    def later(self, by: int) -> Rows:
+        """The same records as if they had been written so many milliseconds later."""
+        columns = self.columns
+        found = self._with(columns._replace(times=np.where(columns.times == NEVER, NEVER, columns.times + by)))
+        found._objects = [replace(match, record=match.record.later(by)) for match in self._objects]
+        return found
+
+    def alike(self, like: LikeMoulds) -> Rows:
+        """The same records, with moulds that many texts have in common."""
+        columns = self.columns
+        moulds, packed = columns.moulds.copy(), columns.moulds >= 0
+        for number, source in enumerate(self._sources):
+            own = packed & (columns.sources == number)
+            moulds[own] = like.numbers(source.moulds)[columns.moulds[own]]
+        found = self._with(columns._replace(moulds=moulds))
+        found._sources = [Source(source.file, like.moulds, source.digits) for source in self._sources]
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Of all moulds, digits and records that are kept as they are, those travel that are in use."""
+        columns = self.columns
+        moulds, begins, sources = columns.moulds.copy(), columns.begins.copy(), []
+        for number, source in enumerate(self._sources):
+            own = np.flatnonzero((columns.sources == number) & (columns.moulds >= 0))
+            used, which = np.unique(columns.moulds[own], return_inverse=True)
+            first = source.moulds.places.first
+            taken = _taken(columns.begins[own], np.diff(first)[columns.moulds[own]])
+            moulds[own], begins[own] = which, taken.begins
+            sources.append(
+                (source.file, moulds_of([source.moulds[each] for each in used.tolist()]), source.digits[taken.every])
+            )
+        alone = np.flatnonzero(columns.moulds < 0)
+        objects = [self._objects[~number] for number in columns.moulds[alone].tolist()]
+        moulds[alone] = ~np.arange(len(alone), dtype=np.int32)
+        return _rows_of, (tuple(columns._replace(moulds=moulds, begins=begins)), sources, objects)
+
+
+class _Taken(NamedTuple):
+    """Where, among all, the elements of some stretches are; and where each of these begins among those."""
+
+    every: Numbers
+    begins: Numbers
+
+
+def _taken(begins: Numbers, sizes: Numbers) -> _Taken:
+    fresh = np.cumsum(sizes) - sizes
+    return _Taken(np.repeat(begins - fresh, sizes) + np.arange(int(sizes.sum())), fresh)
+
+
+def _rows_of(columns: Iterable[Any], sources: Iterable[Any], objects: list[Match]) -> Rows:
+    found = Rows()
+    found._columns = Columns(*columns)
+    found._sources = [Source(*source) for source in sources]
+    found._objects = objects
+    return found
+
+
+@cache
+def _tells(roles: tuple[str, ...]) -> tuple[Callable[[Match], bool], Callable[[Mould], bool]]:
+    """Whether there is one of these roles, or any: the very same functions each time, by which moulds know their answers again."""
+
+    def tells(own: frozenset[str]) -> bool:
+        return not own.isdisjoint(roles) if roles else bool(own)
+
+    return lambda match: tells(match.roles), lambda mould: tells(mould.likeness.roles)
+
+
+def _match_repeats(match: Match) -> bool:
+    return isinstance(match.found, Likeness) and match.found.repeats
+
+
+def _mould_repeats(mould: Mould) -> bool:
+    return mould.likeness.repeats
+
+
+def _skeleton_mark(mould: Mould) -> np.uint64:
+    return np.uint64(hash((mould.logger, mould.skeleton)) & _WORD)
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """The records of several parts, one after the other; those of one part are that part."""
+    if len(parts) == 1:
+        return parts[0]
+    found = Rows()
+    for part in parts:
+        found.extend(part)
+    return found

@@ -1,0 +1,1 @@
+"""All events in columns; equal statements are numbered once."""

@@ -1,0 +1,221 @@
+"""Some events of a log: those that all slices share, or those of one slice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+from functools import cached_property
+from operator import eq
+from typing import NamedTuple, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.jit.array_ops import distinct
+from assay.traces.attribution.run_events import Events
+from assay.traces.event import Event, Field
+from assay.traces.patterns.template_fields import LineFields
+from assay.traces.store.packed_records import NEVER
+from assay.traces.store.record_block import Numbers
+from assay.traces.table.event_table import EventTable, Positions, Statements, in_order
+from assay.traces.table.statement_ids import Names
+from assay.traces.table.statement_keys import EVERY_SLICE
+
+H = TypeVar("H", bound=Hashable)
+
+_NONE = -1
+
+FEW = 1 << 14
+"""Events of a log that has so many are made anew each time that they are asked for."""
+
+
+class Mark:
+    """Adds the field that every event of a slice has. What lines do not state themselves is alike for many, and kept once."""
+
+    def __init__(self, stands_for: str) -> None:
+        self._stands_for = stands_for
+        self._marked: dict[int, tuple[Mapping[str, Field], Mapping[str, Field]]] = {}
+
+    def __reduce__(self) -> tuple[type[Mark], tuple[str]]:
+        return Mark, (self._stands_for,)
+
+    def on(self, event: Event) -> Event:
+        """The event with the mark."""
+        fields = self._fields(event.fields)
+        return Event(event.kind, event.shape, fields, event.record, event.run, event.stream)
+
+    def _fields(self, fields: Mapping[str, Field]) -> Mapping[str, Field]:
+        if not isinstance(fields, LineFields):
+            return {**fields, EVERY_SLICE: self._stands_for}
+        known = self._marked.get(id(fields.more))
+        if known is None:
+            known = self._marked[id(fields.more)] = fields.more, {**fields.more, EVERY_SLICE: self._stands_for}
+        return fields.with_more(known[1])
+
+
+class Stated(NamedTuple):
+    """What events of a selection state: an event that is the first to state it, and how many do."""
+
+    example: Event
+    times: int
+
+
+class Selection(Events):
+    """Some events of a table, by their positions there, each with a mark if there is one. ``numbers`` says of all events of the table what they state."""
+
+    def __init__(self, table: EventTable, positions: Positions, numbers: Positions, mark: Mark | None = None) -> None:
+        self.table, self.positions, self._numbers, self._mark = table, positions, numbers, mark
+        self._kept: list[Event] | None = None
+
+    @classmethod
+    def of(cls, events: Sequence[Event], names: Names) -> Selection:
+        """Events as a selection, which they may be already."""
+        if isinstance(events, Selection):
+            return events
+        table = EventTable.of(events)
+        return cls(table, np.arange(len(table)), table.statements(names).numbers)
+
+    @property
+    def table_numbers(self) -> Positions:
+        """What each of the events of the whole table states."""
+        return self._numbers
+
+    def some(self, which: Numbers) -> Selection:
+        """Those of the events at some positions, which are in order."""
+        return Selection(self.table, self.positions[which], self._numbers, self._mark)
+
+    def marked(self, mark: Mark) -> Selection:
+        """The events with another mark."""
+        return Selection(self.table, self.positions, self._numbers, mark)
+
+    def keep(self) -> None:
+        """Make all events, once and for all."""
+        if self._kept is None:
+            self._kept = list(self._made(self.positions))
+
+    def _made(self, positions: Positions) -> Iterator[Event]:
+        made = self.table.at(positions)
+        return made if self._mark is None else map(self._mark.on, made)
+
+    def at(self, positions: Positions) -> Iterator[Event]:
+        """The events at some positions, in that order."""
+        if not self._is_kept:
+            return self._made(self.positions[positions])
+        return map(cast("list[Event]", self._kept).__getitem__, positions.tolist())
+
+    @property
+    def _is_kept(self) -> bool:
+        """Whether all events are made, which those of a small log are when one is asked for."""
+        if self._kept is None and len(self.table) < FEW:
+            self.keep()
+        return self._kept is not None
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(cast("list[Event]", self._kept)) if self._is_kept else self._made(self.positions)
+
+    def __eq__(self, other: object) -> bool:
+        """As lists of events are equal."""
+        return isinstance(other, Selection) and len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def numbers(self) -> Positions:
+        """What each of the events states."""
+        return self._numbers[self.positions]
+
+    @cached_property
+    def times(self) -> Numbers:
+        """The times of the events; ``NEVER`` where they state none."""
+        return self.table.times_at(self.positions)
+
+    def of_kind(self, kind: str | None) -> npt.NDArray[np.bool_]:
+        """Which of the events are of a kind."""
+        return self.table.of_kind(kind)[self.positions]
+
+    def of_kinds(self, kinds: Container[str]) -> Iterator[Event]:
+        """The events of some kinds."""
+        fitting = np.array([example.kind in kinds for example in self._examples], np.bool_)
+        return self.at(np.flatnonzero(fitting[self._which]))
+
+    def timed_values(self, field: str) -> list[tuple[Field, int | None]]:
+        """What each statement says of a field that statements are told apart by, at each of its times."""
+        which = self._which
+        values = [example.fields.get(field) for example in self._examples]
+        stating = np.array([value is not None for value in values], np.bool_)[which]
+        rows = zip(which[stating].tolist(), self.times[stating].tolist(), strict=True)
+        return [(values[at], None if time == NEVER else time) for at, time in rows]
+
+    def values_of(self, field: str) -> list[Field]:
+        """What each of the events states in a field that is among those by which statements are told apart; None where it has none."""
+        values = [example.fields.get(field) for example in self._examples]
+        return [values[at] for at in self._which.tolist()]
+
+    def by_stream(self, unit: str) -> Iterator[Numbers]:
+        """The positions of the events of each sequence of lines, or of each thread in it if threads are the ``unit`` of order."""
+        return self.table.by_stream(self.positions, threads=unit == "thread")
+
+    @cached_property
+    def _first(self) -> tuple[Numbers, Numbers, Numbers]:
+        """The numbers of all that is stated, in their order; where each is stated first, and how often."""
+        if len(self) < FEW:
+            return np.unique(self.numbers, return_index=True, return_counts=True)
+        order, begins = in_order(self.numbers, int(self.numbers.max()) + 1)
+        distinct = np.flatnonzero(np.diff(begins))
+        return distinct, order[begins[distinct]].astype(np.int64), np.diff(begins)[distinct]
+
+    @cached_property
+    def _examples(self) -> list[Event]:
+        """An event for each of these numbers."""
+        return list(self.at(self._first[1]))
+
+    @cached_property
+    def _which(self) -> Numbers:
+        """Which of these examples stands for each event."""
+        return np.searchsorted(self._first[0], self.numbers)
+
+    @cached_property
+    def ends(self) -> Numbers:
+        """When each of the events was written at the latest, in milliseconds since the epoch; 1 where that is not known."""
+        return self.table.ends(self.positions)
+
+    def distinct(
+        self, statements: Statements, positions: Positions, what: Hashable, make: Callable[[Event], H]
+    ) -> set[H]:
+        """All that is made of what some events of the table state, as this selection sees them, each thing once (``Counting.distinct``)."""
+        first = np.full(len(statements.known), _NONE, np.int32)
+        first[statements.numbers[positions[::-1]]] = positions[::-1]
+        stated = np.flatnonzero(first != _NONE)
+        examples = first[stated]
+        return statements.counting.distinct(
+            what, statements.known[stated], lambda which: self._made(examples[which]), make
+        )
+
+    def stated(self) -> dict[int, Stated]:
+        """What the events state, by its number, in the order of the first events that do."""
+        distinct, first, counts = self._first
+        columns = distinct.tolist(), self._examples, counts.tolist()
+        rows = [(number, Stated(example, times)) for number, example, times in zip(*columns, strict=True)]
+        return dict(rows[at] for at in np.argsort(first).tolist())
+
+    def earliest(self) -> dict[int, int]:
+        """By the number of what events state, where the first one is that does so earliest."""
+        by_time = np.lexsort((np.arange(len(self)), self.ends, self.numbers))
+        ordered = self.numbers[by_time]
+        begins = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
+        return dict(zip(ordered[begins].tolist(), by_time[begins].tolist(), strict=True))
+
+
+def apart(selections: Mapping[str, Selection]) -> dict[str, Selection]:
+    """Selections of one table, each by its name, as those of a table that has nothing but the records of their events: what another process needs of them."""
+    if not selections:
+        return {}
+    first = next(iter(selections.values()))
+    table, kept = first.table.only(distinct(np.concatenate([each.positions for each in selections.values()])))
+    numbers = first._numbers[kept]
+    return {
+        name: Selection(table, np.searchsorted(kept, each.positions), numbers, each._mark)
+        for name, each in selections.items()
+    }

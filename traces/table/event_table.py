@@ -1,0 +1,266 @@
+"""All events of a log in columns, and which of them state the same.
+
+NOTE(statements): A cluster says each thing a hundred times. Two events state the same in some fields if they are of one shape, and the texts of
+these fields are equal, and what is added to them. What follows from a statement is worked out once for all of its events.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.checker.jit.jit_function import ArrayFunction
+from assay.grammar.kernel import TracePlan
+from assay.traces.attribution.eager_events import StatedEvents
+from assay.traces.attribution.run_events import Events, LogEvents, Traits
+from assay.traces.event import Event
+from assay.traces.store.packed_records import NEVER
+from assay.traces.store.record_block import Numbers
+from assay.traces.store.smallest_dtype import Narrow
+from assay.traces.table.statement_ids import Counting, Everywhere, Memory, Names
+from assay.traces.table.statement_keys import named_by
+
+T = TypeVar("T")
+
+Positions = npt.NDArray[np.signedinteger[Any]]
+"""Numbers of events, or of what they state, of a whole log: of these there are so many that they are kept in as few bytes as do."""
+
+
+def fields_read(plan: TracePlan) -> Names:
+    """The fields that anything in a trace clause reads."""
+    measured = frozenset(field.field for measure in plan.measures for field in measure.fields)
+    return Everywhere(measured, named_by(plan.rules))
+
+
+@ArrayFunction
+def count_out(numbers: Any, begins: Any, order: Any) -> None:
+    """Where the entries of each number begin, and the entries in the order of their numbers; ``begins`` has zeros, one for each number and one more."""
+    for at in range(numbers.shape[0]):
+        begins[numbers[at] + 1] += 1
+    for number in range(begins.shape[0] - 1):
+        begins[number + 1] += begins[number]
+    for at in range(numbers.shape[0]):
+        order[begins[numbers[at]]] = at
+        begins[numbers[at]] += 1
+    for back in range(begins.shape[0] - 1):
+        number = begins.shape[0] - 1 - back
+        begins[number] = begins[number - 1]
+    begins[0] = 0
+
+
+def in_order(numbers: Positions, count: int) -> tuple[Positions, Numbers]:
+    """The positions of entries in the order of their numbers, which are below ``count``, and where those of each number begin."""
+    begins, order = np.zeros(count + 1, np.int64), np.empty(len(numbers), np.int32)
+    count_out(np.ascontiguousarray(numbers, np.int32), begins, order)
+    return order, begins
+
+
+@dataclass(frozen=True)
+class Statements:
+    """The number of what each event states. ``known`` is what the ``counting`` knows each number by (NOTE(kept numbers))."""
+
+    numbers: Positions
+    known: Numbers
+    counting: Counting
+
+    @property
+    def order(self) -> Positions:
+        """The positions of the events in the order of their numbers."""
+        return self._ordered[0]
+
+    @property
+    def begins(self) -> Numbers:
+        """Where, in that order, those of each number begin."""
+        return self._ordered[1]
+
+    @cached_property
+    def _ordered(self) -> tuple[Positions, Numbers]:
+        return in_order(self.numbers, len(self.known))
+
+    @property
+    def examples(self) -> Positions:
+        """For each number the position of the first event that states it."""
+        return self.order[self.begins[:-1]]
+
+    def positions(self, number: int) -> Positions:
+        """The positions of the events that state it."""
+        return self.order[self.begins[number] : self.begins[number + 1]]
+
+
+class EventTable(Events):
+    """The events of several logs, one log after the other."""
+
+    def __init__(self, parts: Iterable[Sequence[Event]], memory: Memory | None = None) -> None:
+        self.parts: tuple[LogEvents | StatedEvents, ...] = tuple(
+            in_columns(own) for part in parts for own in (part.parts if isinstance(part, EventTable) else (part,))
+        )
+        self.memory = Memory() if memory is None else memory
+        self._starts = [0, *accumulate(map(len, self.parts))]
+        self._of_kind: dict[str | None, npt.NDArray[np.bool_]] = {}
+        self._held: dict[int, Event] = {}
+
+    @classmethod
+    def of(cls, events: Sequence[Event]) -> EventTable:
+        """Events as a table, which they may be already."""
+        return events if isinstance(events, EventTable) else cls([events])
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __iter__(self) -> Iterator[Event]:
+        for part in self.parts:
+            yield from part
+
+    def at(self, positions: Positions) -> Iterator[Event]:
+        """The events at some positions, in that order."""
+        if self._held:
+            held = [event for at in positions.tolist() if (event := self._held.get(at)) is not None]
+            if len(held) == len(positions):
+                yield from held
+                return
+        parts = np.searchsorted(self._starts, positions, side="right") - 1
+        ends = np.flatnonzero(np.diff(parts)) + 1
+        for begin, end in pairwise([0, *ends.tolist(), len(positions)]):
+            if begin < end:
+                part = self.parts[int(parts[begin])]
+                local = positions[begin:end] - self._starts[int(parts[begin])]
+                yield from part.at(local)
+
+    def hold(self, positions: Positions) -> None:
+        """Make the events at some positions, and no others, before they are asked for: to make events of many logs by and by takes longer than all at once."""
+        self._held.clear()
+        self._held = dict(zip(positions.tolist(), self.at(positions), strict=True))
+
+    def only(self, positions: Positions) -> tuple[EventTable, Numbers]:
+        """A table of the records of which some events are, which are in order, and the positions here of all its events."""
+        parts, kept = list[Sequence[Event]](), [np.empty(0, np.int64)]
+        for number, own in zip(
+            *_groups(np.searchsorted(self._starts, positions, side="right") - 1, positions), strict=True
+        ):
+            part, start = self.parts[number], self._starts[number]
+            fewer, places = part.only(own - start)
+            parts.append(fewer)
+            kept.append(places + start)
+        return EventTable(parts), np.concatenate(kept)
+
+    def traits(self) -> Counter[Traits]:
+        """The traits of the events, and how many have them."""
+        found: Counter[Traits] = Counter()
+        for part in self.parts:
+            found.update(part.traits())
+        return found
+
+    def where(self, ask: Callable[[Traits], bool]) -> Numbers:
+        """The positions of the events of such lines."""
+        found: list[Numbers] = []
+        for start, part in zip(self._starts, self.parts, strict=False):
+            found.append(np.flatnonzero(part.told(ask)) + start)
+        return np.concatenate([np.empty(0, np.int64), *found])
+
+    def of_kind(self, kind: str | None) -> npt.NDArray[np.bool_]:
+        """Which of all events are of a kind; found once for each."""
+        if kind not in self._of_kind:
+            self._of_kind[kind] = np.zeros(len(self), np.bool_)
+            self._of_kind[kind][self.where(lambda traits: traits.kind == kind)] = True
+        return self._of_kind[kind]
+
+    def such(self, ask: Callable[[Traits], bool]) -> Iterator[Event]:
+        """The events of such lines."""
+        return self.at(self.where(ask))
+
+    @property
+    def times(self) -> Numbers:
+        """The times of all events; ``NEVER`` where they state none."""
+        return np.concatenate([np.empty(0, np.int64), *(part.times for part in self.parts)])
+
+    def times_at(self, positions: Positions) -> Numbers:
+        """The times of the events at some positions."""
+        return self._times.at(positions)
+
+    @cached_property
+    def _times(self) -> Narrow:
+        return Narrow(self.times)
+
+    def by_stream(self, positions: Positions, *, threads: bool) -> Iterator[Numbers]:
+        """Where, among some positions, the events are of each log of a process run, and of each thread if ``threads`` are told apart."""
+        for number, own in self._by_part(positions):
+            part = self.parts[number]
+            if isinstance(part, LogEvents):
+                if not threads:
+                    yield own
+                    continue
+                names = part.threads[positions[own] - self._starts[number]]
+                by_thread = np.argsort(names, kind="stable")
+                yield from _groups(names[by_thread], own[by_thread])[1]
+                continue
+            found: dict[Hashable, list[int]] = {}
+            for at, event in zip(own.tolist(), self.at(positions[own]), strict=True):
+                key = event.run, event.sequence, event.record.thread if threads else None
+                found.setdefault(key, []).append(at)
+            yield from (np.array(each, np.int64) for each in found.values())
+
+    def _by_part(self, positions: Positions) -> Iterator[tuple[int, Numbers]]:
+        """The number of each log of which some positions are, with where among these its own are."""
+        if (np.diff(positions) >= 0).all():
+            begins = np.searchsorted(positions, self._starts)
+            for number in np.flatnonzero(np.diff(begins)).tolist():
+                yield number, np.arange(begins[number], begins[number + 1])
+            return
+        parts = np.searchsorted(self._starts, positions, side="right") - 1
+        order = np.argsort(parts, kind="stable")
+        yield from zip(*_groups(parts[order], order), strict=True)
+
+    @cached_property
+    def _resolutions(self) -> Narrow | None:
+        """For how many milliseconds the time of each event stands; None if for one each."""
+        if all(int(part.resolutions.max(initial=1)) == 1 for part in self.parts):
+            return None
+        return Narrow(np.concatenate([part.resolutions for part in self.parts]))
+
+    def ends(self, positions: Positions) -> Numbers:
+        """Up to when events were written, in milliseconds since the epoch; counted from 0 where that is not known."""
+        stated = self.times_at(positions)
+        lasting = np.ones_like(stated) if self._resolutions is None else self._resolutions.at(positions)
+        stated[stated == NEVER] = 0
+        return stated + lasting
+
+    def statements(self, names: Names) -> Statements:
+        """What the events state in the fields that are asked for (see the note on statements)."""
+        counting = self.memory.counting(names)
+        numbers, known = counting.count(self.parts)
+        return Statements(numbers, known, counting)
+
+    def each(self, statements: Statements, what: Hashable, make: Callable[[Event], T]) -> list[T]:
+        """What is made of each statement, worked out once as long as the memory lasts: of nothing but the fields that were asked for."""
+        examples = statements.examples
+        return statements.counting.each(what, statements.known.tolist(), lambda which: self.at(examples[which]), make)
+
+
+def in_columns(part: Sequence[Event]) -> LogEvents | StatedEvents:
+    """The events of one log, to be asked for what they have in common."""
+    return part if isinstance(part, LogEvents | StatedEvents) else StatedEvents(part)
+
+
+def times(part: Sequence[Event]) -> Numbers:
+    """The times of some events; ``NEVER`` where they state none."""
+    return in_columns(part).times
+
+
+def traits(part: Sequence[Event]) -> Counter[Traits]:
+    """The traits of some events, and how many have them."""
+    return in_columns(part).traits()
+
+
+def _groups(keys: Numbers, values: Numbers) -> tuple[list[int], list[Numbers]]:
+    """The keys, which are in order, each once, and the values of each."""
+    if not len(keys):
+        return [], []
+    begins = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist()]
+    return [int(keys[at]) for at in begins], np.split(values, begins[1:])

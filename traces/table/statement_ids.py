@@ -1,0 +1,324 @@
+"""What events state, as numbers: the same number for what is stated alike (NOTE(statements)).
+
+NOTE(kept numbers): Logs that grow are asked again and again, and most of their lines were there before. So what was numbered once keeps its number, and
+what follows from a statement is worked out once for all answers, not once for each. A number says what is stated, never where: of a line that is
+gone nothing is left but a number that no event has.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.traces.attribution.run_events import LogEvents, Packed
+from assay.traces.event import Event
+from assay.traces.patterns.template_fields import Form
+from assay.traces.store.digit_pool import Interning
+from assay.traces.store.message_templates import Mould, Moulds
+from assay.traces.store.record_block import Numbers
+from assay.traces.store.redundant_fields import masked
+from assay.traces.table.statement_keys import IN_PLACE, OF_THE_FILE, StatementKeys
+
+T = TypeVar("T")
+H = TypeVar("H", bound=Hashable)
+
+Counted = tuple[npt.NDArray[np.signedinteger[Any]], Numbers]
+"""The numbers of what events state, and what each of these numbers is known by."""
+
+LOOSE = -1
+"""In place of a number: the event has to be looked at by itself."""
+
+AT_ONCE = 1 << 16
+"""So many events are numbered together, or a few more: each takes some bytes while it is."""
+
+_ABSENT = object()
+_GIVEN = 1 << 32
+
+Names = Mapping[str, frozenset[str]]
+"""The fields that are asked for, by the kind of event."""
+
+
+class Everywhere(Mapping[str, frozenset[str]]):
+    """Fields that are asked for of every kind of event, beside those that are asked for of some."""
+
+    def __init__(self, every: frozenset[str], names: Names = MappingProxyType({})) -> None:
+        self.every, self.names = every, names
+
+    def __getitem__(self, kind: str) -> frozenset[str]:
+        return self.names.get(kind, frozenset()) | self.every
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class Memory:
+    """What was numbered and worked out, from one answer about logs to the next; one that is new where there is but one answer."""
+
+    def __init__(self) -> None:
+        self._counting: dict[Hashable, Counting] = {}
+
+    def counting(self, names: Names) -> Counting:
+        """The numbers of what events state in these fields."""
+        key = _key(names)
+        found = self._counting.get(key)
+        if found is None:
+            found = self._counting[key] = Counting(names)
+        return found
+
+    def forget(self) -> None:
+        """Let go of it all, where there is no other answer."""
+        self._counting.clear()
+
+    def __reduce__(self) -> tuple[type[Memory], tuple[()]]:
+        """It does not travel: another process has other numbers."""
+        return Memory, ()
+
+
+def _key(names: Names) -> Hashable:
+    if isinstance(names, Everywhere):
+        return names.every, _key(names.names)
+    return frozenset(names.items())
+
+
+class _Forms:
+    """What is asked of the messages of each form of each mould: which of their digits, and what they state beside these."""
+
+    def __init__(self, names: Names, moulds: Moulds) -> None:
+        self._names, self._moulds = names, moulds
+        self._first: list[int] = [0]
+        self._chosen: list[int] = []
+        self._alike: list[int] = []
+        self._groups: list[int] = []
+
+    def extend(self, alike: dict[Hashable, int], groups: dict[Hashable, int]) -> None:
+        """Take in the moulds that are new."""
+        self.first_form, self.forms = self._moulds.forms
+        if len(self._alike) == len(self.forms):
+            return
+        for mould, form in self.forms[len(self._alike) :]:
+            self._add(mould, form, alike, groups)
+        self.first, self.chosen = np.array(self._first, np.int64), np.array(self._chosen, np.int64)
+        self.alike, self.groups = np.array(self._alike, np.int64), np.array(self._groups, np.int64)
+
+    def _add(self, mould: Mould, form: Form, alike: dict[Hashable, int], groups: dict[Hashable, int]) -> None:
+        names = self._names.get(form.shape.kind, frozenset())
+        own = sorted(name for name in names & form.fields.keys() if name not in IN_PLACE)
+        spans = [(name, *form.parts[name][1:]) for name in own if name in form.parts]
+        same = tuple((name, repr(form.fields[name])) for name in own if name not in form.parts)
+        texts = tuple((name, masked(mould.skeleton[begin:end])) for name, begin, end in spans)
+        self._chosen += (
+            at for at, place in enumerate(mould.digits) if any(begin <= place < end for _, begin, end in spans)
+        )
+        self._first.append(len(self._chosen))
+        self._alike.append(alike.setdefault((form.shape.name, same, texts), len(alike)))
+        added = tuple(sorted(name for name in names if name not in form.fields or name in IN_PLACE))
+        stated = frozenset(form.fields.keys() & {"broker", "session", "owner_session"})
+        group = added, not names.isdisjoint(OF_THE_FILE), stated
+        self._groups.append(groups.setdefault(group, len(groups)))
+
+
+class _Some(NamedTuple):
+    """Events of one log whose records are packed in one source, the log, and where the numbers of what all its events state belong."""
+
+    packed: Packed
+    part: LogEvents
+    numbers: Numbers
+
+
+def _together(parts: Iterable[tuple[Sequence[Event], Numbers]]) -> Iterator[list[_Some]]:
+    """The packed events of logs, of each source many together: a cluster has a hundred logs of a hundred runs, most of them short."""
+    waiting: dict[tuple[int, int], list[_Some]] = {}
+    sizes: Counter[tuple[int, int]] = Counter()
+    for part, numbers in parts:
+        if not isinstance(part, LogEvents):
+            continue
+        for packed in part.packed():
+            key = id(packed.moulds), id(packed.digits)
+            waiting.setdefault(key, []).append(_Some(packed, part, numbers))
+            sizes[key] += len(packed.at)
+            if sizes[key] >= AT_ONCE:
+                yield waiting.pop(key)
+                del sizes[key]
+    yield from waiting.values()
+
+
+class _Distinct:
+    """What was made of statements that were interned, each thing once, and which of these was made of each."""
+
+    def __init__(self) -> None:
+        self._things: dict[Any, int] = {}
+        self._numbers = np.empty(0, np.int32)
+
+    def numbers(self, count: int) -> npt.NDArray[np.int32]:
+        """For each of so many statements the number of what was made of it, or ``LOOSE``."""
+        if len(self._numbers) < count:
+            more = np.full(max(count, 2 * len(self._numbers)) - len(self._numbers), LOOSE, np.int32)
+            self._numbers = np.concatenate((self._numbers, more))
+        return self._numbers
+
+    def add(self, known: Numbers, things: Iterable[Any]) -> None:
+        """What was made of some statements that are new."""
+        self._numbers[known] = [self._things.setdefault(each, len(self._things)) for each in things]
+
+    def of(self, known: Numbers) -> set[Any]:
+        """What was made of some statements."""
+        stated = np.zeros(len(self._things), np.bool_)
+        stated[self._numbers[known]] = True
+        return {thing for thing, number in self._things.items() if stated[number]}
+
+
+class Counting:
+    """Numbers what events state in some fields (NOTE(kept numbers)), and remembers what was worked out of it."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._interning = Interning()
+        self._forms: dict[int, _Forms] = {}
+        self._alike: dict[Hashable, int] = {}
+        self._groups: dict[Hashable, int] = {}
+        self._given: dict[Hashable, int] = {}
+        self._keys = StatementKeys(names)
+        self._loose: dict[Hashable, int] = {}
+        self._told: dict[Hashable, dict[int, Any]] = {}
+        self._distinct: dict[Hashable, _Distinct] = {}
+
+    def count(self, parts: Sequence[Sequence[Event]]) -> Counted:
+        """The numbers of what the events of some logs state, one log after the other, without those that no event has; and what each of them is known by from
+        one time to the next, ``LOOSE`` if it is known by nothing."""
+        before, self._forms = self._forms, {}
+        found = [np.full(len(part), LOOSE, np.int64) for part in parts]
+        for some in _together(zip(parts, found, strict=True)):
+            moulds = some[0].packed.moulds
+            if id(moulds) in before:
+                self._forms[id(moulds)] = before[id(moulds)]
+            numbers, begin = self._numbers(moulds, some), 0
+            for each in some:
+                end = begin + len(each.packed.at)
+                each.numbers[each.packed.at] = numbers[begin:end]
+                begin = end
+        fresh = len(self._interning)
+        for part, own in zip(parts, found, strict=True):
+            fresh = self._count_loose(own, part, fresh)
+        return self._dense(np.concatenate([np.empty(0, np.int64), *found]))
+
+    def _numbers(self, moulds: Moulds, some: Sequence[_Some]) -> Numbers:
+        """The numbers of events of packed records, all of one source; of those that name a session, nothing is said."""
+        forms = self._forms.get(id(moulds))
+        if forms is None:
+            forms = self._forms[id(moulds)] = _Forms(self._names, moulds)
+        forms.extend(self._alike, self._groups)
+        codes, begins = (
+            np.concatenate(each) for each in zip(*((s.packed.codes, s.packed.begins) for s in some), strict=True)
+        )
+        given = self._givens(forms, codes, some)
+        known = given >= 0
+        found = np.full(len(codes), LOOSE, np.int64)
+        owners = forms.alike[codes[known]] * _GIVEN + given[known]
+        found[known] = self._interning.numbers(
+            codes[known], begins[known], owners, forms.first, forms.chosen, some[0].packed.digits
+        )
+        return found
+
+    def _givens(self, forms: _Forms, codes: Numbers, some: Sequence[_Some]) -> Numbers:
+        """The number of what is added to each event, of the fields that are asked for: the same for those of one log that are of one group and of one session."""
+        sizes = [len(each.packed.at) for each in some]
+        sessions = np.array([len(each.part.sessions.names) for each in some])
+        begins = np.cumsum(sessions * len(self._groups)) - sessions * len(self._groups)
+        keys = np.concatenate([each.packed.sessions.astype(np.int64) for each in some])
+        keys += forms.groups[codes] * np.repeat(sessions, sizes) + np.repeat(begins, sizes)
+        places = np.full(int((sessions * len(self._groups)).sum()), len(codes), np.int64)
+        places[keys[::-1]] = np.arange(len(codes) - 1, -1, -1)
+        distinct = np.flatnonzero(places < len(codes))
+        which = np.searchsorted(begins, distinct, side="right") - 1
+        groups, names = np.divmod(distinct - begins[which], sessions[which])
+        kinds: list[Any] = list(self._groups)
+        rows = zip(*(each.tolist() for each in (which, groups, names, codes[places[distinct]])), strict=True)
+        places[distinct] = [
+            self._given_number(
+                some[at].part, forms.forms[code][1], some[at].part.sessions.names[session], *kinds[group][:2]
+            )
+            for at, group, session, code in rows
+        ]
+        given: Numbers = places[keys]
+        return given
+
+    def _given_number(
+        self,
+        part: LogEvents,
+        form: Form,
+        session: str | None,
+        names: Sequence[str],
+        of_the_file: bool,
+    ) -> int:
+        more = part.author.added(form, session)
+        if more is None:
+            return LOOSE
+        given = tuple(more.get(name, _ABSENT) for name in names)
+        key = given, part.author.run if of_the_file and _ABSENT in given else None
+        return self._given.setdefault(key, len(self._given))
+
+    def _count_loose(self, numbers: Numbers, part: Sequence[Event], fresh: int) -> int:
+        """Give numbers to the events that have none, one by one: below ``LOOSE`` those that other events may have too, from ``fresh`` on the others."""
+        loose = np.flatnonzero(numbers == LOOSE)
+        events = part.at(loose) if isinstance(part, LogEvents) else (part[at] for at in loose.tolist())
+        for at, event in zip(loose.tolist(), events, strict=True):
+            key = self._keys.of(event)
+            if key is None:
+                numbers[at], fresh = fresh, fresh + 1
+            else:
+                numbers[at] = LOOSE - 1 - self._loose.setdefault(key, len(self._loose))
+        return fresh
+
+    def _dense(self, numbers: Numbers) -> Counted:
+        """The numbers without gaps, and what each stands for: what was interned, in the order in which it was, and then the others."""
+        interned, end = len(self._interning), max(len(self._interning), int(numbers.max(initial=-1)) + 1)
+        numbers = np.where(numbers < LOOSE, end + LOOSE - 1 - numbers, numbers)
+        used = np.flatnonzero(np.bincount(numbers, minlength=1))
+        places = np.zeros(int(used[-1]) + 1 if len(used) else 0, np.int32)
+        places[used] = np.arange(len(used), dtype=np.int32)
+        known = np.where(used < interned, used, np.where(used < end, LOOSE, LOOSE - 1 - (used - end)))
+        return places[numbers], known
+
+    def distinct(
+        self,
+        what: Hashable,
+        known: Numbers,
+        examples: Callable[[Numbers], Iterable[Event]],
+        make: Callable[[Event], H],
+    ) -> set[H]:
+        """All that is made of some statements, each thing once; otherwise as :meth:`each`. What was made before is not gone through again."""
+        told = self._distinct.get(what)
+        if told is None:
+            told = self._distinct[what] = _Distinct()
+        plain = np.flatnonzero(known >= 0)
+        fresh = plain[told.numbers(len(self._interning))[known[plain]] < 0]
+        told.add(known[fresh], map(make, examples(fresh)))
+        others = np.flatnonzero(known < 0)
+        return told.of(known[plain]).union(
+            self.each(what, known[others].tolist(), lambda which: examples(others[which]), make)
+        )
+
+    def each(
+        self,
+        what: Hashable,
+        known: Sequence[int],
+        examples: Callable[[list[int]], Iterable[Event]],
+        make: Callable[[Event], T],
+    ) -> list[T]:
+        """What is made of each of some statements, once and for all; ``examples`` are events that state those of some positions among them.
+
+        It depends on what events state in the fields that are asked for, and on nothing else of them.
+        """
+        told: dict[int, T] = self._told.setdefault(what, {})
+        fresh = [at for at, key in enumerate(known) if key == LOOSE or key not in told]
+        made = dict(zip(fresh, map(make, examples(fresh)), strict=True))
+        told |= {known[at]: each for at, each in made.items() if known[at] != LOOSE}
+        return [made[at] if key == LOOSE else told[key] for at, key in enumerate(known)]

@@ -1,0 +1,86 @@
+"""Keys of what events state: events with one key state the same in every field that a rule for their kind names.
+
+A cluster states each write a hundred times, in lines that differ in the number of a request or an offset that no rule names. What they state is
+worked out once, and found again by the texts of the named fields, none of which is read for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from operator import itemgetter
+from typing import NamedTuple
+
+from assay.grammar.kernel import TraceRule
+from assay.traces.event import Event
+from assay.traces.patterns.template_fields import Form, LineFields
+
+OF_THE_FILE = frozenset({"node", "run", "previous_run"})
+"""The fields that every event has: they come from where a line stands, not from what it says."""
+
+EVERY_SLICE = "slice"
+"""The field that every event of a slice has: the element of the slicing set that stands for the slice at hand."""
+
+IN_PLACE = OF_THE_FILE | {EVERY_SLICE}
+"""The fields that are added to those of a message even where it states such a one itself."""
+
+_ABSENT = object()
+
+
+class _Stated(NamedTuple):
+    """What the messages of a form state in named fields: what is alike in all of them as a number, and the texts of the others.
+
+    ``added`` are the named fields that the messages do not state, or in whose place others stand.
+    """
+
+    form: Form
+    alike: int
+    texts: Callable[[str], object]
+    added: tuple[str, ...]
+    of_the_file: bool
+
+
+def named_by(rules: Iterable[TraceRule]) -> dict[str, frozenset[str]]:
+    """The fields that rules name, by the kind of event that they speak of."""
+    names: dict[str, frozenset[str]] = {}
+    for rule in rules:
+        names[rule.event] = names.get(rule.event, frozenset()) | {field.field for field in rule.fields}
+    return names
+
+
+class StatementKeys:
+    """The keys of events, of the fields that are asked for by the kind of event."""
+
+    def __init__(self, names: Mapping[str, frozenset[str]]) -> None:
+        self._names = names
+        self._numbers: dict[Hashable, int] = {}
+        self._stated: dict[int, _Stated] = {}
+
+    def of(self, event: Event) -> Hashable | None:
+        """The key of an event; None where there is none, because its fields were not read from a message."""
+        fields = event.fields
+        if fields.__class__ is not LineFields or fields.form.shape.kind != event.kind:
+            return None
+        _, alike, texts, added, of_the_file = self._stated.get(id(fields.form)) or self._of_form(fields.form)
+        more = fields.more
+        given = tuple([more.get(name, _ABSENT) for name in added])
+        if of_the_file and _ABSENT in given:
+            return alike, given, texts(fields.message), event.run
+        return alike, given, texts(fields.message)
+
+    def _of_form(self, form: Form) -> _Stated:
+        names = self._names.get(form.shape.kind, frozenset())
+        own = sorted(names & form.fields.keys())
+        varying = tuple(name for name in own if name in form.parts)
+        same = repr([(name, form.fields[name]) for name in own if name not in form.parts])
+        alike = self._numbers.setdefault((form.shape.name, varying, same), len(self._numbers))
+        slices = [slice(*form.parts[name][1:]) for name in varying]
+        added = tuple(sorted(name for name in names if name not in form.fields or name in IN_PLACE))
+        found = _Stated(
+            form, alike, itemgetter(*slices) if slices else _no_text, added, not names.isdisjoint(OF_THE_FILE)
+        )
+        self._stated[id(form)] = found
+        return found
+
+
+def _no_text(_: str) -> object:
+    return None
