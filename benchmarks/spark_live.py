@@ -14,7 +14,7 @@ import numpy as np
 from assay.grammar.load import Loaded
 from assay.spark.logs.validate import ClusterAnswer
 from assay.spark.session.session import LOCALLY, session
-from assay.spark.streaming.query import Change, follow
+from assay.spark.streaming.query import VerdictChange, follow
 from assay.traces.log_reader import read_logs
 from benchmarks.effort import processor_seconds
 
@@ -95,7 +95,7 @@ def live(
     half = max(2, len(pieces) // 2)
     answers, found = list[ClusterAnswer](), list[Answered]()
 
-    def told(answer: ClusterAnswer, _: list[Change]) -> None:
+    def told(answer: ClusterAnswer, _: list[VerdictChange]) -> None:
         answers[:] = [answer]
         found.append(Answered(time.perf_counter(), sum(node.events for node in answer.overview.nodes)))
 

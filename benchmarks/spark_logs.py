@@ -29,7 +29,7 @@ from assay.report.logs.validation_object import validation_object
 from assay.spark.logs.inputs import Inputs, list_inputs
 from assay.spark.logs.read_tasks import NO_FILE, read_files, settings
 from assay.spark.logs.spec_for_cluster import Wanted
-from assay.spark.logs.tasks import Clusters, Question, clusters_of, texts_of
+from assay.spark.logs.tasks import ClusterQuestion, Clusters, clusters_of, texts_of
 from assay.spark.logs.validate import AS_USUAL, ClusterAnswer, asked, shared_answers, slice_answers, validating
 from assay.spark.session.session import LOCALLY, configured, session
 from assay.traces.diagnosis.node_settings import overview
@@ -74,7 +74,7 @@ def _reading(size: str) -> Iterator[Line]:
         configured(spark, settings(PART)),
     ):
         bytes_ = _days(Path(folder), int(size))
-        inputs, question = list_inputs(spark, [folder]), Question(Wanted(_spec()))
+        inputs, question = list_inputs(spark, [folder]), ClusterQuestion(Wanted(_spec()))
         job = to_bytes(Clusters(question, {file.number: file for file in inputs.files}, ()))
         _warm(spark, inputs, question, job)
         for what, finish in (("reading", _counted), ("reading and slicing", partial(_slices, job))):
@@ -88,7 +88,7 @@ def _reading(size: str) -> Iterator[Line]:
             }  # fmt: skip
 
 
-def _warm(spark: SparkSession, inputs: Inputs, question: Question, job: bytes) -> None:
+def _warm(spark: SparkSession, inputs: Inputs, question: ClusterQuestion, job: bytes) -> None:
     """Two files read, so that what processes load once, and the code that they make, is not measured: slices are one task, that each process has in turn."""
     few = inputs.files[:2]
     finishes: list[Callable[[DataFrame], int | None]] = [_counted, *[partial(_slices, job)] * CORES]
@@ -144,7 +144,7 @@ def _clusters(size: str) -> Iterator[Line]:
     ):
         bytes_ = _copy(Path(folder), copies)
         inputs = list_inputs(spark, [folder], rf"{folder}/([^/]+)/")
-        question = Question(Wanted(_spec()))
+        question = ClusterQuestion(Wanted(_spec()))
         read_files(spark, inputs.files[:2], question.read).count()
         begun = time.perf_counter()
         read_files(spark, inputs.files, question.read).count()
@@ -169,7 +169,7 @@ def _large(size: str) -> Iterator[Line]:
         with session(f"local[{CORES}]", {**LOCALLY, "spark.driver.memory": "4g"}) as spark:
             begun = time.perf_counter()
             inputs = list_inputs(spark, [folder])
-            with validating(spark, inputs, Question(Wanted(_spec()))) as work:
+            with validating(spark, inputs, ClusterQuestion(Wanted(_spec()))) as work:
                 (answer,) = work.answers
             seconds = time.perf_counter() - begun
     yield {

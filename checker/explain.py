@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.enumerate_set import listing
-from assay.checker.interpreter.expressions.frame import Frame, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame
 from assay.checker.interpreter.expressions.traverse import children, descendants
 from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.show import show_value
@@ -49,7 +49,7 @@ class _Explainer:
     witnesses: list[tuple[str, str]] = field(default_factory=list)
     parts: list[Atomic] = field(default_factory=list)
 
-    def descend(self, expr: k.Expr, frame: Frame, scope: Scope, *, holds: bool) -> None:
+    def descend(self, expr: k.Expr, frame: Frame, scope: EvaluationScope, *, holds: bool) -> None:
         """Record why the expression, which is known to be ``holds``, is so."""
         match expr:
             case k.Not(_, operand):
@@ -72,7 +72,7 @@ class _Explainer:
                 text = expression_text(expr, self.sources)
                 self.parts.append(Atomic(text, expr.span, holds, self._values(expr, frame, scope, text)))
 
-    def _witness(self, expr: k.Quantified, frame: Frame, scope: Scope, *, holds: bool) -> None:
+    def _witness(self, expr: k.Quantified, frame: Frame, scope: EvaluationScope, *, holds: bool) -> None:
         body = scope.meaning(expr.body)
         for value in listing(expr.domain, scope)(frame):
             frame.locals[expr.binder.name] = value
@@ -81,7 +81,7 @@ class _Explainer:
                 self.descend(expr.body, frame, scope, holds=holds)
                 return
 
-    def _values(self, expr: k.Expr, frame: Frame, scope: Scope, whole: str) -> tuple[tuple[str, str], ...]:
+    def _values(self, expr: k.Expr, frame: Frame, scope: EvaluationScope, whole: str) -> tuple[tuple[str, str], ...]:
         shown: dict[str, str] = {}
         for part, at in _open_parts(expr, scope):
             plain = expression_text(part, self.sources)
@@ -91,14 +91,14 @@ class _Explainer:
         return tuple(shown.items())
 
 
-def _shown(part: k.Expr, frame: Frame, scope: Scope) -> str:
+def _shown(part: k.Expr, frame: Frame, scope: EvaluationScope) -> str:
     try:
         return show_value(scope.meaning(part)(frame), part.type)
     except Undefined as undefined:
         return f"undefined: {undefined.message}"
 
 
-def _deciding(expr: k.Logic, frame: Frame, scope: Scope, *, holds: bool) -> list[tuple[k.Expr, bool]]:
+def _deciding(expr: k.Logic, frame: Frame, scope: EvaluationScope, *, holds: bool) -> list[tuple[k.Expr, bool]]:
     """The parts that make ``and``, ``or``, ``implies`` what it is, each with its value."""
     if expr.op == "implies":
         premise, conclusion = expr.parts
@@ -111,7 +111,7 @@ def _deciding(expr: k.Logic, frame: Frame, scope: Scope, *, holds: bool) -> list
     return [(deciding, holds)]
 
 
-def _open_parts(expr: k.Expr, scope: Scope) -> Iterator[tuple[k.Expr, Scope]]:
+def _open_parts(expr: k.Expr, scope: EvaluationScope) -> Iterator[tuple[k.Expr, EvaluationScope]]:
     """The parts that have a value here: not constants, and nothing that an inner binder ranges over."""
     inner = {binder for each in (expr, *descendants(expr)) for binder in _binders(each)}
     level = [(each, scope) for each in _parts(expr)]

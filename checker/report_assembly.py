@@ -12,7 +12,7 @@ from assay.checker.liveness.check import Decide, decisions, is_whole
 from assay.checker.liveness.decide import Decider, Decisions
 from assay.checker.liveness.plan import Plan
 from assay.checker.liveness.plan import plan as temporal_plan
-from assay.checker.liveness.product import Product
+from assay.checker.liveness.product import BuchiProduct
 from assay.checker.liveness.state_graph import reference_graph
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
@@ -87,7 +87,7 @@ def reference_decisions(search: Search, plan: Plan, sources: Sources) -> Decisio
     def decide() -> Decide:
         graph = reference_graph(search.model, plan, search.store, search.initial)
         state = search.store.states.__getitem__
-        return Decider(search.model, plan, graph, state, sources, Product, whole=is_whole(search)).decide
+        return Decider(search.model, plan, graph, state, sources, BuchiProduct, whole=is_whole(search)).decide
 
     return decisions(search, plan, decide)
 

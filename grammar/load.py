@@ -14,7 +14,15 @@ from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Severity, Span, SpecError
 from assay.grammar.elaborate.build_kernel import Configuration, build_kernel
 from assay.grammar.elaborate.modules.find_parameters import Slots, find_slots
-from assay.grammar.elaborate.modules.module_tree import Folders, Found, Given, Library, ModuleTree, read_tree, shown
+from assay.grammar.elaborate.modules.module_tree import (
+    Folders,
+    Given,
+    Library,
+    ModuleTree,
+    UnreadModule,
+    read_tree,
+    shown,
+)
 from assay.grammar.elaborate.modules.parameter_overrides import (
     COMMAND_LINE,
     Bindings,
@@ -84,7 +92,7 @@ def load_spec(
     folders = Folders(bundled_specs() if search is None else tuple(search))
     place = Path(path)
     text = "\n".join([place.read_text(encoding="utf-8"), *added, ""]) if added and place.is_file() else None
-    return _load(Found(shown(place), place, text), folders, model, overrides or {})
+    return _load(UnreadModule(shown(place), place, text), folders, model, overrides or {})
 
 
 def load_text(
@@ -98,7 +106,7 @@ def load_text(
 ) -> Loaded:
     """The same for a spec given as text; ``modules`` are texts of modules that it may use, by name."""
     folders = Folders(bundled_specs() if search is None else tuple(search))
-    return _load(Found(file, None, text), Given(modules or {}, folders), model, overrides or {})
+    return _load(UnreadModule(file, None, text), Given(modules or {}, folders), model, overrides or {})
 
 
 def log_kernel(loaded: Loaded, sorts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> kernel.Kernel:
@@ -119,7 +127,7 @@ def outline(path: Path | str, *, search: Sequence[Path] | None = None) -> Outlin
     """The models and parameters of a spec; raises ``UnusableSpecError`` if it cannot be read."""
     diagnostics = Diagnostics()
     folders = Folders(bundled_specs() if search is None else tuple(search))
-    tree = _read(Found(shown(Path(path)), Path(path)), folders, diagnostics, {})
+    tree = _read(UnreadModule(shown(Path(path)), Path(path)), folders, diagnostics, {})
     _raise_errors(diagnostics, tree, tree.sources)
     return _outline(tree, find_slots(tree))
 
@@ -139,7 +147,7 @@ def _outline(tree: ModuleTree, slots: Slots) -> Outline:
     return Outline(tree.top.name, tuple(m.name.text for m in models_of(tree.top)), tuple(parameters))
 
 
-def _load(top: Found, library: Library, model: str | None, overrides: Mapping[str, str]) -> Loaded:
+def _load(top: UnreadModule, library: Library, model: str | None, overrides: Mapping[str, str]) -> Loaded:
     try:
         return _elaborated(top, library, model, overrides)
     except RecursionError:
@@ -147,7 +155,7 @@ def _load(top: Found, library: Library, model: str | None, overrides: Mapping[st
         raise UnusableSpecError([Diagnostic("E017", Span(top.file, 1, 1, 1, 1), message)], {}) from None
 
 
-def _elaborated(top: Found, library: Library, model: str | None, overrides: Mapping[str, str]) -> Loaded:
+def _elaborated(top: UnreadModule, library: Library, model: str | None, overrides: Mapping[str, str]) -> Loaded:
     diagnostics = Diagnostics()
     command_line = {COMMAND_LINE: override_text(overrides)} if overrides else {}
     tree = _read(top, library, diagnostics, command_line)
@@ -159,7 +167,7 @@ def _elaborated(top: Found, library: Library, model: str | None, overrides: Mapp
     return Loaded(made, tree, sources, tuple(diagnostics), model, dict(overrides))
 
 
-def _read(top: Found, library: Library, diagnostics: Diagnostics, sources: Mapping[str, str]) -> ModuleTree:
+def _read(top: UnreadModule, library: Library, diagnostics: Diagnostics, sources: Mapping[str, str]) -> ModuleTree:
     tree = read_tree(top, library, diagnostics)
     if tree is None:
         raise UnusableSpecError(tuple(diagnostics), sources)

@@ -20,7 +20,7 @@ from assay.checker.explicit.store.hash_kernels import OWNERS
 from assay.checker.explicit.store.level_file import ChunkLayout, DamagedError, Parent
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.liveness.decide import Decisions
-from assay.checker.native.functions.compile import Machine
+from assay.checker.native.functions.compile import NativeProgram
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
@@ -34,9 +34,9 @@ from assay.spark.exchange.direct import Direct
 from assay.spark.exchange.fallback import Fallback
 from assay.spark.exchange.shuffle import Shuffle
 from assay.spark.liveness.check import decided_by_tasks, fits_here, parts_of
-from assay.spark.liveness.product_tasks import Graph, Rounds, bare
+from assay.spark.liveness.product_tasks import GraphInfo, Rounds, bare
 from assay.spark.liveness.shuffle_round import rounds
-from assay.spark.search.cluster_bfs import ClusterSearch, Exchange, Place
+from assay.spark.search.cluster_bfs import ClusterSearch, Exchange, SearchSite
 from assay.spark.session.options import ClusterOptions
 from assay.spark.session.session import configured
 from assay.spark.session.ship_bitcode import pack
@@ -91,7 +91,7 @@ def explore(
         with as_unusable(storage.uri):
             resumed = _resumed(storage, spread, compiled, chosen)
             program = publish(storage, compiled)
-        place = Place(exchange, storage, program, resumed, spread.out, job.name)
+        place = SearchSite(exchange, storage, program, resumed, spread.out, job.name)
         deciding = _deciding(storage, job, partial(rounds, spark))
         found = searched(spec, compiled, chosen, place, sources, deciding)
     kept = found.report.checkpoint if spread.workdir is not None else None
@@ -105,7 +105,7 @@ def searched(
     kernel: Kernel,
     compiled: Compiled,
     options: SearchOptions,
-    place: Place,
+    place: SearchSite,
     sources: Sources | None = None,
     deciding: Deciding | None = None,
 ) -> Exploration:
@@ -136,7 +136,7 @@ def _deciding(storage: Storage, job: Job, jobs: Callable[[int, Callable[[], None
                 return decisions_of(search, behaviours, sources)
             search.let_go()
             parts = parts_of(len(search.rows), search.generated, job)
-            graph = Graph(storage.uri, manifest, publish(storage, behaviours.code), parts, bare(behaviours.plan))
+            graph = GraphInfo(storage.uri, manifest, publish(storage, behaviours.code), parts, bare(behaviours.plan))
             try:
                 return decided_by_tasks(search, behaviours, sources, graph, jobs(parts, search.heed))
             except JobFailedError:  # the driver is slower where its arrays lie in files, but it can do it alone
@@ -186,7 +186,7 @@ def _storage(spread: ClusterOptions) -> Iterator[Storage]:
 def publish(storage: Storage, compiled: Compiled) -> str:
     """Write the code where executors find it; its name."""
     machine = compiled.machine
-    assert isinstance(machine, Machine)
+    assert isinstance(machine, NativeProgram)
     content = pack(compiled, machine.program)
     name = f"program-{sha256(content).hexdigest()[:16]}.json"
     storage.write(name, content)

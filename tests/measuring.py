@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.grammar.load import Loaded
-from assay.traces.attribution.attribution import Stream
+from assay.traces.attribution.attribution import RunStream
 from assay.traces.event import Event, Field
 from assay.traces.impact.outages import Meter, basis, with_impact
 from assay.traces.result import Validation
@@ -18,7 +18,7 @@ def measured(
     """The answer with its measures and notes; where no execution was found there are none."""
     shared, slices = validate_shared(loaded, events)
     answers = answer_slices(shared, slices)
-    streams = [Stream(event.run, event.sequence, [event]) for event in events]
+    streams = [RunStream(event.run, event.sequence, [event]) for event in events]
     asked = basis(shared.kernel, shared.clause, shared.execution, streams, settings)
     if asked is None:
         return conclusion(shared, answers, 0.0)

@@ -17,7 +17,7 @@ SUPPOSED = "supposed"
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class Place:
+class LogPosition:
     """Where a record begins: the file as the user named it, the line from 1, the byte offset from 0."""
 
     file: str
@@ -27,8 +27,8 @@ class Place:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 
-    def __reduce__(self) -> tuple[type[Place], tuple[str, int, int]]:
-        return Place, (self.file, self.line, self.offset)
+    def __reduce__(self) -> tuple[type[LogPosition], tuple[str, int, int]]:
+        return LogPosition, (self.file, self.line, self.offset)
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class LogRecord:
     where the layout prints no milliseconds).
     """
 
-    place: Place
+    place: LogPosition
     time: int | None
     level: str
     logger: str
@@ -98,6 +98,6 @@ class Notice:
     """Something a person should know about the input: a counted warning with a place, never silent. Where it has a ``since`` (milliseconds since the epoch), it concerns nothing before."""
 
     kind: str
-    place: Place | None
+    place: LogPosition | None
     text: str
     since: int | None = None

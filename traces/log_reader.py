@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.traces.attribution.attribution import Stream, attribute
-from assay.traces.attribution.node_identity import Node
-from assay.traces.event import Event, Notice, Place
+from assay.traces.attribution.attribution import RunStream, attribute
+from assay.traces.attribution.node_identity import ClusterNode
+from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.gc_control import give_back
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.lines.record_scanner import ScanLimits
 from assay.traces.input.pattern_matcher import RecordReader, may_be_pasted
 from assay.traces.input.rotation import drop_copies, find_years, missing_parts, turn_around
-from assay.traces.input.sources import ExpansionLimit, Source, check_paths, walk
+from assay.traces.input.sources import ExpansionLimit, TextSource, check_paths, walk
 from assay.traces.patterns.catalogue import Catalogue, ShapeText, load_catalogue
 from assay.traces.patterns.match import Recogniser
 from assay.traces.patterns.pattern import Shape
@@ -41,15 +41,15 @@ class UnmappedLines:
     logger: str
     text: str
     count: int
-    place: Place
+    place: LogPosition
 
 
 @dataclass(frozen=True, slots=True)
 class LogReading:
     """What the logs hold. ``files`` counts those that are logs; ``other`` counts records that say nothing of the protocol."""
 
-    streams: tuple[Stream, ...]
-    nodes: tuple[Node, ...]
+    streams: tuple[RunStream, ...]
+    nodes: tuple[ClusterNode, ...]
     files: int
     lines: int
     records: int
@@ -180,7 +180,7 @@ class TextReading:
     notices: tuple[Notice, ...] = ()
 
 
-def read_text(reader: RecordReader, source: Source, notices: list[Notice]) -> TextReading:
+def read_text(reader: RecordReader, source: TextSource, notices: list[Notice]) -> TextReading:
     """Read one text to its end. The notices up to there, those of unpacking it too, move from the list to the answer."""
     stream, origin = source.content.stream, source.origin
     pasted = may_be_pasted(origin.base, named=source.listed.named)
@@ -203,11 +203,11 @@ def without_copies(texts: Iterable[TextReading]) -> tuple[list[FileReading], lis
             readings += text.readings
         else:
             same = f"the same content as {first}; read once"
-            notices.append(Notice("duplicated input", Place(text.file, 1, 0), same))
+            notices.append(Notice("duplicated input", LogPosition(text.file, 1, 0), same))
     return readings, notices
 
 
-def _kinds(streams: Iterable[Stream]) -> dict[str, int]:
+def _kinds(streams: Iterable[RunStream]) -> dict[str, int]:
     """How many events of each kind there are."""
     found: Counter[str] = Counter()
     for each, count in EventTable(stream.events for stream in streams).traits().items():

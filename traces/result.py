@@ -10,7 +10,7 @@ from assay.checker.report import Explanation, State
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel import Kernel
 from assay.grammar.values import Value
-from assay.traces.event import Event, Notice, Place
+from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.observe.binding import Unread
 
 
@@ -47,7 +47,7 @@ class Blame:
     parts: tuple[FailedPart, ...]
 
     @property
-    def place(self) -> Place:
+    def place(self) -> LogPosition:
         """Where the event's line is."""
         return self.event.record.place
 
@@ -65,7 +65,7 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class LogViolation:
     """A place where no execution of the model goes on. ``blame`` is ranked, the likeliest culprit first."""
 
     event: Event
@@ -74,7 +74,7 @@ class Violation:
     repair: Repair
 
     @property
-    def place(self) -> Place:
+    def place(self) -> LogPosition:
         """The line that is blamed."""
         return self.event.record.place
 
@@ -111,7 +111,7 @@ class Execution:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class EventCounts:
     """How many events were read, explained, known and of no use, and unknown to the trace clause; and what was checked of the used."""
 
     read: int
@@ -156,7 +156,7 @@ class SliceResult:
     verdict: TraceVerdict
     reason: str | None
     used: int
-    violations: tuple[Violation, ...]
+    violations: tuple[LogViolation, ...]
     properties: tuple[BrokenProperty, ...]
     hidden: Mapping[str, int]
     execution: Execution | None
@@ -168,7 +168,7 @@ class SliceResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class ProductAnswer:
     """The answer about all slices together: with its ``reason`` where it was not searched or is open, the first mismatch, and the properties that its execution
     breaks. ``guards`` (action and label) read across slices, and were reckoned with here.
 
@@ -177,7 +177,7 @@ class Whole:
 
     verdict: TraceVerdict
     reason: str | None = None
-    violations: tuple[Violation, ...] = ()
+    violations: tuple[LogViolation, ...] = ()
     properties: tuple[BrokenProperty, ...] = ()
     guards: tuple[tuple[str, str], ...] = ()
     lines: int = 0
@@ -235,12 +235,12 @@ class Validation:
     reason: str | None
     kernel: Kernel
     clause: str
-    counts: Counts
+    counts: EventCounts
     ignored: tuple[Unread, ...]
     unmapped: tuple[Unread, ...]
     hidden: Mapping[str, int]
     reordering: float
-    violations: tuple[Violation, ...]
+    violations: tuple[LogViolation, ...]
     properties: tuple[BrokenProperty, ...]
     notices: tuple[Notice, ...]
     explanations: tuple[EventMeaning, ...]
@@ -254,5 +254,5 @@ class Validation:
     impact: tuple[Impact, ...] = ()
     remarks: tuple[Remark, ...] = ()
     """What is worth saying of what all slices share; a slice has its own."""
-    whole: Whole | None = None
+    whole: ProductAnswer | None = None
     """Where that was asked, and there are slices."""

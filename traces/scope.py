@@ -15,7 +15,7 @@ import numpy as np
 
 from assay.traces.event import Event, Notice
 from assay.traces.input.lines.timestamps import Clock
-from assay.traces.result import TraceVerdict, Validation, Violation
+from assay.traces.result import LogViolation, TraceVerdict, Validation
 from assay.traces.table.event_table import EventTable
 
 _NUMBER = re.compile(r"\d+")
@@ -70,27 +70,27 @@ def _before(event: Event, begin: int) -> bool:
     return event.record.time is not None and event.record.time < begin
 
 
-def finding_id(violation: Violation) -> str:
+def finding_id(violation: LogViolation) -> str:
     """A name for a mismatch that is the same whenever the like happens: of its event, its action and what fails, whatever the numbers."""
     message = _NUMBER.sub("#", violation.event.record.message.partition("\n")[0])
     kind, action, *parts = _broken(violation)
     return _name(kind, action, message, *parts)
 
 
-def cause_id(violation: Violation) -> str:
+def cause_id(violation: LogViolation) -> str:
     """A name for what several mismatches have in common: the kind of event, the action, and the rules that stand in the way."""
     return _name(*_broken(violation))
 
 
-def by_cause(violations: Iterable[Violation]) -> list[list[Violation]]:
+def by_cause(violations: Iterable[LogViolation]) -> list[list[LogViolation]]:
     """The mismatches in groups of one cause, each group at the place of its first."""
-    found: dict[str, list[Violation]] = {}
+    found: dict[str, list[LogViolation]] = {}
     for each in violations:
         found.setdefault(cause_id(each), []).append(each)
     return list(found.values())
 
 
-def _broken(violation: Violation) -> list[str]:
+def _broken(violation: LogViolation) -> list[str]:
     first = violation.blame[0] if violation.blame else None
     parts = [(part.kind, part.label.rpartition("/")[2], part.text) for part in first.parts] if first is not None else []
     return [violation.event.kind, first.action if first is not None else violation.action, *map(str, parts)]
@@ -120,7 +120,7 @@ def without_known(validation: Validation, known: Sequence[str]) -> Validation:
     return replace(answer, notices=(*answer.notices, *notices))
 
 
-def _without(validation: Validation, violations: Sequence[Violation], notice: Notice) -> Validation:
+def _without(validation: Validation, violations: Sequence[LogViolation], notice: Notice) -> Validation:
     """The answer without some of its violations: consistent if none is left and the search came to its end."""
     left = tuple(each for each in validation.violations if each not in violations)
     answer = replace(validation, violations=left, notices=(*validation.notices, notice))

@@ -41,7 +41,7 @@ from assay.traces.log_reader import LogReading, UnmappedLines
 from assay.traces.observe.binding import Unread, rules_by_kind
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.options import Options
-from assay.traces.result import Remark, Validation, Whole
+from assay.traces.result import ProductAnswer, Remark, Validation
 from assay.traces.slices.slice_validator import SliceAnswer
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable
@@ -62,7 +62,7 @@ WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL", ""})
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class AnswerScope:
     """What the answer is about: a span of time (milliseconds since the epoch), topics, and the ids of findings that are accepted."""
 
     since: int | None = None
@@ -70,7 +70,7 @@ class Scope:
     topics: tuple[str, ...] = ()
     known: Sequence[str] | None = None
 
-    def renamed(self, name: Callable[[str], str]) -> Scope:
+    def renamed(self, name: Callable[[str], str]) -> AnswerScope:
         """The same of logs whose topics have other names."""
         return replace(self, topics=tuple(map(name, self.topics)))
 
@@ -90,7 +90,7 @@ def validated(
     reading: LogReading,
     options: Options,
     clause: str | None = None,
-    scope: Scope = Scope(),
+    scope: AnswerScope = AnswerScope(),
     *,
     supported: bool = True,
 ) -> Validation:
@@ -124,7 +124,7 @@ def ask_shared(
     reading: LogReading,
     options: Options,
     clause: str | None,
-    scope: Scope,
+    scope: AnswerScope,
     *,
     supported: bool = True,
 ) -> tuple[SharedAnswer, Mapping[str, Selection], Beside]:
@@ -156,7 +156,7 @@ class _Asked(NamedTuple):
 
 
 def _ask(
-    loaded: Loaded, reading: LogReading, options: Options, clause: str | None, scope: Scope, *, supported: bool
+    loaded: Loaded, reading: LogReading, options: Options, clause: str | None, scope: AnswerScope, *, supported: bool
 ) -> _Asked:
     events, left = _in_scope(reading.events if supported else [], scope)
     more: list[Event] = []
@@ -211,7 +211,7 @@ def _known(options: Options, reading: LogReading, missing: Sequence[Notice]) -> 
     return replace(options, versions=protocol_versions(reading), partial=partial, begun=begun, late=late)
 
 
-def _supposed(loaded: Loaded, reading: LogReading, clause: str | None, scope: Scope) -> list[Event]:
+def _supposed(loaded: Loaded, reading: LogReading, clause: str | None, scope: AnswerScope) -> list[Event]:
     """The events that have to be supposed, of logs that are known to lack some."""
     kinds = rules_by_kind(trace_plan(loaded.kernel, clause))
     every = supposed_events(reading, kinds)
@@ -222,10 +222,10 @@ def answer(
     shared: SharedAnswer,
     slices: Sequence[SliceAnswer],
     beside: Beside,
-    scope: Scope,
+    scope: AnswerScope,
     seconds: float,
     meter: Meter | None,
-    whole: Whole | None = None,
+    whole: ProductAnswer | None = None,
 ) -> Validation:
     """The answer about the log, of those about its parts, and about all slices together."""
     concluded = conclusion(shared, slices, seconds, whole)
@@ -248,7 +248,7 @@ def _remarks(shared: SharedAnswer) -> Iterator[Remark]:
             yield Remark(told[step.action].severity, told[step.action].text, step.event)
 
 
-def _in_scope(events: Sequence[Event], scope: Scope) -> tuple[Sequence[Event], list[Notice]]:
+def _in_scope(events: Sequence[Event], scope: AnswerScope) -> tuple[Sequence[Event], list[Notice]]:
     """The events that are validated, and notices that count the others."""
     left: list[Notice] = []
     if scope.until is not None:

@@ -15,7 +15,7 @@ from assay.traces.event import Notice
 from assay.traces.log_reader import LogReading
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import TraceVerdict, Validation
-from assay.traces.scoped_validate import Scope, validated
+from assay.traces.scoped_validate import AnswerScope, validated
 
 KIND = "model"
 
@@ -96,14 +96,14 @@ def validated_by_choice(
     load: Callable[[str], Loaded],
     options: Options = DEFAULT_OPTIONS,
     clause: str | None = None,
-    scope: Scope | None = None,
+    scope: AnswerScope | None = None,
 ) -> tuple[Loaded, Validation]:
     """The spec that a user has named, or else the one that the lines call for, and the answer of it; raises what ``load`` raises."""
     choice = choose(reading.kinds, None if named is None else named.kernel)
     loaded = load(choice.spec) if named is None else named
     supported = choice.unsupported is None
     conduct, asked = choice.conduct(options), clause or choice.clause
-    found = validated(loaded, reading, conduct, asked, scope or Scope(), supported=supported)
+    found = validated(loaded, reading, conduct, asked, scope or AnswerScope(), supported=supported)
     return loaded, chosen(found, choice, sum(reading.kinds.values()))
 
 

@@ -16,36 +16,36 @@ from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.event import Event
-from assay.traces.explain.failed_atoms import Writer
-from assay.traces.explain.mismatch import Findings, proceed, violation_of
+from assay.traces.explain.failed_atoms import ConditionPrinter
+from assay.traces.explain.mismatch import MismatchFindings, proceed, violation_of
 from assay.traces.gc_control import give_back, unsearched
 from assay.traces.incremental.incremental_recheck import Retrial
 from assay.traces.incremental.kill_rate import kill_rate
 from assay.traces.native_replay import compiled_replay
 from assay.traces.native_replay.compiled_slices import follow_slices
 from assay.traces.native_replay.encode_lines import KindsOfEvents, needed
-from assay.traces.observe.binding import Binder, Tally, Unread, sum_of
+from assay.traces.observe.binding import BindingTally, EventBinder, Unread, sum_of
 from assay.traces.observe.decomposition import Split, split
 from assay.traces.observe.model_size import Needing, Needs, adapted, kernel_for, trace_plan
 from assay.traces.observe.slice_assignment import SlicedEvents, sliced, unsliced
 from assay.traces.options import DEFAULT_OPTIONS, Options
-from assay.traces.properties.execution import Properties, execution, hidden_steps, reordering
+from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps, reordering
 from assay.traces.result import (
     BrokenProperty,
-    Counts,
+    EventCounts,
     EventMeaning,
     Execution,
     KillRate,
+    LogViolation,
+    ProductAnswer,
     SliceResult,
     TraceVerdict,
     Validation,
-    Violation,
-    Whole,
 )
-from assay.traces.search.dfs import Search
-from assay.traces.search.heads import Frontier
+from assay.traces.search.dfs import TraceSearch
+from assay.traces.search.heads import TraceHeads
 from assay.traces.search.stuttering import compared_events
-from assay.traces.search.transition_system import Model
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.guided_search import guide
 from assay.traces.slices.process_pool import Finish, answer_all
 from assay.traces.slices.product_search import check_whole
@@ -75,9 +75,9 @@ class SharedAnswer:
     read: int
     checked: bool
     explained: bool
-    tally: Tally
+    tally: BindingTally
     reason: str | None
-    violations: tuple[Violation, ...]
+    violations: tuple[LogViolation, ...]
     properties: tuple[BrokenProperty, ...]
     hidden: Mapping[str, int]
     reordering: float
@@ -93,7 +93,7 @@ class SharedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class SharedValidation:
     """What all slices share, searched for an execution: the model and the clause, how events were bound, and what was found.
 
     ``tally`` counts those fields of shared lines that the model was asked about. ``joint`` is None where the clause has no slices, or
@@ -104,11 +104,11 @@ class Checked:
     plan: k.TracePlan
     parts: SlicedEvents
     divided: Split | None
-    tally: Tally
-    search: Search
-    findings: Findings
+    tally: BindingTally
+    search: TraceSearch
+    findings: MismatchFindings
     joint: Joint | None
-    writer: Writer
+    writer: ConditionPrinter
 
     def retrial(self, options: Options) -> Retrial | None:
         """The log to be asked about again with changes; None if no execution explains all that slices share."""
@@ -161,7 +161,7 @@ def validate_shared(
         found = check(loaded, events, clause=clause, options=options)
     findings, model = found.findings, found.search.model
     run = None if findings.path is None else execution(model, findings.path)
-    unjoined = Tally() if found.joint is not None else _unjoined(found.parts.slices)
+    unjoined = BindingTally() if found.joint is not None else _unjoined(found.parts.slices)
     answer = SharedAnswer(
         kernel=found.kernel,
         clause=found.plan.name,
@@ -171,7 +171,7 @@ def validate_shared(
         tally=sum_of([found.tally, unjoined]),
         reason=findings.reason,
         violations=tuple(findings.violations),
-        properties=Properties(model, model.kernel.properties).broken(run) if run is not None else (),
+        properties=PropertyChecker(model, model.kernel.properties).broken(run) if run is not None else (),
         hidden=hidden_steps(findings.path) if findings.path else {},
         reordering=reordering(findings.path) if findings.path else 0.0,
         execution=run,
@@ -231,7 +231,7 @@ def without(shared: SharedAnswer, count: int) -> SharedAnswer:
 
 def check(
     loaded: Loaded, events: Sequence[Event], *, clause: str | None = None, options: Options = DEFAULT_OPTIONS
-) -> Checked:
+) -> SharedValidation:
     """The search of :func:`validate_shared`."""
     slicing = trace_plan(loaded.kernel, clause).slicing
     names = fields_read(trace_plan(loaded.kernel, clause))
@@ -239,19 +239,19 @@ def check(
     kernel, plan = kernel_for(loaded, _needs(parts, trace_plan(loaded.kernel, clause)), len(parts), clause)
     plan = adapted(plan, options)
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
-    model = Model(kernel, plan) if divided is None else Model(divided.kernel, divided.plan_of_shared(plan))
-    read = Binder(model.plan, model.applies).read(parts.shared)
+    model = TraceModel(kernel, plan) if divided is None else TraceModel(divided.kernel, divided.plan_of_shared(plan))
+    read = EventBinder(model.plan, model.applies).read(parts.shared)
     compared = compared_events(model, parts.shared, read)
-    search = Search(model, Frontier(compared))
-    writer = Writer(loaded.sources)
-    findings = proceed(search, writer, options) if compared.streams or parts.slices else Findings()
+    search = TraceSearch(model, TraceHeads(compared))
+    writer = ConditionPrinter(loaded.sources)
+    findings = proceed(search, writer, options) if compared.streams or parts.slices else MismatchFindings()
     findings.violations[:0] = [violation_of(misfit) for misfit in read.tally.misfits]
     joined = None
     if divided is not None and findings.path is not None:
         joined = joint(divided, plan, model, findings.path, writer, options)
     fields = sum(len(item.observation.values) for item in compared.items)
     tally = replace(read.tally, fields=fields)
-    return Checked(kernel, plan, parts, divided, tally, search, findings, joined, writer)
+    return SharedValidation(kernel, plan, parts, divided, tally, search, findings, joined, writer)
 
 
 def _needs(parts: SlicedEvents, plan: k.TracePlan) -> Iterable[Needs]:
@@ -294,7 +294,7 @@ def answer_whole(
     answers: Sequence[SliceAnswer],
     clause: str | None,
     options: Options,
-) -> Whole | None:
+) -> ProductAnswer | None:
     """The answer about all slices together, if it is asked for, or if it decides what the execution found for what they share leaves open in a small log.
 
     None if it is not, if there are no slices, or nothing was found for them to be joined on and no line is why.
@@ -303,13 +303,13 @@ def answer_whole(
     if not (options.whole or may_decide):
         return None
     if shared.violations or _violated(answers):
-        return Whole(TraceVerdict.INCONSISTENT, ALLOWS_LESS) if options.whole else None
+        return ProductAnswer(TraceVerdict.INCONSISTENT, ALLOWS_LESS) if options.whole else None
     if shared.joint is None or not slices:
         return None
     lacking = next((each.result for each in answers if each.result.lacking), None)
     if options.partial or lacking is not None:
         name = "" if lacking is None else f"{lacking.name}: "
-        return Whole(TraceVerdict.INCONCLUSIVE, f"{name}{LACKS_LINES}") if options.whole else None
+        return ProductAnswer(TraceVerdict.INCONCLUSIVE, f"{name}{LACKS_LINES}") if options.whole else None
     slicing = shared.joint.split.slicing
     table = next(iter(slices.values())).table
     parts = sliced(slicing, table, fields_read(trace_plan(loaded.kernel, clause)))
@@ -320,7 +320,7 @@ def answer_whole(
 
 
 def conclusion(
-    shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: float, whole: Whole | None = None
+    shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: float, whole: ProductAnswer | None = None
 ) -> Validation:
     """The answer about a whole log, of the answers about what is shared and about each slice, in the order of the slices; and about all together."""
     tally = sum_of([shared.tally, *(each.tally for each in answers)])
@@ -351,12 +351,12 @@ def conclusion(
     )
 
 
-def _is_searched(whole: Whole | None) -> bool:
+def _is_searched(whole: ProductAnswer | None) -> bool:
     """Whether all slices were searched together to an end."""
     return whole is not None and whole.lines > 0 and whole.verdict is not TraceVerdict.INCONCLUSIVE
 
 
-def _decided(result: SliceResult, whole: Whole | None) -> SliceResult:
+def _decided(result: SliceResult, whole: ProductAnswer | None) -> SliceResult:
     """The answer about a slice, which an execution of the whole decides where the slice alone leaves it open."""
     if whole is None or whole.verdict is not TraceVerdict.CONSISTENT or result.verdict is not TraceVerdict.INCONCLUSIVE:
         return result
@@ -364,7 +364,7 @@ def _decided(result: SliceResult, whole: Whole | None) -> SliceResult:
 
 
 def _all_broken(
-    shared: SharedAnswer, results: Sequence[SliceResult], whole: Whole | None
+    shared: SharedAnswer, results: Sequence[SliceResult], whole: ProductAnswer | None
 ) -> tuple[BrokenProperty, ...]:
     """The properties that are broken: of slices, and of all of them together those that are broken in none."""
     found = (*shared.properties, *(broken for result in results for broken in result.properties))
@@ -372,19 +372,19 @@ def _all_broken(
     return (*found, *(broken for broken in (whole.properties if whole is not None else ()) if broken.name not in names))
 
 
-def _violated(answers: Sequence[SliceAnswer]) -> list[Violation]:
+def _violated(answers: Sequence[SliceAnswer]) -> list[LogViolation]:
     misfits = [violation_of(misfit) for each in answers for misfit in each.tally.misfits]
     return [*misfits, *(violation for each in answers for violation in each.result.violations)]
 
 
-def _unjoined(slices: Mapping[str, Sequence[Event]]) -> Tally:
+def _unjoined(slices: Mapping[str, Sequence[Event]]) -> BindingTally:
     """The events of slices where nothing was found for them to be joined on."""
     counts: dict[str, Unread] = {}
     for event in (event for events in slices.values() for event in events):
         first = counts.get(event.kind)
         place = event.record.place if first is None else first.example
         counts[event.kind] = Unread(event.kind, NO_CHAIN, 1 if first is None else first.count + 1, place)
-    return Tally(ignored=tuple(counts.values()))
+    return BindingTally(ignored=tuple(counts.values()))
 
 
 def _hidden(shared: SharedAnswer, results: Sequence[SliceResult]) -> Mapping[str, int]:
@@ -396,9 +396,9 @@ def _hidden(shared: SharedAnswer, results: Sequence[SliceResult]) -> Mapping[str
 
 def _verdict(
     shared: SharedAnswer,
-    violations: Sequence[Violation],
+    violations: Sequence[LogViolation],
     results: Sequence[SliceResult],
-    whole: Whole | None,
+    whole: ProductAnswer | None,
     *,
     checked: bool,
 ) -> TraceVerdict:
@@ -418,9 +418,9 @@ def _verdict(
 
 def _reason(
     shared: SharedAnswer,
-    violations: Sequence[Violation],
+    violations: Sequence[LogViolation],
     results: Sequence[SliceResult],
-    whole: Whole | None,
+    whole: ProductAnswer | None,
     *,
     checked: bool,
 ) -> str | None:
@@ -439,10 +439,10 @@ def _reason(
     return f"{undecided[0].name}: {undecided[0].reason}{more}"
 
 
-def _counts(tally: Tally, read: int) -> Counts:
+def _counts(tally: BindingTally, read: int) -> EventCounts:
     ignored = sum(unread.count for unread in tally.ignored)
     unmapped = sum(unread.count for unread in tally.unmapped)
-    return Counts(max(read, tally.used + ignored + unmapped), tally.used, ignored, unmapped, tally.fields)
+    return EventCounts(max(read, tally.used + ignored + unmapped), tally.used, ignored, unmapped, tally.fields)
 
 
 def _explanations(

@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.grammar.values import FrozenMap, RecordValue, Some, Value
 from assay.traces.event import Event, Field, ProcessRun
-from assay.traces.incremental.incremental_recheck import Change, Judgement, Retrial
+from assay.traces.incremental.incremental_recheck import Change, RecheckAnswer, Retrial
 from assay.traces.observe.field_values import encode
 
 from .recorded import StateWrite, reading, retrial, state_writes
@@ -41,7 +41,7 @@ class Coherent:
     change: Change
     beside: tuple[str, ...] = ()
 
-    def as_line(self, judgement: Judgement) -> dict[str, Any]:
+    def as_line(self, judgement: RecheckAnswer) -> dict[str, Any]:
         """The history and the answer about it in words."""
         blame = judgement.violations[0].blame[0] if judgement.violations else None
         return {

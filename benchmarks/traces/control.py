@@ -18,12 +18,12 @@ from assay.traces.coverage import guard_labels
 from assay.traces.event import Event
 from assay.traces.observe.decomposition import Split
 from assay.traces.result import TraceVerdict
-from assay.traces.search.transition_system import Model
-from assay.traces.slices.slice_validator import Joiner, Joint, Lines
+from assay.traces.search.transition_system import TraceModel
+from assay.traces.slices.slice_validator import Joiner, Joint, SliceLines
 from assay.traces.slices.timeline.timeline_classes import Views
-from assay.traces.slices.versions.findings import Asked, Findings
+from assay.traces.slices.versions.findings import SliceFindings, SliceQuery
 from assay.traces.slices.versions.version_check import SliceCheck
-from assay.traces.slices.versions.version_history import History, Own
+from assay.traces.slices.versions.version_history import Own, VersionHistory
 from assay.traces.validate import validate
 
 from .coherent import Coherent
@@ -66,10 +66,10 @@ class _OutOfNodesError(Exception):
     """A slice was looked at in as many states as it may be."""
 
 
-class _Counted(History):
+class _Counted(VersionHistory):
     """The steps of a slice, as long as there are not too many of them: without guards their number has no bound that helps."""
 
-    def __init__(self, model: Model, split: Split, joint: Joint, views: Views, nodes: Iterator[int]) -> None:
+    def __init__(self, model: TraceModel, split: Split, joint: Joint, views: Views, nodes: Iterator[int]) -> None:
         super().__init__(model, split, joint.chain, views, sys.maxsize)
         self._nodes = nodes
 
@@ -104,10 +104,10 @@ class Unexplained(Joiner):
             return Outcome.REJECTED
         return Outcome.BY_INVARIANT if result.properties else Outcome.ACCEPTED
 
-    def _found(self, lines: Lines) -> tuple[History, Findings]:
+    def _found(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
         joint = self.joint
         history = _Counted(self.model, joint.split, joint, self.views, self.nodes)
-        asked = Asked(started=lines.started, partial=joint.partial, one_is_enough=True, explained=False)
+        asked = SliceQuery(started=lines.started, partial=joint.partial, one_is_enough=True, explained=False)
         return history, SliceCheck(history, self.blamer, lines.few, asked).run()
 
 

@@ -9,8 +9,8 @@ from random import Random
 from typing import Any
 
 from assay.grammar import kernel as k
-from assay.traces.event import Event, Field, Place
-from assay.traces.incremental.incremental_recheck import Change, Judgement, Retrial
+from assay.traces.event import Event, Field, LogPosition
+from assay.traces.incremental.incremental_recheck import Change, RecheckAnswer, Retrial
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.result import TraceVerdict
 
@@ -38,7 +38,7 @@ class FieldSite:
     others: int
 
     @property
-    def place(self) -> Place:
+    def place(self) -> LogPosition:
         """Where the line is."""
         return self.event.record.place
 
@@ -49,7 +49,7 @@ class FieldMutant:
 
     site: FieldSite
     new: Field
-    judgement: Judgement
+    judgement: RecheckAnswer
     change: Change
 
     @property
@@ -105,11 +105,11 @@ def field_sites(run: str) -> list[FieldSite]:
     loaded, clause = asked(events_of(run))
     spoken = {rule.event for rule in trace_plan(loaded.kernel, clause).rules} - {k.GAP}
     catalogue = reading(run).catalogue
-    lines: dict[Place, list[Event]] = defaultdict(list)
+    lines: dict[LogPosition, list[Event]] = defaultdict(list)
     for event in retrial(run).parts.all:
         lines[event.record.place].append(event)
     stated: Counter[tuple[object, ...]] = Counter()
-    found: dict[tuple[Place, str], tuple[Event, str]] = {}
+    found: dict[tuple[LogPosition, str], tuple[Event, str]] = {}
     for place, events in lines.items():
         for event in events:
             for field in FACTS & event.fields.keys() & catalogue.shape(event.shape).fields.keys():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from assay.traces.incremental.incremental_recheck import Judgement
+from assay.traces.incremental.incremental_recheck import RecheckAnswer
 
 from .coherent import (
     Coherent,
@@ -65,7 +65,7 @@ def coherent_mutants(runs: Sequence[str], count: int, seed: int) -> list[Coheren
     return found
 
 
-def blames_the_rule(mutant: Coherent, judgement: Judgement) -> bool:
+def blames_the_rule(mutant: Coherent, judgement: RecheckAnswer) -> bool:
     """Whether one of the rules that the history breaks is named first."""
     parts = judgement.violations[0].blame[0].parts if judgement.violations else ()
     return any(label == part.label or label in part.text for part in parts for label in mutant.labels) or any(

@@ -13,7 +13,7 @@ from typing import Any
 from assay.traces.event import Event
 from assay.traces.observe.binding import bind
 from assay.traces.slices.slice_validator import Joiner
-from assay.traces.validate import Checked, check
+from assay.traces.validate import SharedValidation, check
 
 from .recorded import archive, asked, events_of
 
@@ -48,7 +48,7 @@ def protocol_lines(run: str) -> Iterator[tuple[Line, str, str]]:
                             break
 
 
-def used_lines(checked: Checked) -> set[Line]:
+def used_lines(checked: SharedValidation) -> set[Line]:
     """The lines of which at least one event is compared with the model."""
     model = checked.search.model
     events = [seen.event for seen in bind(model.plan, checked.parts.shared, model.applies).observations]

@@ -9,14 +9,14 @@ from functools import cache, lru_cache
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.traces.coverage import guard_labels
 from assay.traces.event import Event
-from assay.traces.observe.binding import Binder
-from assay.traces.properties.execution import Properties, execution
-from assay.traces.search.dfs import Limits, Search
+from assay.traces.observe.binding import EventBinder
+from assay.traces.properties.execution import PropertyChecker, execution
+from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.driver import Accepted, conclude
-from assay.traces.search.heads import Frontier
-from assay.traces.search.path import Path
+from assay.traces.search.heads import TraceHeads
+from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_order
-from assay.traces.search.transition_system import ANY, Model
+from assay.traces.search.transition_system import ANY, TraceModel
 
 from .control import NODES, Outcome, Rule, without_guards
 from .recorded import retrial
@@ -53,7 +53,7 @@ def shared_witness(run: str, rule: Rule) -> Found:
 
 
 @cache
-def _paths(run: str) -> list[Path]:
+def _paths(run: str) -> list[SearchPath]:
     """The healthy execution of what is shared, from its beginning on."""
     asked = retrial(run)
     search = asked.search
@@ -62,7 +62,7 @@ def _paths(run: str) -> list[Path]:
     return list(answer.path.backwards())[::-1]
 
 
-def _distinct(run: str, action: str) -> Iterator[Path]:
+def _distinct(run: str, action: str) -> Iterator[SearchPath]:
     """The beginnings of the healthy execution, of those that an action sees alike the first."""
     model = retrial(run).search.model
     read = {name for statement in model.kernel.action(action).body for name in variables_of(statement)}
@@ -76,10 +76,10 @@ def _distinct(run: str, action: str) -> Iterator[Path]:
 
 
 @lru_cache(maxsize=1)
-def _model(run: str, rule: Rule) -> Model:
+def _model(run: str, rule: Rule) -> TraceModel:
     model = retrial(run).search.model
     every = frozenset(action.name for action in model.kernel.actions)
-    return Model(without_guards(model.kernel, every, frozenset({rule})), model.plan)
+    return TraceModel(without_guards(model.kernel, every, frozenset({rule})), model.plan)
 
 
 @lru_cache(maxsize=1)
@@ -88,7 +88,7 @@ def _teller(run: str, rule: Rule) -> Teller:
     return Teller(_model(run, rule), [each for each in seen if not each.event.is_supposed])
 
 
-def _told_by(action: str, step: Step, free: Model) -> Iterator[Step]:
+def _told_by(action: str, step: Step, free: TraceModel) -> Iterator[Step]:
     """The step itself where lines tell of it, or one that becomes possible by it: a hidden step is known by what follows."""
     if action not in free.plan.hidden:
         yield step
@@ -102,7 +102,7 @@ def _told_by(action: str, step: Step, free: Model) -> Iterator[Step]:
                     yield Step(taken, step.taken.state)
 
 
-def _judged(run: str, rule: Rule, path: Path, step: Step) -> Iterator[Outcome]:
+def _judged(run: str, rule: Rule, path: SearchPath, step: Step) -> Iterator[Outcome]:
     """What is said without the guard of logs that end with a step, of those that the whole spec rejects."""
     kept = _kept(run, path)
     time = max((event.record.time or 0 for event in kept), default=0) + 1
@@ -112,7 +112,7 @@ def _judged(run: str, rule: Rule, path: Path, step: Step) -> Iterator[Outcome]:
         yield outcome if told else Outcome.REJECTED
 
 
-def _kept(run: str, path: Path) -> list[Event]:
+def _kept(run: str, path: SearchPath) -> list[Event]:
     """The events of which all was read on a path."""
     order = retrial(run).search.frontier.order
     unread = {id(item.observation.event) for item in order.items if path.node.cursors[item.stream] <= item.position}
@@ -122,13 +122,13 @@ def _kept(run: str, path: Path) -> list[Event]:
 
 def _accepted(run: str, rule: Rule, events: list[Event]) -> Outcome:
     model = _model(run, rule)
-    observations = Binder(model.plan, model.applies).bind(events).observations
-    search = Search(model, Frontier(compared_order(model, observations)))
+    observations = EventBinder(model.plan, model.applies).bind(events).observations
+    search = TraceSearch(model, TraceHeads(compared_order(model, observations)))
     limits = Limits(model.plan.hidden_limit, NODES, window=NEAR)
     path = search.run(search.begin(search.frontier.start), limits).path
     if path is None:
         return Outcome.REJECTED
-    broken = Properties(model, model.kernel.properties).broken(execution(model, path))
+    broken = PropertyChecker(model, model.kernel.properties).broken(execution(model, path))
     return Outcome.BY_INVARIANT if broken else Outcome.ACCEPTED
 
 

@@ -15,7 +15,7 @@ from assay.grammar.values import Some, Value
 from assay.traces.event import Event, Field
 from assay.traces.observe.binding import Observation, fields_of, observe
 from assay.traces.observe.field_values import encode
-from assay.traces.search.transition_system import Model, Taken
+from assay.traces.search.transition_system import Taken, TraceModel
 
 REPAIRS = 24
 """How many fields of a line are put right one after another."""
@@ -39,7 +39,7 @@ class Step:
 class Teller:
     """Tells of steps by the lines of a log: ``lines`` are what a clause sees in them, of which the first of each rule is taken for a model."""
 
-    def __init__(self, model: Model, lines: Sequence[Observation]) -> None:
+    def __init__(self, model: TraceModel, lines: Sequence[Observation]) -> None:
         self._model = model
         self._runs = {str(seen.event.run): seen.event.run for seen in lines}
         self._rules: dict[str, list[k.TraceRule]] = {}
@@ -160,7 +160,7 @@ def _names(rule: k.TraceRule, seen: Observation) -> Names:
 class Part:
     """One of the conditions that have all to hold after a step, with what its names stand for."""
 
-    model: Model
+    model: TraceModel
     expr: k.Expr
     names: Names
     step: Step
@@ -199,7 +199,7 @@ class Part:
         return None
 
 
-def _parts(model: Model, condition: k.Expr, names: Names, step: Step) -> Iterator[Part]:
+def _parts(model: TraceModel, condition: k.Expr, names: Names, step: Step) -> Iterator[Part]:
     """The conditions that all have to hold for a condition to hold."""
     match condition:
         case k.Logic(op="and", parts=parts):

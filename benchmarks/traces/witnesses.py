@@ -16,11 +16,11 @@ from assay.checker.report import State
 from assay.traces.event import Event
 from assay.traces.observe.binding import bind
 from assay.traces.result import TraceVerdict
-from assay.traces.search.transition_system import ANY, Model
+from assay.traces.search.transition_system import ANY, TraceModel
 from assay.traces.slices.slice_validator import WIDTHS, slice_item
-from assay.traces.slices.versions.findings import Asked
+from assay.traces.slices.versions.findings import SliceQuery
 from assay.traces.slices.versions.version_check import SliceCheck
-from assay.traces.slices.versions.version_history import Deed, History, Trail, Write, number_of
+from assay.traces.slices.versions.version_history import Deed, VersionedUpdate, VersionHistory, VersionNode, number_of
 
 from .coherent import Coherent
 from .control import Outcome, Rule, joiner_without, outcome_without
@@ -43,7 +43,7 @@ class Point:
     """A way of a partition in the healthy execution, up to an entry, and a later position of what is shared."""
 
     partition: str
-    trail: Trail
+    trail: VersionNode
     position: int
 
 
@@ -96,7 +96,7 @@ def _shuffled(found: Iterable[Point], seed: str) -> list[Point]:
     return Random(seed).sample(every, len(every))
 
 
-def steps_alone(action: str, state: State, free: Model, whole: Model) -> list[Step]:
+def steps_alone(action: str, state: State, free: TraceModel, whole: TraceModel) -> list[Step]:
     """The steps of an action that a model allows in a state, and the whole one does not."""
     before, same = free.number(state), whole.number(state)
     found: list[Step] = []
@@ -136,15 +136,15 @@ def points(run: str, action: str) -> Iterator[Point]:
 
 
 @cache
-def ways(run: str) -> dict[str, tuple[History, list[Trail]]]:
+def ways(run: str) -> dict[str, tuple[VersionHistory, list[VersionNode]]]:
     """The healthy execution of each partition of a run, entry by entry."""
     asked = retrial(run)
-    found: dict[str, tuple[History, list[Trail]]] = {}
+    found: dict[str, tuple[VersionHistory, list[VersionNode]]] = {}
     for name, events in asked.parts.slices.items():
         assert asked.joiner is not None
         joiner, lines = asked.joiner, asked.joiner.lines(events)
-        history = History(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[-1])
-        quick = Asked(started=lines.started, partial=False, one_is_enough=True, explained=False)
+        history = VersionHistory(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[-1])
+        quick = SliceQuery(started=lines.started, partial=False, one_is_enough=True, explained=False)
         findings = SliceCheck(history, joiner.blamer, lines.few, quick).run()
         if not findings.is_open:
             found[name] = history, list(findings.trail.backwards())[::-1]
@@ -161,10 +161,10 @@ def _state(run: str, point: Point) -> State:
 
 
 @cache
-def _model(run: str, action: str, label: str | None) -> Model:
+def _model(run: str, action: str, label: str | None) -> TraceModel:
     """The spec of a run's partitions without a guard, or as it is."""
     joiner = joiner_without(run, frozenset() if label is None else frozenset({(action, label)}))
-    return Model(joiner.joint.split.kernel, joiner.model.plan)
+    return TraceModel(joiner.joint.split.kernel, joiner.model.plan)
 
 
 def _logs(run: str, rule: Rule, point: Point, step: Step) -> Iterator[Coherent]:
@@ -194,7 +194,9 @@ def _is_explained(run: str, point: Point, event: Event) -> bool:
     numbers = {number for item in seen if (number := number_of(joiner.model, item)) is not None}
     if numbers:
         own = min(numbers)
-        entry: Deed | Write = Write(own, tuple(item for item in seen if number_of(joiner.model, item) == own))
+        entry: Deed | VersionedUpdate = VersionedUpdate(
+            own, tuple(item for item in seen if number_of(joiner.model, item) == own)
+        )
     else:
         deeds = [item for item in seen if item.observation.pinned]
         if not deeds:  # the line says what holds, and not what was done
@@ -205,23 +207,25 @@ def _is_explained(run: str, point: Point, event: Event) -> bool:
 
 def _version(point: Point) -> int:
     """The number of the write that comes next."""
-    numbers = (trail.entry.number for trail in point.trail.backwards() if isinstance(trail.entry, Write))
+    numbers = (trail.entry.number for trail in point.trail.backwards() if isinstance(trail.entry, VersionedUpdate))
     return max(numbers, default=-1) + 1
 
 
-def _lines_up_to(trails: list[Trail], point: Point) -> tuple[set[int], Event | None]:
+def _lines_up_to(trails: list[VersionNode], point: Point) -> tuple[set[int], Event | None]:
     """The events that are told of by a way up to a point, by identity, and the last of them; what waits for something later is none, unless it states a write."""
     own = next(at for at, trail in enumerate(trails) if trail is point.trail)
-    written = {id(event) for trail in trails[: own + 1] if isinstance(trail.entry, Write) for event in _events(trail)}
+    written = {
+        id(event) for trail in trails[: own + 1] if isinstance(trail.entry, VersionedUpdate) for event in _events(trail)
+    }
     later = {id(event) for trail in trails[own + 1 :] for event in _events(trail)} - written
     kept = [event for trail in trails[: own + 1] for event in _events(trail) if id(event) not in later]
     last = max(kept, key=lambda event: event.record.time or 0, default=None)
     return {id(event) for event in kept}, last
 
 
-def _events(trail: Trail) -> list[Event]:
+def _events(trail: VersionNode) -> list[Event]:
     match trail.entry:
-        case Write(_, lines):
+        case VersionedUpdate(_, lines):
             return [line.observation.event for line in lines]
         case Deed(line):
             return [line.observation.event]

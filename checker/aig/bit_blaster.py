@@ -11,15 +11,15 @@ from functools import lru_cache
 
 from assay.checker.aig.graph import FALSE, TRUE, Gates
 from assay.checker.layout.row import WORD, RowLayout
-from assay.checker.native.llvm.function_builder import Code, Scalar, constant, word
-from assay.checker.native.lowering.pack_unpack import Row
+from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar, constant, word
+from assay.checker.native.lowering.pack_unpack import RowWords
 
 Bits = tuple[int, ...]
 """Literals from the lowest bit; the last one is repeated above."""
 
 
-class BitCode(Code):
-    """A ``Code`` whose scalars stand for literals of a graph of gates."""
+class BitCode(FunctionBuilder):
+    """A ``FunctionBuilder`` whose scalars stand for literals of a graph of gates."""
 
     def __init__(self, gates: Gates) -> None:
         super().__init__()
@@ -283,10 +283,10 @@ def spread(layout: RowLayout, literals: Sequence[int]) -> list[int]:
     return words
 
 
-def input_row(code: BitCode, layout: RowLayout, literals: Sequence[int]) -> Row:
+def input_row(code: BitCode, layout: RowLayout, literals: Sequence[int]) -> RowWords:
     """The row whose bits are these literals, one for each bit of its words."""
     words = [code.scalar(WORD, tuple(literals[at : at + WORD])) for at in range(0, layout.words * WORD, WORD)]
-    return Row(code, words)
+    return RowWords(code, words)
 
 
 @lru_cache(maxsize=4096)

@@ -17,7 +17,7 @@ from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.layout.row import LAYOUT_VERSION
 from assay.checker.liveness.fairness_events import split
 from assay.checker.liveness.plan import plan as temporal_plan
-from assay.checker.native.functions.compile import Machine
+from assay.checker.native.functions.compile import NativeProgram
 from assay.checker.native.functions.program import Program, behaviours, program
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
@@ -41,7 +41,7 @@ NATIVE_ONLY = "E823"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EngineAnswer:
     """A report, and what kept the native engine from giving it, if something did."""
 
     report: Report
@@ -54,7 +54,7 @@ def check(
     sources: Sources | None = None,
     engine: Engine = "auto",
     cache: Path | None = None,
-) -> Answer:
+) -> EngineAnswer:
     """Check with an engine; ``auto`` is the native one if every construct compiles, else the reference one.
 
     Raises ``SpecError`` if the engine that was asked for by name does not support a construct, or as the reference engine does, also where a
@@ -65,8 +65,8 @@ def check(
         reference.refuse_unknown_names(kernel, chosen)
         _refuse_options(chosen, engine, (), {"a symmetry": chosen.symmetry, "an order": chosen.order == "dfs"})
         if engine == "prove":
-            return Answer(prove(kernel, chosen, sources, cache).report)
-        return Answer(_bounded(kernel, chosen, sources))
+            return EngineAnswer(prove(kernel, chosen, sources, cache).report)
+        return EngineAnswer(_bounded(kernel, chosen, sources))
     if engine == "race":
         _refuse_options(
             chosen,
@@ -84,8 +84,8 @@ def check(
         _refuse_for_depth_first(chosen)
     compiled, declined = compile_or_decline(kernel, chosen, engine, cache, temporal=chosen.order == "bfs")
     if compiled is None:
-        return Answer(reference.check(kernel, chosen, sources), declined)
-    return Answer(explicit.check(kernel, compiled, chosen, sources))
+        return EngineAnswer(reference.check(kernel, chosen, sources), declined)
+    return EngineAnswer(explicit.check(kernel, compiled, chosen, sources))
 
 
 def _bounded(kernel: Kernel, options: SearchOptions, sources: Sources | None) -> Report:
@@ -94,7 +94,7 @@ def _bounded(kernel: Kernel, options: SearchOptions, sources: Sources | None) ->
     return bmc.check(kernel, options, sources)
 
 
-def _race(kernel: Kernel, options: SearchOptions, sources: Sources | None, cache: Path | None) -> Answer:
+def _race(kernel: Kernel, options: SearchOptions, sources: Sources | None, cache: Path | None) -> EngineAnswer:
     """The engine that ``auto`` chooses and bounded search side by side."""
     compiled, declined = compile_or_decline(kernel, options, "auto", cache, temporal=True)
 
@@ -108,7 +108,7 @@ def _race(kernel: Kernel, options: SearchOptions, sources: Sources | None, cache
         limits = replace(wanted, max_states=None, max_depth=wanted.max_depth or DEEPEST)
         return _bounded(kernel, limits, sources)
 
-    return Answer(race(explicit_search, bounded_search, options), declined)
+    return EngineAnswer(race(explicit_search, bounded_search, options), declined)
 
 
 def compile_or_decline(
@@ -221,7 +221,7 @@ def with_behaviours(kernel: Kernel, compiled: Compiled, options: SearchOptions, 
 
 def _compiled(kernel: Kernel, text: Program, cache: Path | None) -> Compiled:
     return Compiled(
-        Machine(text, cache),
+        NativeProgram(text, cache),
         text.layout,
         text.hits,
         tuple((action, label) for action, _, label in (each.partition("\0") for each in text.guards)),

@@ -18,14 +18,14 @@ from assay.grammar.diagnostics.diagnostic import SpecError
 Engine = Callable[[SearchOptions], Report]
 
 
-class EnginesDisagreeError(Exception):
+class RaceDisagreementError(Exception):
     """Two engines contradict each other about a property: one of them is wrong. The message says what each found."""
 
 
 def race(explicit: Engine, symbolic: Engine, options: SearchOptions) -> Report:
     """The answer of the search of all states, or of the bounded search if that finds a violation first.
 
-    If the bounded search does not support the spec the other runs alone. Raises as the engines do, and ``EnginesDisagreeError``.
+    If the bounded search does not support the spec the other runs alone. Raises as the engines do, and ``RaceDisagreementError``.
     """
     rival = _Rival(symbolic, options)
     rival.start()
@@ -93,7 +93,7 @@ def _is_found(result: PropertyResult) -> bool:
 
 
 def _compare(explicit: Report, symbolic: Report) -> None:
-    """Raise ``EnginesDisagreeError`` if both cannot be right."""
+    """Raise ``RaceDisagreementError`` if both cannot be right."""
     mine = {each.name: each for each in explicit.properties}
     for theirs in symbolic.properties:
         if not _is_found(theirs) or theirs.name not in mine:
@@ -108,7 +108,7 @@ def _compare(explicit: Report, symbolic: Report) -> None:
             seen = explicit.statistics.depth > len(theirs.trace)
             agree = not seen and own.outcome not in {Outcome.HOLDS, Outcome.UP_TO_BOUND}
         if not agree:
-            raise EnginesDisagreeError(_both(own, theirs))
+            raise RaceDisagreementError(_both(own, theirs))
 
 
 def _both(explicit: PropertyResult, symbolic: PropertyResult) -> str:

@@ -18,18 +18,18 @@ from assay.checker.explicit.expansion.counters import COUNTED, new_tally
 from assay.checker.explicit.expansion.parallel_round import Crew, Rounds
 from assay.checker.explicit.expansion.single_states import offenders
 from assay.checker.explicit.expansion.symmetry import representative, see_steps
-from assay.checker.explicit.expansion.thread_buffer import Lane, Starting
-from assay.checker.explicit.findings import REFINE, TROUBLE_ROOM, Event, Findings
+from assay.checker.explicit.expansion.thread_buffer import Starting, ThreadBuffer
+from assay.checker.explicit.findings import REFINE, TROUBLE_ROOM, SearchEvent, SearchFindings
 from assay.checker.explicit.refinement_check import Refining
-from assay.checker.explicit.store.hash_table import Keys, TableFullError
+from assay.checker.explicit.store.hash_table import StateKeys, TableFullError
 from assay.checker.explicit.store.levels import Levels
 from assay.checker.explicit.store.row_store import RowStore
-from assay.checker.explicit.visited_set import Seen
+from assay.checker.explicit.visited_set import VisitedSet
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.reference.bfs import Search, Stopped
-from assay.checker.reference.property_monitor import Finding
+from assay.checker.reference.property_monitor import PropertyFinding
 from assay.checker.reference.state_store import Link
 from assay.checker.report import Effort, EnginesDisagreeError, State, Statistics
 from assay.checker.symmetry.reduction import Reduction
@@ -49,7 +49,7 @@ class BlockSearch(Search):
         self.levels = self._new_levels()
         self.rows = RowStore(compiled.layout, model, self.levels)
         self.store = self.rows  # type: ignore[assignment]
-        self.findings = Findings(
+        self.findings = SearchFindings(
             compiled, self.rows, self.watch, self._undefined, self._see_step, self._see_refined, deadlock=self._deadlock
         )
         self._refining = [
@@ -58,7 +58,7 @@ class BlockSearch(Search):
         ]
         self.tally = new_tally(compiled)
         self._rounds = Rounds(compiled, self.levels, self._crew, self.tally.decisive)
-        self.seen = Seen(options, compiled.layout.words, self._rounds)
+        self.seen = VisitedSet(options, compiled.layout.words, self._rounds)
         self._checkpoint = self._open_checkpoint()
         self._place = 0
         self._told = self._searched = self._earlier = self._cpu = 0.0
@@ -233,7 +233,7 @@ class BlockSearch(Search):
         self._place += sum(lane.done for lane in lanes)
         self._whole = True
 
-    def _refused_steps(self, lanes: list[Lane]) -> Iterator[Event]:
+    def _refused_steps(self, lanes: list[ThreadBuffer]) -> Iterator[SearchEvent]:
         """The steps that are none of a refined module, or that cannot be seen there."""
         level = len(self.levels.counts) - 1
         start = self.levels.starts[level]
@@ -244,9 +244,9 @@ class BlockSearch(Search):
             for lane in lanes:
                 for each in refining.look(lane):
                     at = TROUBLE_ROOM * refining.at + each.trouble
-                    yield Event(REFINE, at, level, each.source, start + each.source, each.row)
+                    yield SearchEvent(REFINE, at, level, each.source, start + each.source, each.row)
 
-    def _stored(self, lanes: list[Lane]) -> list[Event]:
+    def _stored(self, lanes: list[ThreadBuffer]) -> list[SearchEvent]:
         """Store what is new in lanes; what is to be found there and in the states that were expanded."""
         try:
             return self._store_new(lanes)
@@ -257,7 +257,7 @@ class BlockSearch(Search):
         except OSError as error:  # what is missing from files is not known: no checkpoint speaks of it
             raise Stopped(self._not_written(error)) from None
 
-    def _store_new(self, lanes: list[Lane]) -> list[Event]:
+    def _store_new(self, lanes: list[ThreadBuffer]) -> list[SearchEvent]:
         new = self._rounds.insert(self.seen.table, lanes)
         number = len(self.rows) - self.levels.staged
         stage, places = self._rounds.stage(lanes, new)
@@ -291,7 +291,7 @@ class BlockSearch(Search):
         """The state that stands for a state in the store, by compiled code."""
         return state if self.reduction is None else representative(self.compiled, state)
 
-    def offenders(self, name: str, first: int) -> Iterator[Finding]:
+    def offenders(self, name: str, first: int) -> Iterator[PropertyFinding]:
         """As in the reference search, looked for by compiled code; of refinements only the kinds of steps are known, not the steps."""
         if name in self.watch.refinements:
             return super().offenders(name, first)
@@ -325,7 +325,7 @@ class BlockSearch(Search):
         checkpoint.restore(self.levels, saved, list(fresh.every_row()))
         fresh.close()
         self.rows.levels = self._rounds.levels = self.levels
-        self.seen.use(Keys(saved.keys))
+        self.seen.use(StateKeys(saved.keys))
         for name in COUNTED:
             getattr(self.tally, name)[:] = saved.tallies[name]
         for event in saved.events:

@@ -15,13 +15,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
-from assay.checker.explicit.findings import Event
+from assay.checker.explicit.findings import SearchEvent
 from assay.checker.explicit.store.level_file import (
     CHUNK,
     HEADER,
-    Chunk,
     ChunkLayout,
     DamagedError,
+    RecordChunk,
     map_words,
     unpack_header,
 )
@@ -52,7 +52,7 @@ class Saved:
     fingerprints: str
     seconds: float
     searched: float
-    events: tuple[Event, ...]
+    events: tuple[SearchEvent, ...]
     tallies: Mapping[str, tuple[int, ...]]
     tail: str = ""
 
@@ -167,7 +167,7 @@ class Checkpoint:
         if [rows.tobytes() for rows in first] != [rows.tobytes() for rows in initial]:
             self._refuse("is the checkpoint of another search: it has other initial states")
 
-    def _check(self, path: Path, level: int, count: int, layout: ChunkLayout, *, last: bool = False) -> Chunk:
+    def _check(self, path: Path, level: int, count: int, layout: ChunkLayout, *, last: bool = False) -> RecordChunk:
         """The last chunk of a file, all of which are sound; raises ``DamagedError`` or ``OSError``."""
         words = map_words(path)
         header = unpack_header(words[:HEADER])
@@ -210,5 +210,5 @@ def signature(content: dict[str, Any]) -> str:
 
 def from_json(content: dict[str, Any]) -> Saved:
     """What a manifest says of a search; raises ``TypeError`` or ``KeyError`` if it does not."""
-    events = tuple(Event(**(each | {"row": tuple(each["row"])})) for each in content["events"])
+    events = tuple(SearchEvent(**(each | {"row": tuple(each["row"])})) for each in content["events"])
     return Saved(**(content | {"counts": tuple(content["counts"]), "events": events}))

@@ -16,10 +16,10 @@ import numpy.typing as npt
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.single_states import BLOCK, Probe
-from assay.checker.explicit.expansion.thread_buffer import Block, Lane
+from assay.checker.explicit.expansion.thread_buffer import Block, ThreadBuffer
 from assay.checker.explicit.findings import STATE
 from assay.checker.explicit.store.hash_table import TableFullError
-from assay.checker.explicit.store.level_file import Chunk
+from assay.checker.explicit.store.level_file import RecordChunk
 from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.layout.row import Rows
@@ -90,11 +90,11 @@ class Stack:
         return rows
 
 
-def _chunk(words: int, n: int) -> Chunk:
-    return Chunk(np.empty((n, words), np.uint64), np.empty(n, np.uint32), np.empty(n, np.uint16))
+def _chunk(words: int, n: int) -> RecordChunk:
+    return RecordChunk(np.empty((n, words), np.uint64), np.empty(n, np.uint32), np.empty(n, np.uint16))
 
 
-class Trail(RowStore):
+class DfsStack(RowStore):
     """The states that a depth-first search can still name: initial ones while they are listed, then those on the stack, and paths that are kept."""
 
     def __init__(self, store: RowStore, most: int) -> None:
@@ -162,7 +162,7 @@ class DepthFirstBlockSearch(BlockSearch):
     ) -> None:
         super().__init__(model, replace(options, threads=1), compiled, reduction)
         self.seen.reserved = self.seen.room // STACK_SHARE
-        self.trail = Trail(self.rows, self.seen.reserved)
+        self.trail = DfsStack(self.rows, self.seen.reserved)
         self.rows = self.trail
         self.store = self.trail  # type: ignore[assignment]
         self.findings.store = self.trail
@@ -211,7 +211,7 @@ class DepthFirstBlockSearch(BlockSearch):
         while waiting and waiting[-1].next == waiting[-1].end:
             waiting.pop()
 
-    def _look(self, lane: Lane, places: npt.NDArray[np.int64]) -> None:
+    def _look(self, lane: ThreadBuffer, places: npt.NDArray[np.int64]) -> None:
         """Keep what is new in a lane, whose states lay at these places, and look at what was found."""
         refused = list(self._refused_steps([lane]))
         new = self._push(lane, places)
@@ -225,7 +225,7 @@ class DepthFirstBlockSearch(BlockSearch):
         self.findings.look()
         self._keep_findings()
 
-    def _push(self, lane: Lane, places: npt.NDArray[np.int64]) -> int:
+    def _push(self, lane: ThreadBuffer, places: npt.NDArray[np.int64]) -> int:
         """Put what is new in a lane on the stack; how much that is."""
         stack = self.trail.stack
         try:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
-from assay.checker.explicit.expansion.thread_buffer import Lane
-from assay.checker.explicit.store.level_file import Chunk
+from assay.checker.explicit.expansion.thread_buffer import ThreadBuffer
+from assay.checker.explicit.store.level_file import RecordChunk
 from assay.checker.explicit.store.row_store import RowStore
-from assay.checker.layout.call_frame import NEVER, Slot
+from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.reference.property_monitor import DEADLOCK, DEFINED, Watch
 from assay.checker.report import EnginesDisagreeError, State
 
@@ -27,7 +27,7 @@ TROUBLE_ROOM = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class SearchEvent:
     """Something to be looked at. ``level`` and ``source`` are the place of the state that was expanded.
 
     ``at`` is the property's position in the array of findings (of a refinement ``TROUBLE_ROOM`` times its position, and the trouble),
@@ -42,7 +42,7 @@ class Event:
     row: tuple[int, ...] = ()
 
 
-class Findings:
+class SearchFindings:
     """The events of a search. ``note_stuck`` says what is undefined in a state, ``see_step`` what is violated on a step to another.
 
     ``see_refined`` follows all steps from a state on the abstract side.
@@ -66,11 +66,11 @@ class Findings:
         self._see_step = see_step
         self._see_refined = see_refined
         self._deadlock = deadlock
-        self._noted: dict[tuple[str, int], Event] = {}
-        self._unseen: list[Event] = []
+        self._noted: dict[tuple[str, int], SearchEvent] = {}
+        self._unseen: list[SearchEvent] = []
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> list[SearchEvent]:
         """All events so far, in the order in which they were noted."""
         return list(self._noted.values())
 
@@ -79,28 +79,30 @@ class Findings:
         """The kinds of all events so far, with the property's position."""
         return set(self._noted)
 
-    def note(self, event: Event) -> None:
+    def note(self, event: SearchEvent) -> None:
         """Keep an event if it is the first of its kind."""
         if (event.kind, event.at) not in self._noted:
             self._noted[event.kind, event.at] = event
             self._unseen.append(event)
 
-    def collect(self, lane: Lane, stage: Chunk, at: int, number: int) -> Iterator[Event]:
+    def collect(self, lane: ThreadBuffer, stage: RecordChunk, at: int, number: int) -> Iterator[SearchEvent]:
         """What a lane found in the last finished level; the first state that it staged, at ``at``, has the number ``number``."""
         level = len(self.store.levels.counts) - 1
         start = self.store.levels.starts[level]
-        for kind, slot in ((STUCK, Slot.STUCK), (TERMINAL, Slot.TERMINAL), (DEAD, Slot.DEAD)):
+        for kind, slot in ((STUCK, ContextSlot.STUCK), (TERMINAL, ContextSlot.TERMINAL), (DEAD, ContextSlot.DEAD)):
             position = int(lane.context[slot])
             if position != NEVER:
-                yield Event(kind, 0, level, lane.first + position, start + lane.first + position)
+                yield SearchEvent(kind, 0, level, lane.first + position, start + lane.first + position)
         arena = lane.arena
         for which, position in enumerate(lane.found_steps.tolist()):
             if position != NEVER:
                 source = lane.first + int(arena.parents[lane.at, position])
-                yield Event(STEP, which, level, source, start + source, tuple(arena.rows[lane.at, position].tolist()))
+                yield SearchEvent(
+                    STEP, which, level, source, start + source, tuple(arena.rows[lane.at, position].tolist())
+                )
         for which, found in enumerate(lane.found_states.tolist()):
             if found != NEVER:
-                yield Event(STATE, which, level, int(stage.parents[at + found - number]), found)
+                yield SearchEvent(STATE, which, level, int(stage.parents[at + found - number]), found)
 
     # ------------------------------------------------------------------------------------------------- look
 
@@ -112,7 +114,7 @@ class Findings:
         ):
             self._look_at(event, self.store[event.number])
 
-    def _look_at(self, event: Event, state: State) -> None:
+    def _look_at(self, event: SearchEvent, state: State) -> None:
         match event.kind:
             case "stuck":
                 self._note_stuck(event.number, state)
@@ -130,7 +132,7 @@ class Findings:
                 self._watch.see_state(event.number, state)
                 self._require(self._compiled.states[event.at // 2], event.at)
 
-    def _look_at_dead(self, event: Event, state: State) -> None:
+    def _look_at_dead(self, event: SearchEvent, state: State) -> None:
         is_dead = event.kind == DEAD
         alive = next(self.store.outcomes(state), None) is not None
         terminal = self._watch.is_terminal(event.number, state)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
-from assay.checker.explicit.expansion.thread_buffer import Lane
+from assay.checker.explicit.expansion.thread_buffer import ThreadBuffer
 from assay.checker.explicit.store.hash_kernels import MIX_FIRST, MIX_SECOND, MIX_START
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.values.undefined import Undefined
@@ -154,7 +154,7 @@ class Refining:
         mappings = [refined.mapping(action.name) for action in self._actions]
         self._idle = np.array([each.stutters or each.anything for each in mappings], np.uint8)
 
-    def look(self, lane: Lane) -> Iterator[Offence]:
+    def look(self, lane: ThreadBuffer) -> Iterator[Offence]:
         """The steps of a lane that are none of the abstract module, or have no images: of each trouble the first."""
         if self.over or not lane.count:
             return
@@ -185,7 +185,7 @@ class Refining:
     def _images(self, rows: Rows) -> tuple[Rows, Flags]:
         return self._compiled.machine.images(self.at, np.ascontiguousarray(rows))
 
-    def _offence(self, lane: Lane, at: int) -> Iterator[Offence]:
+    def _offence(self, lane: ThreadBuffer, at: int) -> Iterator[Offence]:
         arena, layout = lane.arena, self._compiled.layout
         parent, row = int(arena.parents[lane.at, at]), arena.rows[lane.at, at]
         which = int(arena.actions[lane.at, at])

@@ -14,25 +14,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
-from assay.checker.explicit.expansion.counters import Tally
+from assay.checker.explicit.expansion.counters import SearchCounters
 from assay.checker.explicit.expansion.outgoing_batches import Packet, Packing
 from assay.checker.explicit.expansion.parallel_round import Rounds
 from assay.checker.explicit.expansion.single_states import Probe
-from assay.checker.explicit.expansion.thread_buffer import Lane
+from assay.checker.explicit.expansion.thread_buffer import ThreadBuffer
 from assay.checker.explicit.findings import DEAD, STATE, STEP, STUCK, TERMINAL
 from assay.checker.explicit.store.hash_kernels import OWNER_SHIFT, rename
-from assay.checker.explicit.store.hash_table import Keys, Table
-from assay.checker.explicit.store.level_file import Chunk
-from assay.checker.layout.call_frame import NEVER, Slot
+from assay.checker.explicit.store.hash_table import StateKeys, StateTable
+from assay.checker.explicit.store.level_file import RecordChunk
+from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.layout.row import Rows
 
 Kind = tuple[str, int]
 """A kind of finding, and the property's position in the array of findings."""
-SOURCES = ((STUCK, Slot.STUCK), (TERMINAL, Slot.TERMINAL), (DEAD, Slot.DEAD))
+SOURCES = ((STUCK, ContextSlot.STUCK), (TERMINAL, ContextSlot.TERMINAL), (DEAD, ContextSlot.DEAD))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ShardFinding:
     """The first finding of a kind in some states: the state and its fingerprint; ``row`` is the successor of a step."""
 
     kind: str
@@ -46,15 +46,15 @@ class Found:
 class Expansion:
     """Lanes with what is left of their candidates, the fingerprints of the states that each expanded, and the packets that became full."""
 
-    lanes: list[Lane]
+    lanes: list[ThreadBuffer]
     names: list[Rows]
     packets: list[Packet]
 
 
-class Frontier:
+class ShardFrontier:
     """The states of the last finished level of ``rounds.levels``, to be expanded. ``kinds`` are the kinds of findings that were noted."""
 
-    def __init__(self, compiled: Compiled, rounds: Rounds, packing: Packing, tally: Tally) -> None:
+    def __init__(self, compiled: Compiled, rounds: Rounds, packing: Packing, tally: SearchCounters) -> None:
         self.packing = packing
         self.generated = 0
         self.kinds: set[Kind] = set()
@@ -85,7 +85,7 @@ class Frontier:
         self._rounds.pace(started)
         return Expansion(lanes, names, packets)
 
-    def _note(self, lane: Lane) -> None:
+    def _note(self, lane: ThreadBuffer) -> None:
         tally = self._tally
         tally.hits += lane.hits
         tally.decisive |= lane.decisive
@@ -94,7 +94,7 @@ class Frontier:
         self.kinds.update((kind, 0) for kind, slot in SOURCES if int(lane.context[slot]) != NEVER)
         self.kinds.update((STEP, at) for at in np.flatnonzero(lane.found_steps != NEVER).tolist())
 
-    def findings(self, known: set[Kind]) -> list[Found]:
+    def findings(self, known: set[Kind]) -> list[ShardFinding]:
         """The findings in the level, of the kinds that were noted and are not known yet; then the next level is the frontier."""
         kinds, self.kinds = self.kinds - known, set()
         levels = self._rounds.levels
@@ -111,13 +111,13 @@ class Shard:
     Everything that makes the table larger raises ``TableFullError``, and everything that writes ``OSError``.
     """
 
-    def __init__(self, compiled: Compiled, rounds: Rounds, tally: Tally, keys: Keys, budget: int) -> None:
+    def __init__(self, compiled: Compiled, rounds: Rounds, tally: SearchCounters, keys: StateKeys, budget: int) -> None:
         self.kinds: set[Kind] = set()
         self._compiled = compiled
         self._rounds = rounds
         self._tally = tally
         rounds.use(keys)
-        self._table = Table(keys.words(compiled.layout.words), budget)
+        self._table = StateTable(keys.words(compiled.layout.words), budget)
 
     @property
     def bytes(self) -> int:
@@ -147,7 +147,7 @@ class Shard:
         arena.actions[lane.at, :n] = packet.actions
         self._keep([lane], [0], [packet.parents])
 
-    def _keep(self, lanes: list[Lane], firsts: list[int], names: list[Rows]) -> None:
+    def _keep(self, lanes: list[ThreadBuffer], firsts: list[int], names: list[Rows]) -> None:
         """Keep what is new in lanes, whose predecessors are counted from the first ones and have these fingerprints."""
         new = self._rounds.insert(self._table, lanes)
         for lane in lanes:
@@ -159,7 +159,7 @@ class Shard:
             self.kinds.update((STATE, which) for which in np.flatnonzero(lane.found_states != NEVER).tolist())
         self._rounds.levels.commit(int(new.sum()))
 
-    def findings(self, known: set[Kind]) -> list[Found]:
+    def findings(self, known: set[Kind]) -> list[ShardFinding]:
         """The findings in the states of the last finished level, of the kinds that were noted and are not known yet."""
         kinds, self.kinds = self.kinds - known, set()
         levels = self._rounds.levels
@@ -173,11 +173,11 @@ def owned(compiled: Compiled, rows: Rows, first: int, last: int) -> Rows:
     return chosen
 
 
-def first_found(compiled: Compiled, chunks: Iterable[Chunk], kinds: set[Kind]) -> Iterator[Found]:
+def first_found(compiled: Compiled, chunks: Iterable[RecordChunk], kinds: set[Kind]) -> Iterator[ShardFinding]:
     """For each kind the finding at the state with the smallest fingerprint."""
     if not kinds:
         return
-    probe, best = Probe(compiled), dict[Kind, Found]()
+    probe, best = Probe(compiled), dict[Kind, ShardFinding]()
     for chunk in chunks:
         prints = compiled.machine.prints(np.ascontiguousarray(chunk.rows))
         order = np.argsort(prints, kind="stable")
@@ -185,7 +185,7 @@ def first_found(compiled: Compiled, chunks: Iterable[Chunk], kinds: set[Kind]) -
         for (kind, at), place, row in _in_order(probe, rows, kinds):
             mark = int(prints[order[place]])
             if (kind, at) not in best or mark < best[kind, at].print:
-                best[kind, at] = Found(kind, at, mark, tuple(rows[place].tolist()), row)
+                best[kind, at] = ShardFinding(kind, at, mark, tuple(rows[place].tolist()), row)
     yield from best.values()
 
 

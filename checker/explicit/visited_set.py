@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.checker.explicit.expansion.parallel_round import Rounds
-from assay.checker.explicit.store.hash_table import Keys, Table
+from assay.checker.explicit.store.hash_table import StateKeys, StateTable
 from assay.checker.explicit.store.levels import KEPT, Levels
 from assay.checker.explicit.store.memory_limit import default_budget, taken
 from assay.checker.options import SearchOptions
@@ -18,7 +18,7 @@ LEAST = 16 << 20
 """Bytes without which a table is not worth beginning."""
 
 
-class Seen:
+class VisitedSet:
     """The states seen, within a budget. Raises ``SpecError`` if the one that somebody chose is too small to begin with.
 
     Where fingerprints are chosen as ``auto``, whole rows are compared as long as they take little, and fingerprints grow with the number
@@ -26,7 +26,7 @@ class Seen:
     """
 
     def __init__(self, options: SearchOptions, words: int, rounds: Rounds) -> None:
-        self.keys = Keys.ROWS if options.fingerprints == "auto" else Keys(options.fingerprints)
+        self.keys = StateKeys.ROWS if options.fingerprints == "auto" else StateKeys(options.fingerprints)
         self.peak = self._base = taken()
         self.reserved = 0
         """Bytes that are kept for something else."""
@@ -34,7 +34,7 @@ class Seen:
         self._chosen = options.fingerprints
         self._words = words
         self._rounds = rounds
-        self._table: Table | None = None
+        self._table: StateTable | None = None
         rounds.use(self.keys)
         if options.memory is not None and self.room < LEAST:
             least = self.budget - self.room + LEAST
@@ -47,7 +47,7 @@ class Seen:
         return self.budget - self._base - KEPT - 2 * self._rounds.arena.nbytes - self.reserved
 
     @property
-    def table(self) -> Table:
+    def table(self) -> StateTable:
         """The table, which ``fill`` made."""
         assert self._table is not None
         return self._table
@@ -75,23 +75,23 @@ class Seen:
 
     def collision(self, states: int) -> float:
         """An upper bound of the probability that two of so many states were taken for one."""
-        if self._chosen == "exact" or (self.keys is Keys.ROWS and self._is_exact_enough(states)):
+        if self._chosen == "exact" or (self.keys is StateKeys.ROWS and self._is_exact_enough(states)):
             return 0.0
         before = min(states, NARROW_LIMIT) if self._chosen == "auto" else 0
-        narrow = states if self.keys is Keys.PRINTS else before
+        narrow = states if self.keys is StateKeys.PRINTS else before
         return narrow * narrow / 2.0**65 + states * states / 2.0**129
 
     def _is_exact_enough(self, states: int) -> bool:
-        return states * Keys.ROWS.words(self._words) * 8 <= min(EXACT_BYTES, self.room // 4)
+        return states * StateKeys.ROWS.words(self._words) * 8 <= min(EXACT_BYTES, self.room // 4)
 
     def fill(self, levels: Levels) -> None:
         """Make the table anew, from the rows of all levels."""
         self._table = None
         levels.bits = self.keys.bits
-        self._table = Table(self.keys.words(self._words), self.room)
+        self._table = StateTable(self.keys.words(self._words), self.room)
         self._rounds.refill(self._table, levels.every_row())
 
-    def leave(self, keys: Keys) -> None:
+    def leave(self, keys: StateKeys) -> None:
         """Let go of the table: others remember the states, under such keys."""
         self._table = None
         self.keys = keys
@@ -99,20 +99,20 @@ class Seen:
     def adapt(self, levels: Levels) -> None:
         """Go over to fingerprints where rows take too much, and to longer ones where short ones would collide."""
         self.narrow(levels, len(levels))
-        if self._chosen == "auto" and self.keys is Keys.PRINTS and len(levels) > NARROW_LIMIT:
-            self.use(Keys.WIDE_PRINTS)
+        if self._chosen == "auto" and self.keys is StateKeys.PRINTS and len(levels) > NARROW_LIMIT:
+            self.use(StateKeys.WIDE_PRINTS)
             self.fill(levels)
 
     def narrow(self, levels: Levels, states: int) -> None:
         """Go over to fingerprints where the rows of so many states take too much."""
-        if self._chosen == "auto" and self.keys is Keys.ROWS and not self._is_exact_enough(states):
-            self.use(Keys.PRINTS)
+        if self._chosen == "auto" and self.keys is StateKeys.ROWS and not self._is_exact_enough(states):
+            self.use(StateKeys.PRINTS)
             levels.bits = self.keys.bits
             narrow = self._rounds.narrowed(self.table, self.room)
             self.note_peak()
             self._table = narrow
 
-    def use(self, keys: Keys) -> None:
+    def use(self, keys: StateKeys) -> None:
         """Tell states apart by other keys, once the table is made anew."""
         self.keys = keys
         self._rounds.use(keys)

@@ -10,18 +10,20 @@ from assay.checker.interpreter.actions.initial_states import InitMeaning
 from assay.checker.interpreter.actions.outcome import Outcome
 from assay.checker.interpreter.actions.update import Updater
 from assay.checker.interpreter.expressions.dispatch import scope_of
-from assay.checker.interpreter.expressions.frame import Meaning, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Meaning
 from assay.checker.interpreter.expressions.quantifier_memo import remembering
 from assay.grammar.kernel import Expr, Kernel
 from assay.grammar.values import Value
 
 
-class Actions(Mapping[str, ActionMeaning]):
+class CompiledActions(Mapping[str, ActionMeaning]):
     """The actions of a kernel by name, each made ready when it is asked for: of a kernel for a log, its slices and what they share take a few each."""
 
     __slots__ = ("_bounded", "_generated", "_made", "_nodes", "_scope", "_updater")
 
-    def __init__(self, kernel: Kernel, scope: Scope, updater: Updater, *, bounded: bool, generated: bool) -> None:
+    def __init__(
+        self, kernel: Kernel, scope: EvaluationScope, updater: Updater, *, bounded: bool, generated: bool
+    ) -> None:
         self._generated = generated
         self._nodes = {action.name: action for action in kernel.actions}
         self._scope, self._updater, self._bounded = scope, updater, bounded
@@ -46,7 +48,7 @@ class Actions(Mapping[str, ActionMeaning]):
 class Model:
     """What an explicit search needs of a kernel; with ``bounded`` false the ``bound`` lines are no guards, as in validation.
 
-    ``strict`` names sorts as in ``Scope``. With ``remember``, values are remembered (NOTE(remembering)).
+    ``strict`` names sorts as in ``EvaluationScope``. With ``remember``, values are remembered (NOTE(remembering)).
     """
 
     __slots__ = ("_steps", "actions", "init", "kernel", "scope")
@@ -60,7 +62,7 @@ class Model:
         if remember:
             self.scope = replace(self.scope, translate=remembering)
         self.init = InitMeaning(kernel.init, self.scope, updater)
-        self.actions = Actions(kernel, self.scope, updater, bounded=bounded, generated=remember)
+        self.actions = CompiledActions(kernel, self.scope, updater, bounded=bounded, generated=remember)
         self._steps: list[ActionMeaning] | None = None
 
     @property

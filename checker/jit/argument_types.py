@@ -53,7 +53,7 @@ Value = str | Array | tuple["Value", ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FunctionSource:
     """A function as it was parsed, and the names of its module."""
 
     tree: ast.FunctionDef

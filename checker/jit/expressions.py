@@ -6,7 +6,7 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from assay.checker.jit.argument_types import Array, Element, Kind, Source, Value, kind_of
+from assay.checker.jit.argument_types import Array, Element, FunctionSource, Kind, Value, kind_of
 
 WORD = 64
 OPERATORS: Mapping[type[ast.operator], str] = {
@@ -26,10 +26,10 @@ class UntranslatableError(Exception):
     """The text uses something that ``translate`` does not list: a mistake of whoever wrote it."""
 
 
-class Writer(ABC):
+class LlvmWriter(ABC):
     """Writes the lines of one function. Numbers live in slots of the stack, which LLVM makes into registers; arrays and tuples have no slots."""
 
-    def __init__(self, source: Source, *, checked: bool) -> None:
+    def __init__(self, source: FunctionSource, *, checked: bool) -> None:
         self.source = source
         self.checked = checked
         self.slots: dict[str, str] = {}

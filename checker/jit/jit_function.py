@@ -14,8 +14,17 @@ from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from assay.checker.jit.argument_types import ArrayKind, Element, Kind, Source, TupleKind, WordKind, operands, parameter
-from assay.checker.jit.object_cache import Loaded, cache_key, kept
+from assay.checker.jit.argument_types import (
+    ArrayKind,
+    Element,
+    FunctionSource,
+    Kind,
+    TupleKind,
+    WordKind,
+    operands,
+    parameter,
+)
+from assay.checker.jit.object_cache import LoadedObject, cache_key, kept
 from assay.checker.jit.python_to_llvm import results, translate
 
 VERSION = 2
@@ -29,10 +38,10 @@ Signature = tuple[Any, int | None] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CompiledEntry:
     """Machine code for one combination of argument types; ``given`` is the type of the room for what it gives."""
 
-    code: Loaded
+    code: LoadedObject
     call: Any
     given: Any
 
@@ -46,15 +55,15 @@ class ArrayFunction(Generic[R]):
 
     def __init__(self, function: Callable[..., R]) -> None:
         self.python = function
-        self._entries: dict[tuple[Signature, ...], Entry] = {}
+        self._entries: dict[tuple[Signature, ...], CompiledEntry] = {}
         update_wrapper(self, function)
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> FunctionSource:
         """Its text, parsed, with the names of its module."""
         tree = ast.parse(textwrap.dedent(inspect.getsource(self.python))).body[0]
         assert isinstance(tree, ast.FunctionDef)
-        return Source(tree, self.python.__globals__)
+        return FunctionSource(tree, self.python.__globals__)
 
     def __call__(self, *arguments: Any) -> R:
         """Call it. Raises ``ValueError`` for an array with gaps, ``UntranslatableError`` for a function outside the language."""
@@ -77,7 +86,7 @@ class ArrayFunction(Generic[R]):
         passed.append(int(argument))
         return None
 
-    def _build(self, key: tuple[Signature, ...]) -> Entry:
+    def _build(self, key: tuple[Signature, ...]) -> CompiledEntry:
         kinds = tuple(map(_kind, key))
         text = translate(
             self.source,
@@ -85,10 +94,10 @@ class ArrayFunction(Generic[R]):
             lambda named: named.source if isinstance(named, ArrayFunction) else None,
             checked=CHECKED,
         )
-        loaded = Loaded(kept(cache_key(text, VERSION), text, LEVEL))
+        loaded = LoadedObject(kept(cache_key(text, VERSION), text, LEVEL))
         types = [ctypes.c_void_p, *(type_ for kind in kinds for type_ in _types(kind))]
         given = ctypes.c_int64 * results(self.source)
-        self._entries[key] = Entry(loaded, loaded.function("main", None, *types), given)
+        self._entries[key] = CompiledEntry(loaded, loaded.function("main", None, *types), given)
         return self._entries[key]
 
 

@@ -99,7 +99,7 @@ def _write(place: Path, code: bytes) -> None:
         return
 
 
-class Loaded:
+class LoadedObject:
     """Object code in memory, for as long as this lives."""
 
     def __init__(self, code: bytes) -> None:

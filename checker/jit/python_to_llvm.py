@@ -15,19 +15,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from assay.checker.jit.argument_types import Array, Kind, Source, Value, operands, parameter
-from assay.checker.jit.expressions import Writer
+from assay.checker.jit.argument_types import Array, FunctionSource, Kind, Value, operands, parameter
+from assay.checker.jit.expressions import LlvmWriter
 
-Find = Callable[[Any], Source | None]
+Find = Callable[[Any], FunctionSource | None]
 
 
-def results(source: Source) -> int:
+def results(source: FunctionSource) -> int:
     """How many words a function gives."""
     given = (node.value for node in ast.walk(source.tree) if isinstance(node, ast.Return) and node.value is not None)
     return max((len(each.elts) if isinstance(each, ast.Tuple) else 1 for each in given), default=0)
 
 
-def translate(source: Source, kinds: tuple[Kind, ...], find: Find, *, checked: bool = False) -> str:
+def translate(source: FunctionSource, kinds: tuple[Kind, ...], find: Find, *, checked: bool = False) -> str:
     """A module with the function ``main``, whose parameters are a pointer to room for the words that it gives, and the operands of its arguments.
 
     ``find`` gives the source of other functions that may be called. With ``checked`` an index outside its array ends the process.
@@ -61,7 +61,7 @@ class _Module:
         self.functions: dict[tuple[int, tuple[Kind, ...]], str] = {}
         self._names: dict[tuple[int, tuple[Kind, ...]], tuple[str, int]] = {}
 
-    def function(self, source: Source, kinds: tuple[Kind, ...]) -> tuple[str, int]:
+    def function(self, source: FunctionSource, kinds: tuple[Kind, ...]) -> tuple[str, int]:
         """The name of a function for arguments of these kinds, and how many words it gives."""
         key = id(source.tree), kinds
         if key not in self._names:
@@ -70,10 +70,10 @@ class _Module:
         return self._names[key]
 
 
-class _Function(Writer):
+class _Function(LlvmWriter):
     """One function, statement after statement."""
 
-    def __init__(self, module: _Module, source: Source) -> None:
+    def __init__(self, module: _Module, source: FunctionSource) -> None:
         super().__init__(source, checked=module.checked)
         self.module = module
         self.loops: list[tuple[str, str]] = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 
-class Slot(IntEnum):
+class ContextSlot(IntEnum):
     """Positions in the context array.
 
     The caller sets the addresses and ``CAPACITY``; ``COUNT`` is how many successors were written. The ``FIRST_…`` words and

@@ -7,13 +7,13 @@ from typing import assert_never
 
 from assay.checker.layout.shape import (
     AtomShape,
+    BitRange,
     CountsShape,
     EnumShape,
     FlagShape,
     MaskShape,
     NumberShape,
     OptionShape,
-    Place,
     RecordShape,
     Shape,
     SlotsShape,
@@ -57,15 +57,15 @@ def _ones(width: int) -> int:
     return (1 << width) - 1
 
 
-def _part(code: int, place: Place) -> int:
+def _part(code: int, place: BitRange) -> int:
     return code >> place.shift & _ones(place.shape.width)
 
 
-def _value(code: int, place: Place) -> Value:
+def _value(code: int, place: BitRange) -> Value:
     return decode(_part(code, place), place.shape)
 
 
-def _values(code: int, places: tuple[Place, ...]) -> tuple[Value, ...]:
+def _values(code: int, places: tuple[BitRange, ...]) -> tuple[Value, ...]:
     return tuple(_value(code, place) for place in places)
 
 

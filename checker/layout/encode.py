@@ -7,13 +7,13 @@ from typing import Any, assert_never
 
 from assay.checker.layout.shape import (
     AtomShape,
+    BitRange,
     CountsShape,
     EnumShape,
     FlagShape,
     MaskShape,
     NumberShape,
     OptionShape,
-    Place,
     RecordShape,
     Shape,
     SlotsShape,
@@ -68,7 +68,7 @@ def _fits(size: int, capacity: int | None) -> None:
         raise UnfitError(f"{size} elements where {capacity} fit")
 
 
-def _side_by_side(values: Iterable[Value], places: tuple[Place, ...]) -> int:
+def _side_by_side(values: Iterable[Value], places: tuple[BitRange, ...]) -> int:
     return sum(encode(value, place.shape) << place.shift for value, place in zip(values, places, strict=True))
 
 

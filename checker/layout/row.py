@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from assay.checker.layout.decode import decode
 from assay.checker.layout.encode import encode
-from assay.checker.layout.shape import Place, Shape
+from assay.checker.layout.shape import BitRange, Shape
 from assay.checker.layout.shape_of_type import shape_of
 from assay.checker.report import State
 from assay.grammar.kernel import Variable
@@ -33,7 +33,7 @@ class RowLayout:
     """Where each state variable lies; ``words`` is W."""
 
     words: int
-    places: tuple[Place, ...]
+    places: tuple[BitRange, ...]
 
     def pack(self, state: State) -> Rows:
         """The row of a state: an array of W words. Raises ``UnfitError`` if a value is not of its variable's type."""
@@ -62,24 +62,24 @@ def row_layout(variables: tuple[Variable, ...]) -> RowLayout:
     return RowLayout(words, places)
 
 
-def _tight(shapes: list[Shape]) -> tuple[Place, ...]:
+def _tight(shapes: list[Shape]) -> tuple[BitRange, ...]:
     places, shift = [], 0
     for shape in shapes:
-        places.append(Place(shift, shape))
+        places.append(BitRange(shift, shape))
         shift += shape.width
     return tuple(places)
 
 
-def _aligned(shapes: list[Shape]) -> tuple[Place, ...]:
+def _aligned(shapes: list[Shape]) -> tuple[BitRange, ...]:
     places, shift = [], 0
     for shape in shapes:
         left = WORD - shift % WORD
         if left < shape.width <= WORD:
             shift += left
-        places.append(Place(shift, shape))
+        places.append(BitRange(shift, shape))
         shift += shape.width
     return tuple(places)
 
 
-def _value(code: int, place: Place) -> Value:
+def _value(code: int, place: BitRange) -> Value:
     return decode(code >> place.shift & ((1 << place.shape.width) - 1), place.shape)

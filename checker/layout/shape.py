@@ -16,7 +16,7 @@ SlotKind = Literal["set", "bag", "seq", "map"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BitRange:
     """A component, and how far its lowest bit lies above the lowest bit of the whole."""
 
     shift: int
@@ -52,9 +52,9 @@ class EnumShape:
     """The variant's position above its payload; the variants share the payload bits, each from the top."""
 
     width: int
-    tag: Place
+    tag: BitRange
     variants: tuple[t.VariantType, ...]
-    payloads: tuple[tuple[Place, ...], ...]
+    payloads: tuple[tuple[BitRange, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class RecordShape:
     """Fields side by side."""
 
     width: int
-    fields: tuple[Place, ...]
+    fields: tuple[BitRange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class OptionShape:
     """A bit that says whether there is a value, above the value."""
 
     width: int
-    item: Place
+    item: BitRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class SlotsShape:
     width: int
     kind: SlotKind
     capacity: int
-    length: Place
+    length: BitRange
     stride: int
     item: Shape
     value: Shape | None

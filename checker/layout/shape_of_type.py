@@ -9,13 +9,13 @@ from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.show import show_type
 from assay.checker.layout.shape import (
     AtomShape,
+    BitRange,
     CountsShape,
     EnumShape,
     FlagShape,
     MaskShape,
     NumberShape,
     OptionShape,
-    Place,
     RecordShape,
     Shape,
     SlotKind,
@@ -61,7 +61,7 @@ def _shape(type_: t.Type, span: Span) -> Shape:
             return RecordShape(_total(places), places)
         case t.OptionType(item):
             inner = shape_of(item, span)
-            return OptionShape(inner.width + 1, Place(0, inner))
+            return OptionShape(inner.width + 1, BitRange(0, inner))
         case t.SetType(item, capacity):
             return _set(type_, item, capacity, span)
         case t.MapType():
@@ -90,16 +90,16 @@ def _number(type_: t.Type, low: int, high: int, span: Span) -> Shape:
     return NumberShape(bits_for(high - low + 1), low, high)
 
 
-def _beside(shapes: list[Shape], end: int) -> tuple[Place, ...]:
+def _beside(shapes: list[Shape], end: int) -> tuple[BitRange, ...]:
     places = []
     top = end + sum(shape.width for shape in shapes)
     for shape in shapes:
         top -= shape.width
-        places.append(Place(top, shape))
+        places.append(BitRange(top, shape))
     return tuple(places)
 
 
-def _total(places: tuple[Place, ...]) -> int:
+def _total(places: tuple[BitRange, ...]) -> int:
     return sum(place.shape.width for place in places)
 
 
@@ -108,7 +108,7 @@ def _enum(variants: tuple[t.VariantType, ...], span: Span) -> Shape:
     payload = max((sum(shape.width for shape in fields) for fields in shapes), default=0)
     places = tuple(_beside(fields, payload - sum(shape.width for shape in fields)) for fields in shapes)
     tag = NumberShape(bits_for(len(variants)), 0, len(variants) - 1)
-    return EnumShape(tag.width + payload, Place(payload, tag), variants, places)
+    return EnumShape(tag.width + payload, BitRange(payload, tag), variants, places)
 
 
 def _set(type_: t.Type, item: t.Type, capacity: int | None, span: Span) -> Shape:
@@ -154,5 +154,5 @@ def _bag(item: t.Type, capacity: int, span: Span) -> Shape:
 
 def _slots(kind_: SlotKind, item: Shape, value: Shape | None, capacity: int) -> SlotsShape:
     stride = item.width + (0 if value is None else value.width)
-    length = Place(stride * capacity, NumberShape(bits_for(capacity + 1), 0, capacity))
+    length = BitRange(stride * capacity, NumberShape(bits_for(capacity + 1), 0, capacity))
     return SlotsShape(stride * capacity + length.shape.width, kind_, capacity, length, stride, item, value)

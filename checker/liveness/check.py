@@ -8,7 +8,7 @@ from assay.checker.liveness.confirm import WithoutValue
 from assay.checker.liveness.decide import Decision, Decisions
 from assay.checker.liveness.plan import Claim, Plan
 from assay.checker.reference.bfs import Search, Stopped
-from assay.checker.reference.property_monitor import DEFINED, Finding
+from assay.checker.reference.property_monitor import DEFINED, PropertyFinding
 
 Decide = Callable[[Claim], Decision]
 
@@ -52,6 +52,6 @@ def _late(search: Search) -> bool:
 def note_no_value(search: Search, name: str, decision: WithoutValue) -> None:
     """Note with a search that a property has no value in one of its states."""
     subject = f"property `{name}`"
-    finding = Finding(decision.state, undefined=decision.message, span=decision.span, subject=subject)
+    finding = PropertyFinding(decision.state, undefined=decision.message, span=decision.span, subject=subject)
     search.watch.undefined.setdefault(name, finding)
     search.watch.note_undefined(finding)

@@ -13,13 +13,13 @@ from assay.checker.liveness.confirm import Counterexample, WithoutValue, confirm
 from assay.checker.liveness.lasso import find_lasso
 from assay.checker.liveness.nnf import TRUE
 from assay.checker.liveness.plan import Claim, Plan
-from assay.checker.liveness.product import Product, Tables
-from assay.checker.liveness.state_graph import Graph, Kind
+from assay.checker.liveness.product import BuchiProduct, ProductTables
+from assay.checker.liveness.state_graph import Kind, LabelledGraph
 from assay.checker.liveness.vacuity import premises_never_true
 from assay.checker.print_kernel import Sources
 from assay.checker.report import EnginesDisagreeError, State
 
-MakeProduct = Callable[[Graph, Tables], Product]
+MakeProduct = Callable[[LabelledGraph, ProductTables], BuchiProduct]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Decider:
 
     model: Model
     plan: Plan
-    graph: Graph
+    graph: LabelledGraph
     state: Callable[[int], State]
     sources: Sources
     make: MakeProduct
@@ -59,8 +59,8 @@ class Decider:
         empty = not self.whole and find_lasso(self._product(automaton(TRUE, claim.node.span))) is None
         return NotViolated(premises_never_true(claim, self.graph, self.plan, self.sources), empty)
 
-    def _product(self, of: Automaton) -> Product:
-        return self.make(self.graph, Tables(self.graph, of, self.plan))
+    def _product(self, of: Automaton) -> BuchiProduct:
+        return self.make(self.graph, ProductTables(self.graph, of, self.plan))
 
     def refute(self, claim: Claim, negated: Automaton) -> Counterexample | WithoutValue | None:
         """A run that a part of the claim, negated, accepts; or where it asks for what has no value."""

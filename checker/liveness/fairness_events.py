@@ -17,7 +17,7 @@ from assay.grammar.values import Value
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class FairnessEvent:
     """Some instance of an action happens; ``fixed`` are arguments (position, value) that it must have."""
 
     action: str
@@ -27,7 +27,7 @@ class Event:
         """Whether an instance of the action with these arguments is one of those that are meant."""
         return all(arguments[at] == value for at, value in self.fixed)
 
-    def covers(self, other: Event) -> bool:
+    def covers(self, other: FairnessEvent) -> bool:
         """Whether every instance that the other event means is meant."""
         return self.action == other.action and set(self.fixed) <= set(other.fixed)
 
@@ -47,7 +47,7 @@ class Event:
 class Fair:
     """An event does not stay away for ever while it is always enabled; a ``strong`` one, while it is enabled again and again."""
 
-    event: Event
+    event: FairnessEvent
     strong: bool
 
 
@@ -62,44 +62,46 @@ def _of_action(model: Model, action: k.Action) -> Iterator[Fair]:
             yield Fair(event, action.fairness.strong)
 
 
-def events_per(model: Model, action: k.Action, names: Iterable[str]) -> Iterator[Event]:
+def events_per(model: Model, action: k.Action, names: Iterable[str]) -> Iterator[FairnessEvent]:
     """The events of an action for each combination of values of some of its parameters."""
     meaning = model.actions[action.name]
     positions = [meaning.names.index(name) for name in names]
     domains = meaning.domains()
     for values in product(*(domains[at] for at in positions)):
-        yield Event(action.name, tuple(zip(positions, values, strict=True)))
+        yield FairnessEvent(action.name, tuple(zip(positions, values, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class EventPart:
     """Instances of an action that no event tells apart: those with these arguments. ``is_step``: the action is a step of the system."""
 
-    event: Event
+    event: FairnessEvent
     is_step: bool
 
 
-def parts(model: Model, events: Sequence[Event]) -> tuple[Part, ...]:
+def parts(model: Model, events: Sequence[FairnessEvent]) -> tuple[EventPart, ...]:
     """All instances of all steps, and of the actions of which events speak, in as few parts as the events allow."""
     steps = [action.node.name for action in model.steps]
     others = dict.fromkeys(event.action for event in events if event.action not in steps)
-    return tuple(Part(each, name in steps) for name in (*steps, *others) for each in _told_apart(model, name, events))
+    return tuple(
+        EventPart(each, name in steps) for name in (*steps, *others) for each in _told_apart(model, name, events)
+    )
 
 
-def _told_apart(model: Model, name: str, events: Sequence[Event]) -> Iterator[Event]:
+def _told_apart(model: Model, name: str, events: Sequence[FairnessEvent]) -> Iterator[FairnessEvent]:
     action = model.actions[name]
     told = sorted({at for event in events if event.action == name for at, _ in event.fixed})
     return events_per(model, action.node, [action.names[at] for at in told])
 
 
-def split(kernel: k.Kernel, parts_: Sequence[Part]) -> k.Kernel:
+def split(kernel: k.Kernel, parts_: Sequence[EventPart]) -> k.Kernel:
     """The kernel with an action for each part, numbered as the parts are, and without anything that is said of behaviours."""
     actions = tuple(_fixed(kernel.action(part.event.action), part.event, at) for at, part in enumerate(parts_))
     names = tuple(action.name for action in actions)
     return replace(kernel, actions=actions, next=names, properties=(), terminal=(), scenarios=(), traces=())
 
 
-def _fixed(action: k.Action, event: Event, number: int) -> k.Action:
+def _fixed(action: k.Action, event: FairnessEvent, number: int) -> k.Action:
     """The action with some arguments given."""
     fixed = dict(event.fixed)
     given = tuple(

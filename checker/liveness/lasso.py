@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from assay.checker.liveness.product import Fairs, Product
+from assay.checker.liveness.product import BuchiProduct, Fairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Lasso:
         return Lasso((*way, *around[1:]), len(way) - 1)
 
 
-def find_lasso(product: Product) -> Lasso | None:
+def find_lasso(product: BuchiProduct) -> Lasso | None:
     """A run of the product that is fair and accepted, one that stops if there is any; None if there is none at all."""
     moving = product.fair()
     if not moving.found:
@@ -37,7 +37,7 @@ def find_lasso(product: Product) -> Lasso | None:
     return Lasso(tuple(product.split(node)[0] for node in (*prefix, *cycle[1:])), len(prefix) - 1)
 
 
-def around(product: Product, start: int, fairs: Fairs) -> list[int]:
+def around(product: BuchiProduct, start: int, fairs: Fairs) -> list[int]:
     """A fair cycle through a node of a fair component: from mark to nearest mark, and back.
 
     Marks of strong fairness are sought only where the cycle asks for them; each of them that is found may lead through nodes that ask for more.
@@ -61,7 +61,7 @@ def around(product: Product, start: int, fairs: Fairs) -> list[int]:
         wanted |= asked
 
 
-def _met(product: Product, path: list[int], fairs: Fairs) -> frozenset[int]:
+def _met(product: BuchiProduct, path: list[int], fairs: Fairs) -> frozenset[int]:
     steps = (product.marks_between(node, to, stopping=fairs.stopping) for node, to in pairwise(path))
     return frozenset().union(*steps)
 

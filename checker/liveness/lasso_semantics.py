@@ -8,7 +8,7 @@ from assay.checker.interpreter.actions.outcome import Cut, Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.enumerate_set import listing
 from assay.checker.interpreter.expressions.frame import Frame
-from assay.checker.liveness.fairness_events import Event, Fair, events_per, fairness
+from assay.checker.liveness.fairness_events import Fair, FairnessEvent, events_per, fairness
 from assay.checker.liveness.translate import is_temporal
 from assay.checker.report import State, Trace
 from assay.grammar import kernel as k
@@ -49,7 +49,7 @@ class Run:
 
     # ------------------------------------------------------------------------------------------------- events
 
-    def is_enabled(self, event: Event, at: int, *, cut: bool = False) -> bool:
+    def is_enabled(self, event: FairnessEvent, at: int, *, cut: bool = False) -> bool:
         """Whether some instance could change the state; with ``cut`` also whether a bound or a capacity alone keeps one from it."""
         state = self.states[at]
         return any(
@@ -57,14 +57,14 @@ class Run:
             for outcome in self._outcomes(event, state)
         )
 
-    def occurs(self, event: Event, at: int) -> bool:
+    def occurs(self, event: FairnessEvent, at: int) -> bool:
         """Whether the step after a moment is an occurrence (NOTE(occurrence))."""
         state, then = self.states[at], self.states[self.after(at)]
         return state != then and any(
             isinstance(outcome, Successor) and outcome.state == then for outcome in self._outcomes(event, state)
         )
 
-    def _outcomes(self, event: Event, state: State) -> Iterator[object]:
+    def _outcomes(self, event: FairnessEvent, state: State) -> Iterator[object]:
         action, fixed = self.model.actions[event.action], dict(event.fixed)
         wanted = [fixed.get(at) for at in range(len(action.names))]
         for arguments in action.matching(wanted, [at in fixed for at in range(len(action.names))]):
@@ -143,7 +143,7 @@ class Run:
     def _atom(self, atom: k.ActionAtom, at: int, bound: Bound) -> bool:
         given = atom.arguments or ()
         fixed = tuple((i, self._value(each, at, bound)) for i, each in enumerate(given) if each is not None)
-        event = Event(atom.action, fixed)
+        event = FairnessEvent(atom.action, fixed)
         return self.is_enabled(event, at) if atom.op == "enabled" else self.occurs(event, at)
 
     def _value(self, expr: k.Expr, at: int, bound: Bound) -> Value:
@@ -155,7 +155,7 @@ class Run:
 
     # ------------------------------------------------------------------------------------------------- advice
 
-    def missing_fairness(self) -> Iterator[tuple[Event, bool, tuple[str, ...]]]:
+    def missing_fairness(self) -> Iterator[tuple[FairnessEvent, bool, tuple[str, ...]]]:
         """Events that fairness would rule this run out by: the event, whether it must be strong, and what it must be ``per``.
 
         Of each action the weakest such condition: of some instance, else of each value of one parameter.
@@ -167,7 +167,7 @@ class Run:
                     yield (*found, names)
                     break
 
-    def _missing(self, action: k.Action, names: tuple[str, ...]) -> tuple[Event, bool] | None:
+    def _missing(self, action: k.Action, names: tuple[str, ...]) -> tuple[FairnessEvent, bool] | None:
         events = list(events_per(self.model, action, names))
         for strong in (False, True):
             for event in events:

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from assay.checker.liveness.fairness_events import Event
+from assay.checker.liveness.fairness_events import FairnessEvent
 from assay.grammar import kernel as k
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class StateCondition:
     """A condition on states: an expression without free names."""
 
     expr: k.Expr
@@ -25,17 +25,17 @@ class Condition:
 class Enabled:
     """Some instance of the event could happen now, and would change the state."""
 
-    event: Event
+    event: FairnessEvent
 
 
 @dataclass(frozen=True, slots=True)
 class Occurs:
     """The step that is taken now is an occurrence of the event (NOTE(occurrence))."""
 
-    event: Event
+    event: FairnessEvent
 
 
-Letter = Condition | Enabled | Occurs
+Letter = StateCondition | Enabled | Occurs
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.liveness.buchi import Automaton, automaton
-from assay.checker.liveness.fairness_events import Event, Fair, Part, fairness, parts
-from assay.checker.liveness.nnf import Condition, Formula, Letter, conjuncts, negation
+from assay.checker.liveness.fairness_events import EventPart, Fair, FairnessEvent, fairness, parts
+from assay.checker.liveness.nnf import Formula, Letter, StateCondition, conjuncts, negation
 from assay.checker.liveness.translate import Letters, Translation
 from assay.checker.options import SearchOptions
 from assay.grammar import kernel as k
@@ -42,21 +42,21 @@ class Plan:
     claims: tuple[Claim, ...]
     letters: tuple[Letter, ...]
     fair: tuple[Fair, ...]
-    events: tuple[Event, ...]
-    parts: tuple[Part, ...]
+    events: tuple[FairnessEvent, ...]
+    parts: tuple[EventPart, ...]
 
     def condition(self, letter: int) -> k.Expr:
         """The expression of a letter that is a condition on states."""
         found = self.letters[letter]
-        assert isinstance(found, Condition)
+        assert isinstance(found, StateCondition)
         return found.expr
 
     @property
     def conditions(self) -> tuple[k.Expr, ...]:
         """The expressions of the letters that are conditions on states, in the order of the letters."""
-        return tuple(each.expr for each in self.letters if isinstance(each, Condition))
+        return tuple(each.expr for each in self.letters if isinstance(each, StateCondition))
 
-    def events_of(self, part: Part) -> frozenset[int]:
+    def events_of(self, part: EventPart) -> frozenset[int]:
         """The events, by number, that every instance of a part is an occurrence of."""
         return frozenset(at for at, event in enumerate(self.events) if event.covers(part.event))
 
@@ -79,6 +79,6 @@ def _claim(node: k.Property, model: Model, letters: Letters) -> Claim:
     return Claim(node, formulas, tuple((expr, tuple(made)) for expr, made in translation.premises.values()))
 
 
-def _events(conditions: Sequence[Fair], letters: Sequence[Letter]) -> tuple[Event, ...]:
-    spoken = [letter.event for letter in letters if not isinstance(letter, Condition)]
+def _events(conditions: Sequence[Fair], letters: Sequence[Letter]) -> tuple[FairnessEvent, ...]:
+    spoken = [letter.event for letter in letters if not isinstance(letter, StateCondition)]
     return tuple(dict.fromkeys([*(each.event for each in conditions), *spoken]))

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.checker.liveness.buchi import Automaton, Transition
-from assay.checker.liveness.nnf import Condition, Enabled, Occurs
+from assay.checker.liveness.nnf import Enabled, Occurs, StateCondition
 from assay.checker.liveness.plan import Plan
-from assay.checker.liveness.state_graph import Flags, Graph, Kind, Numbers
+from assay.checker.liveness.state_graph import Flags, Kind, LabelledGraph, Numbers
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -39,14 +39,14 @@ class Marks:
     asked: tuple[frozenset[int], ...]
 
 
-class Tables:
+class ProductTables:
     """What the product asks about kinds, labels and transitions, computed once.
 
     ``ways`` are the transitions of all automaton states in a row, those of q from ``first[q]`` up to ``first[q + 1]``. ``admits[kind, way]``: its
     literals hold of such states; ``troubled[kind, way]``: none is false, but one has no value; ``passes[label, way]``: it allows such steps.
     """
 
-    def __init__(self, graph: Graph, automaton: Automaton, plan: Plan) -> None:
+    def __init__(self, graph: LabelledGraph, automaton: Automaton, plan: Plan) -> None:
         self.states = len(automaton.ways)
         self.ways = tuple(way for own in automaton.ways for way in own)
         self.first = np.cumsum([0, *map(len, automaton.ways)])
@@ -69,7 +69,7 @@ class Tables:
                 continue
             if isinstance(letter, Enabled) and self._plan.events.index(letter.event) in kind.cut:
                 return False
-            if isinstance(letter, Condition) and literal.letter in kind.undefined:
+            if isinstance(letter, StateCondition) and literal.letter in kind.undefined:
                 troubled = True
             elif (literal.letter in kind.true) is not literal.positive:
                 return False
@@ -82,7 +82,7 @@ class Tables:
                 return False
         return True
 
-    def _marks(self, graph: Graph, sets: int) -> Marks:
+    def _marks(self, graph: LabelledGraph, sets: int) -> Marks:
         numbered = [(sets + at, self._plan.events.index(fair.event)) for at, fair in enumerate(self._plan.fair)]
         weak = [pair for pair, fair in zip(numbered, self._plan.fair, strict=True) if not fair.strong]
         strong = [pair for pair, fair in zip(numbered, self._plan.fair, strict=True) if fair.strong]
@@ -112,10 +112,10 @@ class Fairs:
         return bool((self.component < 0).any())
 
 
-class Product:
+class BuchiProduct:
     """The part of the product that is reached from the initial nodes."""
 
-    def __init__(self, graph: Graph, tables: Tables) -> None:
+    def __init__(self, graph: LabelledGraph, tables: ProductTables) -> None:
         self.graph = graph
         self.tables = tables
 

@@ -21,9 +21,9 @@ from assay.checker.interpreter.actions.outcome import Cut, Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.undefined import Undefined
-from assay.checker.liveness.nnf import Condition, Enabled
+from assay.checker.liveness.nnf import Enabled, StateCondition
 from assay.checker.liveness.plan import Plan
-from assay.checker.reference.state_store import Store
+from assay.checker.reference.state_store import StateStore
 from assay.checker.report import State
 
 Numbers = npt.NDArray[Any]
@@ -41,7 +41,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class LabelledGraph:
     """The states 0 to n - 1, of which the first ``initial`` are initial, and the steps between them.
 
     The steps of state s are ``targets[starts[s] : starts[s + 1]]``, with ``labels`` beside them that are numbers of ``events``, sets of numbers of
@@ -62,7 +62,7 @@ class Graph:
 
 
 @dataclass(slots=True)
-class Names:
+class Numbering:
     """Things numbered in the order in which they were first met."""
 
     numbers: dict[Any, int] = field(default_factory=dict)
@@ -72,24 +72,26 @@ class Names:
         return self.numbers.setdefault(thing, len(self.numbers))
 
 
-def reference_graph(model: Model, plan: Plan, store: Store, initial: int) -> Graph:
+def reference_graph(model: Model, plan: Plan, store: StateStore, initial: int) -> LabelledGraph:
     """The graph of the states in a store, by the reference evaluator."""
     return _Drawing(model, plan, store).graph(initial)
 
 
 class _Drawing:
-    def __init__(self, model: Model, plan: Plan, store: Store) -> None:
+    def __init__(self, model: Model, plan: Plan, store: StateStore) -> None:
         self._model = model
         self._plan = plan
         self._store = store
         self._conditions = [
-            (at, model.meaning(letter.expr)) for at, letter in enumerate(plan.letters) if isinstance(letter, Condition)
+            (at, model.meaning(letter.expr))
+            for at, letter in enumerate(plan.letters)
+            if isinstance(letter, StateCondition)
         ]
         self._steps = {action.node.name for action in model.steps}
         self._others = [model.actions[name] for name in {e.action for e in plan.events} - self._steps]
 
-    def graph(self, initial: int) -> Graph:
-        kinds, labels = Names(), Names()
+    def graph(self, initial: int) -> LabelledGraph:
+        kinds, labels = Numbering(), Numbering()
         labels.number(frozenset())
         targets: list[int] = []
         label_numbers: list[int] = []
@@ -102,7 +104,7 @@ class _Drawing:
                     targets.append(self._store.number(target))
                     label_numbers.append(labels.number(frozenset(events)))
             starts.append(len(targets))
-        return Graph(
+        return LabelledGraph(
             initial,
             np.array(starts, np.int64),
             np.array(targets, np.int64),

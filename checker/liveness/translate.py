@@ -11,14 +11,14 @@ from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.expressions.traverse import descendants, locals_of, variables_of
 from assay.checker.interpreter.values.domains import domain
 from assay.checker.interpreter.values.undefined import Undefined
-from assay.checker.liveness.fairness_events import Event
+from assay.checker.liveness.fairness_events import FairnessEvent
 from assay.checker.liveness.nnf import (
-    Condition,
     Enabled,
     Formula,
     Letter,
     Literal,
     Occurs,
+    StateCondition,
     Truth,
     Until,
     always,
@@ -123,7 +123,7 @@ class Translation:
                 return Truth(bool(self.model.meaning(closed)(Frame(()))))
             except Undefined:
                 pass  # it has no value in any state, which is found in the first one that it is asked of
-        return Literal(self.letters.number(Condition(closed), expr), True)
+        return Literal(self.letters.number(StateCondition(closed), expr), True)
 
     # --------------------------------------------------------------------------------------- parts for values
 
@@ -172,7 +172,7 @@ class Translation:
         bound: Bound,
     ) -> Formula:
         if not rest:
-            event = Event(atom.action, fixed)
+            event = FairnessEvent(atom.action, fixed)
             letter = Enabled(event) if atom.op == "enabled" else Occurs(event)
             return Literal(self.letters.number(letter, atom), True)
         (at, argument), *others = rest

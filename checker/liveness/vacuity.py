@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from assay.checker.liveness.nnf import And, Condition, Enabled, Formula, Literal, Or, Truth
+from assay.checker.liveness.nnf import And, Enabled, Formula, Literal, Or, StateCondition, Truth
 from assay.checker.liveness.plan import Claim, Plan
-from assay.checker.liveness.state_graph import Graph, Kind
+from assay.checker.liveness.state_graph import Kind, LabelledGraph
 from assay.checker.print_kernel import Sources, expression_text
 
 
-def premises_never_true(claim: Claim, graph: Graph, plan: Plan, sources: Sources) -> str | None:
+def premises_never_true(claim: Claim, graph: LabelledGraph, plan: Plan, sources: Sources) -> str | None:
     """What to say of the premises of a property that are true in no state of the graph; None if there is nothing to say."""
     texts = [
         expression_text(expr, sources)
@@ -32,7 +32,7 @@ def _may_hold(formula: Formula, kind: Kind, plan: Plan) -> bool:
                 isinstance(letter, Enabled) and plan.events.index(letter.event) in kind.cut
             ):
                 return True
-            return (number in kind.true) is positive if isinstance(letter, Condition | Enabled) else True
+            return (number in kind.true) is positive if isinstance(letter, StateCondition | Enabled) else True
         case And(parts):
             return all(_may_hold(part, kind, plan) for part in parts)
         case Or(parts):

@@ -11,7 +11,7 @@ from pathlib import Path
 from assay.checker.engines import engine_selection
 from assay.checker.mutation.equivalence import Change, changes
 from assay.checker.mutation.mutants import Mutant, mutants, mutated
-from assay.checker.mutation.scenario_runs import Runs
+from assay.checker.mutation.scenario_runs import ScenarioRuns
 from assay.checker.mutation.survivor_comments import explanation
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
@@ -38,7 +38,7 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class MutantJudgement:
     """A mutant, its fate, the properties that killed it, and what explains it or kept it from being decided."""
 
     mutant: Mutant
@@ -57,10 +57,10 @@ class Mutation:
     """The judgements of all mutants of a spec that was checked first. ``interrupted`` says that some were not judged."""
 
     original: Report
-    judged: tuple[Judgement, ...]
+    judged: tuple[MutantJudgement, ...]
     interrupted: bool = False
 
-    def of(self, *fates: Fate) -> tuple[Judgement, ...]:
+    def of(self, *fates: Fate) -> tuple[MutantJudgement, ...]:
         """The judgements with one of these fates."""
         return tuple(each for each in self.judged if each.fate in fates)
 
@@ -93,7 +93,7 @@ def judge(
     files: frozenset[str],
     options: SearchOptions,
     tell: Callable[[int, int], None],
-    runs: Runs | None = None,
+    runs: ScenarioRuns | None = None,
 ) -> Mutation:
     """Judge every mutant of lines in ``files``. ``original`` is a whole search of the kernel in which nothing was violated.
 
@@ -101,7 +101,7 @@ def judge(
     What the ``runs`` of another model notice takes no search.
     """
     found = mutants(kernel, sources, files)
-    judged: list[Judgement] = []
+    judged: list[MutantJudgement] = []
     with tempfile.TemporaryDirectory(prefix="assay-mutants-") as folder:
         comparable = original.statistics.distinct <= COMPARABLE
         bench = _Bench(
@@ -125,23 +125,23 @@ class _Bench:
     options: SearchOptions
     cache: Path
     changes: frozenset[Change] | None
-    runs: Runs | None
+    runs: ScenarioRuns | None
 
-    def judge(self, mutant: Mutant) -> Judgement:
+    def judge(self, mutant: Mutant) -> MutantJudgement:
         remark = explanation(mutant, self.sources)
         noticed = self.runs.killers(mutant) if self.runs else ()
         if noticed:
-            return Judgement(mutant, Fate.KILLED, noticed, remark)
+            return MutantJudgement(mutant, Fate.KILLED, noticed, remark)
         kernel = mutated(self.kernel, mutant)
         report = self._search(kernel)
         killers = self._killers(report)
         if killers:
-            return Judgement(mutant, Fate.KILLED, killers, remark)
+            return MutantJudgement(mutant, Fate.KILLED, killers, remark)
         if report.stopped is not None:
-            return Judgement(mutant, Fate.UNDECIDED, remark=report.stopped)
+            return MutantJudgement(mutant, Fate.UNDECIDED, remark=report.stopped)
         if self._equivalent(mutant, kernel, report):
-            return Judgement(mutant, Fate.EQUIVALENT)
-        return Judgement(mutant, Fate.SURVIVED if remark is None else Fate.EXPLAINED, remark=remark)
+            return MutantJudgement(mutant, Fate.EQUIVALENT)
+        return MutantJudgement(mutant, Fate.SURVIVED if remark is None else Fate.EXPLAINED, remark=remark)
 
     def _search(self, kernel: k.Kernel) -> Report:
         """By direct evaluation as long as the model is small; by compiled code, from the start, where it is not."""

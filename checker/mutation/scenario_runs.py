@@ -14,7 +14,7 @@ from assay.grammar import kernel as k
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class ScenarioRuns:
     """The scenarios that a kernel satisfies."""
 
     kernel: k.Kernel
@@ -26,10 +26,10 @@ class Runs:
         return _with_outcome(mutated(self.kernel, mutant), self.sources, self.names, Outcome.VIOLATED)
 
 
-def runs(kernel: k.Kernel, sources: Sources) -> Runs:
+def runs(kernel: k.Kernel, sources: Sources) -> ScenarioRuns:
     """The scenarios of a kernel that hold. The others say nothing of a mutant."""
     names = frozenset(each.name for each in kernel.scenarios)
-    return Runs(kernel, sources, frozenset(_with_outcome(kernel, sources, names, Outcome.HOLDS)))
+    return ScenarioRuns(kernel, sources, frozenset(_with_outcome(kernel, sources, names, Outcome.HOLDS)))
 
 
 def _with_outcome(kernel: k.Kernel, sources: Sources, names: frozenset[str], outcome: Outcome) -> tuple[str, ...]:

@@ -17,9 +17,9 @@ from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.interpreter.expressions.cancellation import heeding
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.options import Progress, SearchOptions
-from assay.checker.reference.property_monitor import DEADLOCK, DEFINED, Finding, Watch
+from assay.checker.reference.property_monitor import DEADLOCK, DEFINED, PropertyFinding, Watch
 from assay.checker.reference.show_instance import show_instance
-from assay.checker.reference.state_store import Link, Store
+from assay.checker.reference.state_store import Link, StateStore
 from assay.checker.reference.undo_symmetry import replayed
 from assay.checker.report import State, Step, Trace
 from assay.checker.symmetry.reduction import Reduction
@@ -52,7 +52,7 @@ class Search:
         self.reduction = reduction
         self.options = options
         self.watch = Watch(model, options)
-        self.store = Store()
+        self.store = StateStore()
         self.generated = 0
         self.depth = 0
         self.initial = 0
@@ -117,7 +117,7 @@ class Search:
                     self._stuck_initial(outcome)
 
     def _stuck_initial(self, stuck: Stuck) -> None:
-        finding = Finding(-1, undefined=stuck.message, span=stuck.span, subject="the initial state")
+        finding = PropertyFinding(-1, undefined=stuck.message, span=stuck.span, subject="the initial state")
         self.watch.note_undefined(finding)
 
     def _see(self, state: State, parent: int, link: Link | tuple[tuple[str, object], ...]) -> None:
@@ -225,26 +225,26 @@ class Search:
 
     def _stuck(self, number: int, action: ActionMeaning, arguments: Arguments, stuck: Stuck) -> None:
         subject = f"the action `{show_instance(action.node, arguments, stuck.picks)}`"
-        self.watch.note_undefined(Finding(number, undefined=stuck.message, span=stuck.span, subject=subject))
+        self.watch.note_undefined(PropertyFinding(number, undefined=stuck.message, span=stuck.span, subject=subject))
 
     def _dead(self, number: int, state: State) -> None:
         if not self.watch.is_terminal(number, state):
             self.watch.note_deadlock(number)
 
-    def offenders(self, name: str, first: int) -> Iterator[Finding]:
+    def offenders(self, name: str, first: int) -> Iterator[PropertyFinding]:
         """Where else a violated property is violated: states with a number above ``first``, in their order, one finding for each."""
         for number in range(first + 1, len(self.store)):
             finding = self.offence(name, number, self.store.states[number])
             if finding is not None:
                 yield finding
 
-    def offence(self, name: str, number: int, state: State) -> Finding | None:
+    def offence(self, name: str, number: int, state: State) -> PropertyFinding | None:
         """How a state, or a step from it, violates a property; None if it does not."""
         if name == DEADLOCK:
             dead = next(outcomes(self.model, state), None) is None and not self.watch.is_terminal(number, state)
-            return Finding(number) if dead else None
+            return PropertyFinding(number) if dead else None
         if name not in self.watch.refinements and not self.watch.is_of_steps(name):
-            return self.watch.again(name, Finding(number), Frame(state))
+            return self.watch.again(name, PropertyFinding(number), Frame(state))
         for action, arguments, outcome in outcomes(self.model, state):
             if isinstance(outcome, Successor):
                 finding = self._step_offence(
@@ -254,8 +254,8 @@ class Search:
                     return finding
         return None
 
-    def _step_offence(self, name: str, number: int, state: State, step: Step) -> Finding | None:
-        place = Finding(number, step)
+    def _step_offence(self, name: str, number: int, state: State, step: Step) -> PropertyFinding | None:
+        place = PropertyFinding(number, step)
         if name in self.watch.refinements:
             return self.watch.refines_badly(name, place, state)
         return self.watch.again(name, place, Frame(step.state, state))

@@ -19,7 +19,7 @@ DEADLOCK = "deadlock"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PropertyFinding:
     """What decides a property: the number of a state (-1: before any), a step from it if it took one, and the conjunct.
 
     ``undefined`` is the message of what has no value there, ``subject`` says in which action instance or property.
@@ -34,7 +34,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class MonitoredProperty:
     """A property with the meanings of its conjuncts."""
 
     node: k.Property
@@ -52,8 +52,8 @@ class Watch:
     """Looks at every new state and every step. ``found`` maps a property's name to its finding, ``undefined`` to those without value."""
 
     def __init__(self, model: Model, options: SearchOptions) -> None:
-        self.found: dict[str, Finding] = {}
-        self.undefined: dict[str, Finding] = {}
+        self.found: dict[str, PropertyFinding] = {}
+        self.undefined: dict[str, PropertyFinding] = {}
         self.evaluated: set[int] = set()
         self.nonempty: set[int] = set()
         self._model = model
@@ -62,19 +62,19 @@ class Watch:
         self.transitions = [self._watched(p) for p in selected if p.kind == "transition"]
         self.reachables = [self._watched(p) for p in selected if p.kind == "reachable"]
         self.refinements = {r.name: Refined(model, r) for r in model.kernel.refinements if options.selects(r.name)}
-        self.beyond: dict[str, Finding] = {}
+        self.beyond: dict[str, PropertyFinding] = {}
         """Refinements that cannot be judged everywhere, because a mapped value is beyond what the abstract side can hold."""
         self._terminal = [(c, model.meaning(c.condition)) for c in model.kernel.terminal]
 
-    def _watched(self, node: k.Property) -> Watched:
+    def _watched(self, node: k.Property) -> MonitoredProperty:
         scope = replace(self._model.scope, evaluated=self.evaluated, nonempty=self.nonempty)
-        return Watched(node, tuple((each, scope.meaning(each.condition)) for each in node.conjuncts))
+        return MonitoredProperty(node, tuple((each, scope.meaning(each.condition)) for each in node.conjuncts))
 
     def is_of_steps(self, name: str) -> bool:
         """Whether a property speaks of steps."""
         return any(watched.node.name == name for watched in self.transitions)
 
-    def refines_badly(self, name: str, place: Finding, state: State) -> Finding | None:
+    def refines_badly(self, name: str, place: PropertyFinding, state: State) -> PropertyFinding | None:
         """The finding at a step from a state that is none of the refined module, whether or not one was found before."""
         assert place.step is not None
         try:
@@ -84,7 +84,7 @@ class Watch:
         except (BeyondError, Undefined):
             return None  # told elsewhere
 
-    def again(self, name: str, place: Finding, frame: Frame) -> Finding | None:
+    def again(self, name: str, place: PropertyFinding, frame: Frame) -> PropertyFinding | None:
         """The finding at a place where a property is false, whether or not it was found false before; None where it is not."""
         watched = next(each for each in (*self.invariants, *self.transitions) if each.node.name == name)
         try:
@@ -98,30 +98,31 @@ class Watch:
         frame = Frame(state)
         for watched in self.invariants:
             if watched.node.name not in self.found:
-                self._look(watched, frame, Finding(number), wanted=False)
+                self._look(watched, frame, PropertyFinding(number), wanted=False)
         for watched in self.reachables:
             if watched.node.name not in self.found:
-                self._look(watched, frame, Finding(number), wanted=True)
+                self._look(watched, frame, PropertyFinding(number), wanted=True)
 
     def see_step(self, number: int, state: State, step: Step) -> None:
         """Check transition properties on a step from a state."""
         for watched in self.transitions:
             if watched.node.name not in self.found:
-                self._look(watched, Frame(step.state, state), Finding(number, step), wanted=False)
+                self._look(watched, Frame(step.state, state), PropertyFinding(number, step), wanted=False)
 
     def see_initial(self, number: int, state: State) -> None:
         """Check that an initial state is one of each refined module."""
         for name, refined in self.refinements.items():
             if name not in self.found:
-                self._refine(name, Finding(number), lambda refined=refined: refined.begins_well(state))  # type: ignore[misc]
+                self._refine(name, PropertyFinding(number), lambda refined=refined: refined.begins_well(state))  # type: ignore[misc]
 
     def see_refined(self, number: int, state: State, step: Step) -> None:
         """Check that a step from a state is one of each refined module."""
         for name, refined in self.refinements.items():
             if name not in self.found:
-                self._refine(name, Finding(number, step), lambda refined=refined: refined.goes_well(state, step))  # type: ignore[misc]
+                place = PropertyFinding(number, step)
+                self._refine(name, place, lambda refined=refined: refined.goes_well(state, step))  # type: ignore[misc]
 
-    def _refine(self, name: str, place: Finding, holds: Callable[[], bool]) -> None:
+    def _refine(self, name: str, place: PropertyFinding, holds: Callable[[], bool]) -> None:
         try:
             refined = holds()
         except BeyondError as beyond:
@@ -134,12 +135,12 @@ class Watch:
             if not refined:
                 self.found[name] = place
 
-    def _note_no_value(self, name: str, place: Finding, undefined: Undefined, subject: str) -> None:
+    def _note_no_value(self, name: str, place: PropertyFinding, undefined: Undefined, subject: str) -> None:
         finding = replace(place, undefined=undefined.message, span=undefined.span, subject=subject)
         self.undefined.setdefault(name, finding)
         self.found.setdefault(DEFINED, finding)
 
-    def _look(self, watched: Watched, frame: Frame, place: Finding, *, wanted: bool) -> None:
+    def _look(self, watched: MonitoredProperty, frame: Frame, place: PropertyFinding, *, wanted: bool) -> None:
         name = watched.node.name
         try:
             false = watched.first_false(frame)
@@ -158,13 +159,15 @@ class Watch:
                     return True
             except Undefined as undefined:
                 subject = f"terminal `{conjunct.label}`"
-                self.note_undefined(Finding(number, undefined=undefined.message, span=undefined.span, subject=subject))
+                self.note_undefined(
+                    PropertyFinding(number, undefined=undefined.message, span=undefined.span, subject=subject)
+                )
         return False
 
-    def note_undefined(self, finding: Finding) -> None:
+    def note_undefined(self, finding: PropertyFinding) -> None:
         """Remember what violates ``defined``, if it is the first."""
         self.found.setdefault(DEFINED, finding)
 
     def note_deadlock(self, number: int) -> None:
         """Remember a state without a way on, if it is the first."""
-        self.found.setdefault(DEADLOCK, Finding(number))
+        self.found.setdefault(DEADLOCK, PropertyFinding(number))

@@ -23,29 +23,29 @@ from assay.grammar.values import Value
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class ScenarioPath:
     """A state, and one way that led to it."""
 
     state: State
     step: Step
-    before: Path | None
+    before: ScenarioPath | None
 
     def trace(self) -> Trace:
         """The whole way."""
         steps: list[Step] = []
-        at: Path | None = self
+        at: ScenarioPath | None = self
         while at is not None:
             steps.append(at.step)
             at = at.before
         return Trace(tuple(reversed(steps)))
 
 
-Front = dict[State, Path]
+Front = dict[State, ScenarioPath]
 """All states that may be the current one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ScenarioFailure:
     """Why no state passes a step."""
 
     reason: str
@@ -63,7 +63,9 @@ def check_scenario(model: Model, scenario: k.Scenario, sources: Sources) -> Prop
     front: Front = {}
     for outcome in model.init.outcomes():
         if isinstance(outcome, Successor):
-            front.setdefault(outcome.state, Path(outcome.state, Step(None, (), outcome.picks, outcome.state), None))
+            front.setdefault(
+                outcome.state, ScenarioPath(outcome.state, Step(None, (), outcome.picks, outcome.state), None)
+            )
     if not front:
         return _result(scenario, Outcome.VACUOUS, "there is no initial state")
     starts, remarks = frozenset(front), list[str]()
@@ -96,7 +98,7 @@ class _Runner:
     model: Model
     sources: Sources
 
-    def pass_step(self, step: k.Do | k.Refuse | k.Expect, front: Front) -> tuple[Front, Failure]:
+    def pass_step(self, step: k.Do | k.Refuse | k.Expect, front: Front) -> tuple[Front, ScenarioFailure]:
         """The states after the step, and why none passes if there is none."""
         match step:
             case k.Do(call):
@@ -149,7 +151,7 @@ class _Runner:
         given = [argument is not None for argument in call.arguments]
         return action, action.matching(wanted, given)
 
-    def _do(self, call: k.ActionCall, front: Front) -> tuple[Front, Failure]:
+    def _do(self, call: k.ActionCall, front: Front) -> tuple[Front, ScenarioFailure]:
         after: Front = {}
         reasons: list[str] = []
         for path in front.values():
@@ -163,10 +165,12 @@ class _Runner:
                 for outcome in outcomes:
                     if isinstance(outcome, Successor):
                         step = Step(call.action, _named(action, arguments), outcome.picks, outcome.state)
-                        after.setdefault(outcome.state, Path(outcome.state, step, path))
+                        after.setdefault(outcome.state, ScenarioPath(outcome.state, step, path))
                 if not after:
                     reasons.append(self._why_not(action, arguments, path.state, outcomes))
-        return after, Failure(_first(reasons) or "the action has no such instance: an argument is outside its domain")
+        return after, ScenarioFailure(
+            _first(reasons) or "the action has no such instance: an argument is outside its domain"
+        )
 
     def _why_not(self, action: ActionMeaning, arguments: Arguments, state: State, outcomes: Iterable[Result]) -> str:
         for outcome in outcomes:
@@ -185,7 +189,7 @@ class _Runner:
             case Stuck(_, message, span):
                 return f"`{instance}` is undefined: {message} ({span})"
 
-    def _refuse(self, call: k.ActionCall, label: str | None, front: Front) -> tuple[Front, Failure]:
+    def _refuse(self, call: k.ActionCall, label: str | None, front: Front) -> tuple[Front, ScenarioFailure]:
         passed: Front = {}
         reasons: list[str] = []
         for path in front.values():
@@ -194,7 +198,7 @@ class _Runner:
                 passed[path.state] = path
             else:
                 reasons.append(reason)
-        return passed, Failure(_first(reasons) or "")
+        return passed, ScenarioFailure(_first(reasons) or "")
 
     def _not_refused(self, call: k.ActionCall, label: str | None, state: State) -> str | None:
         """Why the state does not refuse the call; None if it does."""
@@ -225,10 +229,10 @@ class _Runner:
         instance = show_instance(action.node, arguments)
         return f"`{instance}` is refused, but not by `{label}` alone; false is {'; '.join(shown)}"
 
-    def _expect(self, condition: k.Expr, front: Front) -> tuple[Front, Failure]:
+    def _expect(self, condition: k.Expr, front: Front) -> tuple[Front, ScenarioFailure]:
         holds = self.model.meaning(condition)
         passed: Front = {}
-        failures: list[Failure] = []
+        failures: list[ScenarioFailure] = []
         for path in front.values():
             try:
                 if holds(Frame(path.state)):
@@ -239,8 +243,8 @@ class _Runner:
                 reason = f"it is undefined: {undefined.message}"
             if not failures:
                 conjunct = k.Conjunct("expect", condition, span=condition.span)
-                failures.append(Failure(reason, explain(self.model, conjunct, Frame(path.state), self.sources)))
-        return passed, failures[0] if failures else Failure("")
+                failures.append(ScenarioFailure(reason, explain(self.model, conjunct, Frame(path.state), self.sources)))
+        return passed, failures[0] if failures else ScenarioFailure("")
 
 
 def _named(action: ActionMeaning, arguments: Arguments) -> Picks:

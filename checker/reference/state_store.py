@@ -23,7 +23,7 @@ class Link:
         return Step(self.action.node.name, named, self.picks, state)
 
 
-class Store:
+class StateStore:
     """Distinct states, numbered in the order in which they were found."""
 
     __slots__ = ("_links", "_numbers", "_parents", "states")

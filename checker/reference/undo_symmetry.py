@@ -9,7 +9,7 @@ from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.options import SearchOptions
-from assay.checker.reference.property_monitor import DEADLOCK, Finding
+from assay.checker.reference.property_monitor import DEADLOCK, PropertyFinding
 from assay.checker.reference.show_instance import show_instance
 from assay.checker.reference.state_store import Link
 from assay.checker.report import State, Step, Trace
@@ -37,8 +37,8 @@ def replayed(search: Reduced, reduction: Reduction, path: list[State], more: tup
 
 
 def confirmed(
-    reduction: Reduction, options: SearchOptions, finding: Finding, run: Trace
-) -> tuple[Finding, Trace] | None:
+    reduction: Reduction, options: SearchOptions, finding: PropertyFinding, run: Trace
+) -> tuple[PropertyFinding, Trace] | None:
     """A finding that something is undefined as it is without reduction, in some state of the orbit, with the run to it; None if it is in none."""
     model = Model(reduction.kernel)
     for by in reduction.group:
@@ -50,7 +50,7 @@ def confirmed(
     return None
 
 
-def _undefined(model: Model, options: SearchOptions, state: State, before: State) -> Finding | None:
+def _undefined(model: Model, options: SearchOptions, state: State, before: State) -> PropertyFinding | None:
     """What is undefined in a state, or on the step to it, in the order in which a search looks."""
     kinds = {"transition"} if before else {"invariant", "lemma", "reachable"}
     checked = [p for p in model.kernel.properties if p.kind in kinds and options.selects(p.name)]
@@ -60,14 +60,14 @@ def _undefined(model: Model, options: SearchOptions, state: State, before: State
         for action, arguments, outcome in found:
             if isinstance(outcome, Stuck):
                 subject = f"the action `{show_instance(action.node, arguments, outcome.picks)}`"
-                return Finding(0, undefined=outcome.message, span=outcome.span, subject=subject)
+                return PropertyFinding(0, undefined=outcome.message, span=outcome.span, subject=subject)
         if not found and options.check_deadlock and options.selects(DEADLOCK):
             named += [(f"terminal `{each.label}`", (each,)) for each in model.kernel.terminal]
     for subject, conjuncts in named:
         try:
             all(model.meaning(each.condition)(Frame(state, before)) for each in conjuncts)
         except Undefined as undefined:
-            return Finding(0, undefined=undefined.message, span=undefined.span, subject=subject)
+            return PropertyFinding(0, undefined=undefined.message, span=undefined.span, subject=subject)
     return None
 
 

@@ -53,7 +53,7 @@ class _Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class AbstractCall:
     """An abstract action with its arguments; without a value where any will do."""
 
     action: ActionMeaning
@@ -73,12 +73,12 @@ class _Mapping:
     names: tuple[str, ...]
     calls: tuple[tuple[ActionMeaning, tuple[Meaning | None, ...]], ...]
 
-    def evaluated(self, state: State, arguments: Arguments) -> Iterator[Call]:
+    def evaluated(self, state: State, arguments: Arguments) -> Iterator[AbstractCall]:
         """The abstract actions that an instance may be, with their arguments in a state."""
         for action, values in self.calls:
             frame = Frame(state, (), dict(zip(self.names, arguments, strict=True)))
             given = tuple(each is not None for each in values)
-            yield Call(action, tuple(None if each is None else each(frame) for each in values), given)
+            yield AbstractCall(action, tuple(None if each is None else each(frame) for each in values), given)
 
 
 class Refined:
@@ -127,7 +127,7 @@ class Refined:
         """What an action is on the abstract side."""
         return self._mappings[action].node
 
-    def calls(self, action: str, state: State, arguments: Arguments) -> list[Call]:
+    def calls(self, action: str, state: State, arguments: Arguments) -> list[AbstractCall]:
         """The abstract actions that an instance may be, with their arguments; raises ``Undefined`` if one has no value."""
         return list(self._mappings[action].evaluated(state, arguments))
 

@@ -11,7 +11,7 @@ from assay.checker.liveness.decide import Decision, Decisions, NotViolated
 from assay.checker.print_kernel import Sources
 from assay.checker.reference.bfs import Search
 from assay.checker.reference.deadlock_reason import blocked_actions
-from assay.checker.reference.property_monitor import DEADLOCK, DEFINED, Finding
+from assay.checker.reference.property_monitor import DEADLOCK, DEFINED, PropertyFinding
 from assay.checker.reference.reorder_trace import fewest_changes
 from assay.checker.reference.undo_symmetry import confirmed
 from assay.checker.report import Explanation, Outcome, PropertyResult, Trace, Violation
@@ -69,13 +69,13 @@ class Answers:
             DEADLOCK, DEADLOCK, Outcome.VIOLATED, NOWHERE, first.reason, first.trace, None, first.blocked, tuple(others)
         )
 
-    def _violations(self, name: str, finding: Finding) -> list[Violation]:
+    def _violations(self, name: str, finding: PropertyFinding) -> list[Violation]:
         """The violation that was found first, and as many more as were asked for."""
         more = self._search.options.violations - 1
         further = islice(self._search.offenders(name, finding.state), more) if more and finding.state >= 0 else ()
         return [self._violation(name, each) for each in (finding, *further)]
 
-    def _violation(self, name: str, finding: Finding) -> Violation:
+    def _violation(self, name: str, finding: PropertyFinding) -> Violation:
         refined = self._search.watch.refinements.get(name)
         if refined is not None:
             side = abstract_side(refined, self._search.store.states[finding.state], finding.step, self._sources)
@@ -228,14 +228,14 @@ class Answers:
         cut = f": all were cut by {_bounds(self._search.bounds)}" if self._search.bounds else ""
         return f"there is no initial state{cut}"
 
-    def _trace(self, finding: Finding) -> Trace | None:
+    def _trace(self, finding: PropertyFinding) -> Trace | None:
         if finding.state < 0:
             return None
         more = () if finding.step is None else (finding.step,)
         trace = self._search.trace(finding.state, *more)
         return fewest_changes(self._search.model, trace, pinned=finding.step is not None)
 
-    def _explanation(self, finding: Finding) -> Explanation | None:
+    def _explanation(self, finding: PropertyFinding) -> Explanation | None:
         if finding.conjunct is None:
             return None
         state = self._search.store.states[finding.state]

@@ -9,11 +9,11 @@ import numpy as np
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.single_states import Probe, Successors
 from assay.checker.interpreter.compiled_model import Model
-from assay.checker.layout.call_frame import NEVER, Slot
+from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.layout.row import Rows
 from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
 from assay.checker.report import State
-from assay.checker.simulate.walkers import Notice, Positions
+from assay.checker.simulate.walkers import Positions, WalkerNotice
 
 
 class CompiledCrowd:
@@ -34,17 +34,17 @@ class CompiledCrowd:
         """The state of a walker."""
         return self._compiled.layout.unpack(batch[walker])
 
-    def expand(self, batch: Rows) -> tuple[Positions, Positions, list[Notice]]:
+    def expand(self, batch: Rows) -> tuple[Positions, Positions, list[WalkerNotice]]:
         """Every walker's successors."""
         found = self._found = self._probe.expand(batch)
         counts = np.bincount(found.parents, minlength=len(batch)).astype(np.int64)
-        claims = ((Slot.STUCK, DEFINED), (Slot.DEAD, DEADLOCK), (Slot.TERMINAL, DEFINED))
+        claims = ((ContextSlot.STUCK, DEFINED), (ContextSlot.DEAD, DEADLOCK), (ContextSlot.TERMINAL, DEFINED))
         rows = [(self._probe.position(slot), name) for slot, name in claims]
-        notices = [Notice(walker, None, name) for walker, name in rows if walker != NEVER]
+        notices = [WalkerNotice(walker, None, name) for walker, name in rows if walker != NEVER]
         for name, position in zip(_twice(self._compiled.steps), self._probe.false_steps(), strict=False):
             if position != NEVER:
                 after = self._compiled.layout.unpack(found.rows[position])
-                notices.append(Notice(int(found.parents[position]), after, name))
+                notices.append(WalkerNotice(int(found.parents[position]), after, name))
         return counts, found.actions.astype(np.int64), notices
 
     def move(self, positions: Positions) -> Rows:
@@ -52,10 +52,10 @@ class CompiledCrowd:
         assert self._found is not None
         return self._found.rows[positions]
 
-    def inspect(self, batch: Rows) -> list[Notice]:
+    def inspect(self, batch: Rows) -> list[WalkerNotice]:
         """The first walkers by property."""
         found = zip(self._probe.decided(batch), _twice(self._compiled.states), strict=False)
-        return [Notice(walker, None, name) for walker, name in sorted(found) if walker != NEVER]
+        return [WalkerNotice(walker, None, name) for walker, name in sorted(found) if walker != NEVER]
 
     def prints(self, batch: Rows) -> list[int]:
         """The fingerprints of the rows."""

@@ -21,7 +21,7 @@ from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.property_monitor import DEADLOCK
 from assay.checker.reference.state_store import Link
 from assay.checker.report import EnginesDisagreeError, State, Step, Trace
-from assay.checker.simulate.walkers import B, Crowd, Notice, Positions
+from assay.checker.simulate.walkers import B, Crowd, Positions, WalkerNotice
 
 MOST_INITIAL = 100_000
 """The most initial states that walks begin in: the first ones, where there are more."""
@@ -176,7 +176,7 @@ class Simulation(Search, Generic[B]):
                 self.fresh[name] += 1
         self._look_at_states(self.crowd.inspect(batch))
 
-    def _look_at_states(self, notices: list[Notice]) -> None:
+    def _look_at_states(self, notices: list[WalkerNotice]) -> None:
         for notice in notices:
             before = len(self.watch.found), len(self.watch.undefined)
             number = len(self.visited)
@@ -185,7 +185,7 @@ class Simulation(Search, Generic[B]):
                 self.visited.add_walk(self._walk(notice.walker))
             self._require(notice)
 
-    def _require(self, notice: Notice) -> None:
+    def _require(self, notice: WalkerNotice) -> None:
         """Raise ``EnginesDisagreeError`` where the reference evaluator does not find what compiled code claims."""
         known = {*self.watch.found, *self.watch.undefined, None, *([] if self._deadlock else [DEADLOCK])}
         if notice.claim not in known:
@@ -193,10 +193,10 @@ class Simulation(Search, Generic[B]):
                 f"compiled code decides `{notice.claim}` where the reference evaluator does not: {self._state(notice)}"
             )
 
-    def _state(self, notice: Notice) -> State:
+    def _state(self, notice: WalkerNotice) -> State:
         return self.crowd.state(self._past[-1].batch, notice.walker)
 
-    def _look(self, notices: list[Notice]) -> None:
+    def _look(self, notices: list[WalkerNotice]) -> None:
         """Look at states without a way on, at states in which an instance has no value, and at steps."""
         for notice in notices:
             found = dict(self.watch.found), dict(self.watch.undefined)

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from assay.checker.explicit.expansion.compiled_interface import Machine
+from assay.checker.explicit.expansion.compiled_interface import CompiledCode
 from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.reference.property_monitor import Watch
@@ -20,7 +20,7 @@ Positions = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class WalkerNotice:
     """A walker whose state is to be looked at by the reference evaluator.
 
     ``after`` is the successor concerned, if one is; ``claim`` names the property that compiled code says is decided or without a value.
@@ -35,7 +35,7 @@ class Crowd(Protocol[B]):
     """An engine. ``expand`` says how many successors each walker has, one walker's after another's, and by position the action of each."""
 
     @property
-    def machine(self) -> Machine | None:
+    def machine(self) -> CompiledCode | None:
         """The compiled code that moves walkers, if it is that."""
 
     def place(self, states: list[State]) -> B:
@@ -44,13 +44,13 @@ class Crowd(Protocol[B]):
     def state(self, batch: B, walker: int) -> State:
         """The state of a walker."""
 
-    def expand(self, batch: B) -> tuple[Positions, Positions, list[Notice]]:
+    def expand(self, batch: B) -> tuple[Positions, Positions, list[WalkerNotice]]:
         """Numbers of successors, their actions, and walkers whose state or steps are to be looked at."""
 
     def move(self, positions: Positions) -> B:
         """Walkers in the successors at these positions of the last expansion."""
 
-    def inspect(self, batch: B) -> list[Notice]:
+    def inspect(self, batch: B) -> list[WalkerNotice]:
         """Walkers in whose states a property of states may be decided."""
 
     def prints(self, batch: B) -> list[int]:
@@ -83,7 +83,7 @@ class Evaluated:
         """The state of a walker."""
         return batch[walker]
 
-    def expand(self, batch: list[State]) -> tuple[Positions, Positions, list[Notice]]:
+    def expand(self, batch: list[State]) -> tuple[Positions, Positions, list[WalkerNotice]]:
         """Every walker's successors."""
         self._successors = []
         counts, actions, notices = [], list[int](), []
@@ -96,13 +96,13 @@ class Evaluated:
                         self._successors.append(after)
                         actions.append(self._numbers[action.node.name])
                         if self._steps:
-                            notices.append(Notice(walker, after))
+                            notices.append(WalkerNotice(walker, after))
                     case Cut(_, label):
                         self._cuts[label] = self._cuts.get(label, 0) + 1
                     case Stuck():
                         stuck = True
             if stuck or not alive:
-                notices.append(Notice(walker))
+                notices.append(WalkerNotice(walker))
             counts.append(len(self._successors) - before)
         return np.array(counts, np.int64), np.array(actions, np.int64), notices
 
@@ -110,9 +110,9 @@ class Evaluated:
         """Walkers in the successors at these positions."""
         return [self._successors[at] for at in positions.tolist()]
 
-    def inspect(self, batch: list[State]) -> list[Notice]:
+    def inspect(self, batch: list[State]) -> list[WalkerNotice]:
         """All walkers."""
-        return [Notice(walker) for walker in range(len(batch))]
+        return [WalkerNotice(walker) for walker in range(len(batch))]
 
     def prints(self, batch: list[State]) -> list[int]:
         """The hashes of the states."""

@@ -16,7 +16,7 @@ from assay.grammar.kernel import Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """A node: what is written in it and beside it, how many states it stands for, the least of their levels, and whether one is initial."""
 
     label: str
@@ -31,7 +31,7 @@ class Picture:
     """Nodes with what leads from one to another. ``nodes_of`` says for each state in which node it is."""
 
     name: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[GraphNode, ...]
     edges: Edges
     nodes_of: tuple[int, ...]
 
@@ -50,7 +50,7 @@ class Picture:
 def whole(graph: StateGraph) -> Picture:
     """Every state a node."""
     nodes = tuple(
-        Node(str(number + 1), state_text(graph, number), 1, level, number < graph.initial)
+        GraphNode(str(number + 1), state_text(graph, number), 1, level, number < graph.initial)
         for number, level in enumerate(graph.levels)
     )
     return Picture(graph.kernel.name, nodes, graph.edges, tuple(range(len(nodes))))
@@ -75,7 +75,7 @@ def collapsed(graph: StateGraph, view: Expr) -> Picture:
         levels[node] = levels[node] or graph.levels[number]
         begins[node] |= number < graph.initial
     nodes = tuple(
-        Node(text, f"{sizes[at]:,} states", sizes[at], levels[at], begins[at]) for at, text in enumerate(numbers)
+        GraphNode(text, f"{sizes[at]:,} states", sizes[at], levels[at], begins[at]) for at, text in enumerate(numbers)
     )
     edges: dict[tuple[int, int], dict[str, None]] = {}
     for (source, target), actions in graph.edges.items():

@@ -21,12 +21,12 @@ from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
 from assay.checker.report import Outcome, PropertyResult, Report, State, Statistics
 from assay.checker.results.property_results import Answers
 from assay.checker.symbolic.bounded.bmc import BoundedSearch, DisagreementError
-from assay.checker.symbolic.bounded.unroll import Unrolling
+from assay.checker.symbolic.bounded.unroll import UnrolledSystem
 from assay.checker.symbolic.certificate.bits_to_places import UnspeakableError
 from assay.checker.symbolic.certificate.from_cubes import Certificate, conjuncts, statements
-from assay.checker.symbolic.certificate.proof import Proofs, Step, assuming, proved, statements_said
+from assay.checker.symbolic.certificate.proof import InductionStep, Proofs, assuming, proved, statements_said
 from assay.checker.symbolic.encode.initial import Bits
-from assay.checker.symbolic.encode.transition_system import Question, System, encode_kernel
+from assay.checker.symbolic.encode.transition_system import SymbolicQuestion, System, encode_kernel
 from assay.checker.symbolic.encode.verdict import Cube, Safe, Unsafe
 from assay.checker.symbolic.induction.cti import step_shown
 from assay.checker.symbolic.induction.ic3 import Ic3
@@ -90,7 +90,7 @@ class _Prover:
         self.interrupted = False
         self.certificates: dict[str, Certificate] = {}
         self.results: dict[str, PropertyResult] = {}
-        self.steps: dict[str, Step] = {}
+        self.steps: dict[str, InductionStep] = {}
         self._by = by
         self._exhaustive = exhaustive
         self._start = time.monotonic()
@@ -100,7 +100,7 @@ class _Prover:
         self._open: dict[str, str] = {}
         """The questions without an answer, with the reason so far."""
         self._by_search: set[str] = set()
-        self._proved_questions: list[Question] = []
+        self._proved_questions: list[SymbolicQuestion] = []
         self._unhit: set[str] = set()
         """Bounds that no run hits."""
         self._searched: Report | None = None
@@ -162,7 +162,7 @@ class _Prover:
         with suppress(OutOfBudgetError):
             self._known = list(dict.fromkeys([*self._known, *mined_cubes(self._system, rows, self._expired)]))
 
-    def _try(self, question: Question, initial: Sequence[State], seconds: float) -> None:
+    def _try(self, question: SymbolicQuestion, initial: Sequence[State], seconds: float) -> None:
         expired = self._budget(seconds)
         rows = [self._system.row(state) for state in initial]
         try:
@@ -181,7 +181,7 @@ class _Prover:
             case _:
                 assert_never(answer)
 
-    def _show(self, question: Question, answer: NotInductive) -> None:
+    def _show(self, question: SymbolicQuestion, answer: NotInductive) -> None:
         """Keep the counterexample to induction, which decides nothing."""
         of_steps = question.kind == "transition"
         states = self._path(answer.first, answer.choices if of_steps else answer.choices[:-1])
@@ -191,7 +191,7 @@ class _Prover:
 
     # ---------------------------------------------------------------------------------------- a violation
 
-    def _follow(self, question: Question, run: Unsafe) -> None:
+    def _follow(self, question: SymbolicQuestion, run: Unsafe) -> None:
         """Replay the run in the reference evaluator, after an attempt to find a shorter one."""
         states = self._states(run)
         options = replace(self.options, max_depth=len(states), timeout=SHORTENING, progress=lambda _: None)
@@ -216,7 +216,7 @@ class _Prover:
         return [state for at, state in enumerate(states) if not at or state != states[at - 1]]
 
     def _path(self, first: Bits, choices: Sequence[Sequence[bool]]) -> list[State]:
-        frames = Unrolling(self._system, list(first), Gates())
+        frames = UnrolledSystem(self._system, list(first), Gates())
         for choice in choices:
             frames.choices.append([int(bit) for bit in choice])
             frames.extend()
@@ -224,7 +224,7 @@ class _Prover:
 
     # ------------------------------------------------------------------------------------------- a proof
 
-    def _certified(self, question: Question, initial: Sequence[State]) -> str | None:
+    def _certified(self, question: SymbolicQuestion, initial: Sequence[State]) -> str | None:
         """Make the certificate and have it confirmed; the reason if it is not."""
         try:
             said = [*self._as_given(question), *statements(self._system, self._known)]
@@ -245,7 +245,7 @@ class _Prover:
             return None
         return self._second_opinion(question, certificate)
 
-    def _as_given(self, question: Question) -> list[k.Expr]:
+    def _as_given(self, question: SymbolicQuestion) -> list[k.Expr]:
         """What the certificate of a k-induction should begin with: the property in its own words, if it is one of states, and what is proved."""
         if self._by != "k-induction":
             return []
@@ -253,7 +253,7 @@ class _Prover:
         said = [each.condition for prop in own for each in prop.conjuncts]
         return [*said, *(each.condition for known in self.certificates.values() for each in known.conjuncts)]
 
-    def _second_opinion(self, question: Question, certificate: Certificate) -> str | None:
+    def _second_opinion(self, question: SymbolicQuestion, certificate: Certificate) -> str | None:
         said = [each.condition for each in certificate.conjuncts]
         prop = next((p for p in self.kernel.properties if p.name == question.name), None)
         opinion = SecondOpinion(self.kernel, expired=self._expired)
@@ -273,7 +273,7 @@ class _Prover:
         ends = [terminal] if self._search.asks_deadlock and terminal.conjuncts else []
         return [*(p for p in self.kernel.properties if self.options.selects(p.name)), *ends]
 
-    def _confirmed_by_search(self, question: Question, why: str) -> str | None:
+    def _confirmed_by_search(self, question: SymbolicQuestion, why: str) -> str | None:
         """Have all states searched instead; ``why`` if that comes to no end."""
         report = self._search_of_all()
         if report is None:
@@ -293,7 +293,7 @@ class _Prover:
             self._searched = self._exhaustive(replace(self.options, timeout=left))
         return self._searched
 
-    def _conclude(self, question: Question, doubt: str | None) -> None:
+    def _conclude(self, question: SymbolicQuestion, doubt: str | None) -> None:
         if doubt is not None:
             self._open[question.name] = doubt
             self._doubted.add(question.name)  # more time for IC3 would not change it
@@ -301,7 +301,7 @@ class _Prover:
         self._open.pop(question.name)
         self._proved_questions.append(question)
 
-    def _proved(self, question: Question) -> PropertyResult:
+    def _proved(self, question: SymbolicQuestion) -> PropertyResult:
         span = next((p.span for p in self.kernel.properties if p.name == question.name), NOWHERE)
         # Steps may be cut by some bounds, and others were hit by initial states.
         cuts = (self._system.cuts.keys() - self._unhit) | self._search.bounds.keys()

@@ -12,7 +12,7 @@ from assay.checker.tla.expressions.dispatch import let_in
 from assay.checker.tla.expressions.formula import Formula, compare, conjunction, implication, quantified
 from assay.checker.tla.expressions.known_types import elements_fit, fits, keeps_within
 from assay.checker.tla.expressions.range_checks import in_range, within_capacity
-from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.expressions.temporal import unchanging
 from assay.checker.tla.nondeterminism import asked
 from assay.checker.tla.update_conflicts import apart
@@ -20,15 +20,15 @@ from assay.checker.tla.updates import Current, nothing, part_type, value_after
 from assay.grammar import kernel as k
 from assay.grammar.kernel.types import MapType
 
-Rest = Callable[[Scope], list[Formula]]
+Rest = Callable[[TlaScope], list[Formula]]
 
 
-def initial(kernel: k.Kernel, scope: Scope) -> Formula:
+def initial(kernel: k.Kernel, scope: TlaScope) -> Formula:
     """The initial states. A ``bound`` among their conditions, or a capacity, cuts a state off: it is none of them."""
     return conjunction(_initial(kernel, list(kernel.init.body), [], scope))
 
 
-def _initial(kernel: k.Kernel, body: list[k.Statement], updates: list[k.Statement], scope: Scope) -> list[Formula]:
+def _initial(kernel: k.Kernel, body: list[k.Statement], updates: list[k.Statement], scope: TlaScope) -> list[Formula]:
     """Choices come first, then the values of the variables, which read no state, then the conditions."""
     for at, each in enumerate(body):
         rest = body[at + 1 :]
@@ -49,7 +49,7 @@ def _initial(kernel: k.Kernel, body: list[k.Statement], updates: list[k.Statemen
     return [*found, *capacities, *conditions]
 
 
-def _all(items: Rest, scope: Scope) -> Formula:
+def _all(items: Rest, scope: TlaScope) -> Formula:
     return conjunction(items(scope))
 
 
@@ -62,12 +62,12 @@ def _is_free(pick: k.Pick, rest: Sequence[k.Statement]) -> bool:
             return False
 
 
-def _choice(pick: k.Pick, assign: k.Statement, scope: Scope) -> Formula:
+def _choice(pick: k.Pick, assign: k.Statement, scope: TlaScope) -> Formula:
     assert isinstance(assign, k.Assign)
     return compare(scope.variable(assign.variable), "\\in", scope.formula(pick.domain))
 
 
-def _pick(pick: k.Pick, scope: Scope, rest: Rest) -> Formula:
+def _pick(pick: k.Pick, scope: TlaScope, rest: Rest) -> Formula:
     name, inner = scope.bind(pick.binder, fits=elements_fit(pick.domain, scope.fitting))
     return quantified("\\E", name, scope.formula(pick.domain), conjunction(rest(inner)))
 
@@ -76,11 +76,11 @@ def _note(guard: k.Guard) -> str:
     return f"bound {guard.label}" if guard.kind == "bound" else guard.label
 
 
-def _apart(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: Scope) -> list[Formula]:
+def _apart(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: TlaScope) -> list[Formula]:
     return [each for variable in variables if (each := apart(variable, body, scope)) is not None]
 
 
-def _capacities(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: Scope) -> list[Formula]:
+def _capacities(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: TlaScope) -> list[Formula]:
     """That the variables keep within their capacities, as far as the updates could exceed them."""
     found = []
     for variable in variables:
@@ -99,7 +99,7 @@ def _keeps_within(variable: k.Variable, assign: k.Assign) -> bool:
     return keeps_within(assign.value, assign.type)
 
 
-def can_be_cut(kernel: k.Kernel, action: k.Action, scope: Scope) -> bool:
+def can_be_cut(kernel: k.Kernel, action: k.Action, scope: TlaScope) -> bool:
     """Whether a bound or a capacity can keep an instance of the action from happening."""
     if any(isinstance(each, k.Guard) and each.kind == "bound" for each in action.body):
         return True
@@ -111,7 +111,7 @@ def _touched(kernel: k.Kernel, action: k.Action) -> list[k.Variable]:
     return [variable for variable in kernel.variables if variable.name in names]
 
 
-def parameters(action: k.Action, scope: Scope) -> tuple[list[str], Scope]:
+def parameters(action: k.Action, scope: TlaScope) -> tuple[list[str], TlaScope]:
     """The names of an action's parameters, and the scope of its body."""
     names = []
     for parameter in action.parameters:
@@ -120,12 +120,12 @@ def parameters(action: k.Action, scope: Scope) -> tuple[list[str], Scope]:
     return names, scope
 
 
-def step(kernel: k.Kernel, action: k.Action, scope: Scope) -> Formula:
+def step(kernel: k.Kernel, action: k.Action, scope: TlaScope) -> Formula:
     """What the action does."""
     return conjunction(_steps(kernel, action, list(action.body), scope))
 
 
-def _steps(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: Scope) -> list[Formula]:
+def _steps(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: TlaScope) -> list[Formula]:
     made: list[Formula] = []
     for at, each in enumerate(body):
         rest = partial(_steps, kernel, action, body[at + 1 :])
@@ -140,7 +140,7 @@ def _steps(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: S
     return [*made, *_update(kernel, action, [], scope)]
 
 
-def _update(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: Scope) -> list[Formula]:
+def _update(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: TlaScope) -> list[Formula]:
     """The values after the step, then what they may not exceed, then what stays."""
     if body and isinstance(body[0], k.Let):
         let, rest = body[0], body[1:]
@@ -160,7 +160,7 @@ def _holds_guards(body: Sequence[k.Statement]) -> bool:
     return any(isinstance(each, k.Guard | k.Pick) for each in body)
 
 
-def possible(action: k.Action, scope: Scope) -> Formula | None:
+def possible(action: k.Action, scope: TlaScope) -> Formula | None:
     """That an instance of the action could happen but for bounds and capacities; None if one always could."""
     names, inner = parameters(action, scope)
     made = _possible(list(action.body), inner)
@@ -173,11 +173,11 @@ def possible(action: k.Action, scope: Scope) -> Formula | None:
     return made
 
 
-def _possibly(body: list[k.Statement], scope: Scope, *, bounded: bool = False) -> Formula:
+def _possibly(body: list[k.Statement], scope: TlaScope, *, bounded: bool = False) -> Formula:
     return _possible(body, scope, bounded=bounded) or Formula("TRUE")
 
 
-def _possible(body: list[k.Statement], scope: Scope, *, bounded: bool = False) -> Formula | None:
+def _possible(body: list[k.Statement], scope: TlaScope, *, bounded: bool = False) -> Formula | None:
     """The guards but the bounds. What has no value after a bound (``bounded``) counts as cut off by it."""
     made: list[Formula] = []
     for at, each in enumerate(body):
@@ -197,11 +197,11 @@ def _possible(body: list[k.Statement], scope: Scope, *, bounded: bool = False) -
     return conjunction(made) if made else None
 
 
-def _possible_with(let: k.Let, rest: list[k.Statement], scope: Scope, *, bounded: bool) -> Formula:
+def _possible_with(let: k.Let, rest: list[k.Statement], scope: TlaScope, *, bounded: bool) -> Formula:
     return let_in(let.binder, let.value, scope, partial(_possibly, rest, bounded=bounded))
 
 
-def _possible_within(let: k.Let, rest: list[k.Statement], scope: Scope, *, bounded: bool) -> Formula:
+def _possible_within(let: k.Let, rest: list[k.Statement], scope: TlaScope, *, bounded: bool) -> Formula:
     """What follows a checked value behind a bound: where it is out of range, the bound has cut the instance off."""
     assert isinstance(let.value, k.Checked)
     if fits(let.value.operand, let.value.type, scope.fitting):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from assay.checker.tla.temporal_monitors import Watched
+from assay.checker.tla.temporal_monitors import TlaMonitor
 from assay.grammar.diagnostics.diagnostic import Diagnostic
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class TlaExport:
     """A TLA+ module: its name, the text of each file by file name, and what of the spec is not in it.
 
     ``invariants``, ``steps`` and ``formulas`` map names of properties to names of definitions: of states, of steps, and of behaviours;
@@ -28,7 +28,7 @@ class Exported:
     steps: dict[str, str]
     formulas: dict[str, str]
     witnesses: dict[str, str]
-    watched: dict[str, Watched]
+    watched: dict[str, TlaMonitor]
     warnings: tuple[Diagnostic, ...]
 
     @property

@@ -9,18 +9,18 @@ from typing import assert_never
 
 from assay.checker.interpreter.expressions.traverse import descendants
 from assay.checker.tla.actions import initial, parameters, step
-from assay.checker.tla.export_result import Exported
+from assay.checker.tla.export_result import TlaExport
 from assay.checker.tla.expressions.dispatch import write
 from assay.checker.tla.expressions.formula import Formula, conjunction, disjunction, row
 from assay.checker.tla.expressions.formula import lines as lines_of
 from assay.checker.tla.expressions.names import clean
 from assay.checker.tla.expressions.operators import closure, mentions
-from assay.checker.tla.expressions.scope import Parts, Scope, register
+from assay.checker.tla.expressions.scope import ModuleNeeds, TlaScope, register
 from assay.checker.tla.expressions.temporal import NO_COUNTERPART, NoCounterpartError, call, fairness, is_never
 from assay.checker.tla.expressions.types import definition
 from assay.checker.tla.properties import conjuncts, stay, type_ok, unreachable
 from assay.checker.tla.refinement import refining
-from assay.checker.tla.temporal_monitors import Watched, watched
+from assay.checker.tla.temporal_monitors import TlaMonitor, watched
 from assay.checker.tla.tlc_config import LENGTH, comment, configuration, refinement, title, watching, witness
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Severity, SpecError
@@ -32,12 +32,12 @@ STAY = "No deadlock: the system may stop here, or only a bound or a capacity kee
 
 
 @dataclass(slots=True)
-class Page:
+class TlaModule:
     """The sections of the module while they are written."""
 
     kernel: k.Kernel
     called: str
-    scope: Scope
+    scope: TlaScope
     foretell: bool
     actions: list[str] = field(default_factory=list)
     system: list[str] = field(default_factory=list)
@@ -46,24 +46,24 @@ class Page:
     steps: dict[str, str] = field(default_factory=dict)
     formulas: dict[str, str] = field(default_factory=dict)
     witnesses: dict[str, str] = field(default_factory=dict)
-    watched: dict[str, Watched] = field(default_factory=dict)
-    refining: dict[str, tuple[Exported, list[str]]] = field(default_factory=dict)
+    watched: dict[str, TlaMonitor] = field(default_factory=dict)
+    refining: dict[str, tuple[TlaExport, list[str]]] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> ModuleNeeds:
         """What the formulas need."""
         return self.scope.parts
 
 
-def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False) -> Exported:
+def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False) -> TlaExport:
     """The kernel as a TLA+ module. Raises ``SpecError`` where the system itself has a construct that TLA+ or TLC lacks.
 
     A property that cannot be expressed is left out, with a warning. With ``foretell`` auxiliary variables say of every temporal property
     whether it holds (NOTE(testers)), and not only where TLC cannot be asked otherwise.
     """
     called = clean(name or kernel.name)
-    page = Page(kernel, called, Scope(register(kernel), write), foretell)
+    page = TlaModule(kernel, called, TlaScope(register(kernel), write), foretell)
     try:
         _system(kernel, page)
     except NoCounterpartError as error:
@@ -90,15 +90,15 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
     variables = tuple(page.parts.names.of("variable", variable.name) for variable in kernel.variables)
     actions = {each.name: page.parts.names.of("action", each.name) for each in kernel.actions}
     found = (page.invariants, page.steps, page.formulas, page.witnesses, page.watched)
-    return Exported(called, files, constants, variables, actions, *found, tuple(page.warnings))
+    return TlaExport(called, files, constants, variables, actions, *found, tuple(page.warnings))
 
 
-def _configuration(page: Page, constants: Sequence[str]) -> str:
+def _configuration(page: TlaModule, constants: Sequence[str]) -> str:
     """The configuration that checks everything that is in the module of the system."""
     return configuration(constants, ["TypeOK", *page.invariants.values()], list(page.formulas.values()))
 
 
-def _system(kernel: k.Kernel, page: Page) -> None:
+def _system(kernel: k.Kernel, page: TlaModule) -> None:
     """Writes the actions that are steps, and ``Next`` and ``Spec``."""
     page.actions += [*definition("Init", initial(kernel, page.scope)), ""]
     for name in kernel.next:
@@ -117,7 +117,7 @@ def _system(kernel: k.Kernel, page: Page) -> None:
     page.system += [*lines, f"Spec == {spec}"]
 
 
-def _action(kernel: k.Kernel, action: k.Action, page: Page) -> None:
+def _action(kernel: k.Kernel, action: k.Action, page: TlaModule) -> None:
     names, inner = parameters(action, page.scope)
     known = page.parts.names.of("action", action.name)
     head = f"{known}({', '.join(names)})" if names else known
@@ -125,13 +125,13 @@ def _action(kernel: k.Kernel, action: k.Action, page: Page) -> None:
     page.actions += [*comment(action.doc), *definition(head, made), ""]
 
 
-def _remaining_actions(kernel: k.Kernel, page: Page) -> None:
+def _remaining_actions(kernel: k.Kernel, page: TlaModule) -> None:
     """The actions that are no steps but of which a property speaks."""
     for name in [each for each in page.parts.called if each not in kernel.next]:
         _action(kernel, kernel.action(name), page)
 
 
-def _property(node: k.Property, page: Page) -> None:
+def _property(node: k.Property, page: TlaModule) -> None:
     try:
         lines = _property_lines(node, page)
     except NoCounterpartError as error:
@@ -141,7 +141,7 @@ def _property(node: k.Property, page: Page) -> None:
     page.properties += [*comment(node.doc), *lines, ""] if lines else []
 
 
-def _property_lines(node: k.Property, page: Page) -> list[str]:
+def _property_lines(node: k.Property, page: TlaModule) -> list[str]:
     names = page.parts.names
     known = names.of("property", node.name)
     match node.kind:
@@ -165,7 +165,7 @@ def _property_lines(node: k.Property, page: Page) -> list[str]:
     return lines
 
 
-def _temporal_lines(node: k.Property, known: str, page: Page) -> list[str]:
+def _temporal_lines(node: k.Property, known: str, page: TlaModule) -> list[str]:
     """The definition of a temporal property; nothing where it becomes a module of its own (NOTE(testers))."""
     own = watched(node, known, page.scope) if page.foretell or not _is_plain(node, page) else None
     if own is not None and own.variables:
@@ -175,7 +175,7 @@ def _temporal_lines(node: k.Property, known: str, page: Page) -> list[str]:
     return definition(known, conjuncts(node, page.scope))
 
 
-def _is_plain(node: k.Property, page: Page) -> bool:
+def _is_plain(node: k.Property, page: TlaModule) -> bool:
     """Whether TLC checks the property as it is written."""
     if any(is_never(inner) for each in node.conjuncts for inner in descendants(each.condition)):
         return False
@@ -186,7 +186,7 @@ def _is_plain(node: k.Property, page: Page) -> bool:
     return True
 
 
-def _refinement_lines(node: k.Property, page: Page) -> list[str]:
+def _refinement_lines(node: k.Property, page: TlaModule) -> list[str]:
     """Nothing: a refinement becomes a module of its own, beside that of the abstract side."""
     refined = next(each for each in page.kernel.refinements if each.name == node.name)
     side = export(refined.abstract, f"{page.called}_{refined.abstract.name}_abstract")
@@ -219,7 +219,7 @@ def _is_wide(of: Type) -> bool:
     return any(_is_wide(part) for part in parts_of(of))
 
 
-def _head(kernel: k.Kernel, name: str, page: Page) -> list[str]:
+def _head(kernel: k.Kernel, name: str, page: TlaModule) -> list[str]:
     parts = page.parts
     variables = [parts.names.of("variable", variable.name) for variable in kernel.variables]
     scope = page.scope
@@ -270,12 +270,12 @@ def _shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(getattr(value, "name", value))
 
 
-def _rank(sort: Sort, parts: Parts) -> str:
+def _rank(sort: Sort, parts: ModuleNeeds) -> str:
     pairs = (f"({parts.names.of('element', name)} :> {place})" for place, name in enumerate(sort.elements, 1))
     return f"{parts.names.of('rank', sort.name)} == {' @@ '.join(pairs)}"
 
 
-def _declared(kernel: k.Kernel, parts: Parts) -> list[str]:
+def _declared(kernel: k.Kernel, parts: ModuleNeeds) -> list[str]:
     elements = dict.fromkeys(
         parts.names.of("element", e) for s in kernel.sorts for e in s.elements if (s.name, e) in parts.atoms
     )
@@ -283,7 +283,7 @@ def _declared(kernel: k.Kernel, parts: Parts) -> list[str]:
     return [*sorts, *elements, *(["none"] if parts.needs_none else [])]
 
 
-def _constants(kernel: k.Kernel, parts: Parts) -> Iterable[str]:
+def _constants(kernel: k.Kernel, parts: ModuleNeeds) -> Iterable[str]:
     sorts = {parts.names.of("sort", sort.name): sort for sort in kernel.sorts}
     for name in _declared(kernel, parts):
         if name in sorts:

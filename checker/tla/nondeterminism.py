@@ -7,17 +7,17 @@ is true is a step of its own, and each is evaluated, whatever those before it we
 from __future__ import annotations
 
 from assay.checker.tla.expressions.formula import Formula, enclosed
-from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.scope import TlaScope
 from assay.grammar import kernel as k
 
 
-def asked(condition: k.Expr, scope: Scope) -> Formula:
+def asked(condition: k.Expr, scope: TlaScope) -> Formula:
     """The condition as a conjunct of an action or of the initial states."""
     made = scope.formula(condition)
     return as_one(made, scope) if _has_ways(condition) else made
 
 
-def as_one(condition: Formula, scope: Scope) -> Formula:
+def as_one(condition: Formula, scope: TlaScope) -> Formula:
     """A formula of which TLC asks whether it holds, and nothing else."""
     return enclosed(f"{scope.parts.use('Holds')}(", condition, ")")
 

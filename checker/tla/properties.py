@@ -5,12 +5,12 @@ from __future__ import annotations
 from assay.checker.tla.actions import can_be_cut, possible
 from assay.checker.tla.expressions.formula import PREFIX, Formula, conjunction, disjunction, negation
 from assay.checker.tla.expressions.range_checks import in_range
-from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.nondeterminism import as_one
 from assay.grammar import kernel as k
 
 
-def conjuncts(node: k.Property, scope: Scope) -> Formula:
+def conjuncts(node: k.Property, scope: TlaScope) -> Formula:
     """All conjuncts of a property, with those labels that a person gave."""
     made = []
     for each in node.conjuncts:
@@ -20,12 +20,12 @@ def conjuncts(node: k.Property, scope: Scope) -> Formula:
     return conjunction(made)
 
 
-def type_ok(kernel: k.Kernel, scope: Scope) -> Formula:
+def type_ok(kernel: k.Kernel, scope: TlaScope) -> Formula:
     """That every variable has a value of its type: what a value out of range, where it is stored, violates."""
     return conjunction([in_range(scope.variable(v.name), v.type, scope) for v in kernel.variables])
 
 
-def stay(kernel: k.Kernel, scope: Scope) -> Formula | None:
+def stay(kernel: k.Kernel, scope: TlaScope) -> Formula | None:
     """The step that changes nothing, for states that TLC would else take for deadlocks; None if there are none.
 
     Those are where the system may stop, and where a bound or a capacity cuts off the only instances that could happen.
@@ -40,6 +40,6 @@ def stay(kernel: k.Kernel, scope: Scope) -> Formula | None:
     return conjunction([as_one(disjunction(ways), scope), Formula("UNCHANGED vars", PREFIX)]) if ways else None
 
 
-def unreachable(node: k.Property, scope: Scope) -> Formula:
+def unreachable(node: k.Property, scope: TlaScope) -> Formula:
     """The negation of a reachable: an invariant whose violation is the run that reaches it."""
     return negation(conjunction([scope.formula(each.condition) for each in node.conjuncts]))

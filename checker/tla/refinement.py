@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.checker.tla.export_result import Exported
+from assay.checker.tla.export_result import TlaExport
 from assay.checker.tla.expressions.formula import Formula, apply, conjunction, disjunction, implication, quantified
-from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.expressions.temporal import NoCounterpartError
 from assay.checker.tla.expressions.types import definition, type_set
 from assay.grammar import kernel as k
@@ -18,7 +18,7 @@ from assay.grammar import kernel as k
 STUTTERS = Formula("Abstract!vars' = Abstract!vars")
 
 
-def refining(node: k.Refinement, side: Exported, steps: Sequence[str], scope: Scope) -> list[str]:
+def refining(node: k.Refinement, side: TlaExport, steps: Sequence[str], scope: TlaScope) -> list[str]:
     """The definitions in a module that extends that of the system, whose ``steps`` are these actions; raises ``NoCounterpartError``."""
     images = zip(side.variables, (scope.formula(value).text for value in node.values), strict=True)
     bound = [line.replace(" = ", " <- ") for line in side.constants]
@@ -34,7 +34,7 @@ def refining(node: k.Refinement, side: Exported, steps: Sequence[str], scope: Sc
     ]  # fmt: skip
 
 
-def _mapped(mapping: k.ActionMapping, abstract: k.Kernel, side: Exported, scope: Scope) -> Formula:
+def _mapped(mapping: k.ActionMapping, abstract: k.Kernel, side: TlaExport, scope: TlaScope) -> Formula:
     """That a step, if it is of this action, is what the mapping says."""
     action = scope.parts.actions[mapping.action]
     inner, arguments, ranges = scope, [], []
@@ -53,7 +53,7 @@ def _mapped(mapping: k.ActionMapping, abstract: k.Kernel, side: Exported, scope:
     return made
 
 
-def _called(call: k.ActionCall, action: k.Action, side: Exported, scope: Scope) -> Formula:
+def _called(call: k.ActionCall, action: k.Action, side: TlaExport, scope: TlaScope) -> Formula:
     inner, arguments, ranges = scope, [], []
     for argument, parameter in zip(call.arguments, action.parameters, strict=True):
         if argument is not None:

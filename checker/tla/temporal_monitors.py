@@ -32,7 +32,7 @@ from assay.checker.tla.expressions.formula import (
     row,
 )
 from assay.checker.tla.expressions.known_types import elements_fit
-from assay.checker.tla.expressions.scope import Parts, Scope
+from assay.checker.tla.expressions.scope import ModuleNeeds, TlaScope
 from assay.checker.tla.expressions.temporal import NoCounterpartError, call
 from assay.checker.tla.expressions.types import definition, type_set
 from assay.grammar import kernel as k
@@ -42,7 +42,7 @@ CLOCK = "clock"
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class TlaMonitor:
     """A property by auxiliary variables: the lines of definitions that go on from the module of the system, and the names in them.
 
     ``Begin`` says how the ``variables`` begin (given with the sets that they are from), ``Watch`` what each step says of them; ``formula`` is the property, to be asked of behaviours
@@ -58,10 +58,10 @@ class Watched:
 class _Place:
     """Where a formula stands: its scope, and the bound names with the sets that they are from."""
 
-    scope: Scope
+    scope: TlaScope
     bound: tuple[tuple[str, Formula], ...] = ()
 
-    def within(self, name: str, of: Formula, scope: Scope) -> _Place:
+    def within(self, name: str, of: Formula, scope: TlaScope) -> _Place:
         return _Place(scope, (*self.bound, (name, of)))
 
 
@@ -69,7 +69,7 @@ class _Place:
 class _Testers:
     """The variables that were needed so far: how they begin, what each step says of them, and what has to be so again and again."""
 
-    parts: Parts
+    parts: ModuleNeeds
     variables: dict[str, str] = field(default_factory=dict)
     watch: list[Formula] = field(default_factory=list)
     fulfilled: list[Formula] = field(default_factory=list)
@@ -187,7 +187,7 @@ def _is_one(name: str, values: str) -> Formula:
     return compare(Formula(name), "\\in", Formula(values))
 
 
-def watched(node: k.Property, known: str, scope: Scope) -> Watched:
+def watched(node: k.Property, known: str, scope: TlaScope) -> TlaMonitor:
     """What says of a property, by auxiliary variables, whether it holds; ``known`` is its name. Raises ``NoCounterpartError``."""
     testers = _Testers(scope.parts)
     claim = conjunction([testers.formula(each.condition, _Place(scope)) for each in node.conjuncts])
@@ -206,4 +206,4 @@ def watched(node: k.Property, known: str, scope: Scope) -> Watched:
         *definition(known, implication(Formula("Fulfilled"), claim)), "",
         f"Moment == {steps} /\\ Watch", "",
     ]  # fmt: skip
-    return Watched(known, testers.variables, tuple(lines))
+    return TlaMonitor(known, testers.variables, tuple(lines))

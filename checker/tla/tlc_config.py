@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.checker.tla.export_result import Exported
+from assay.checker.tla.export_result import TlaExport
 from assay.checker.tla.expressions.names import clean
-from assay.checker.tla.temporal_monitors import Watched
+from assay.checker.tla.temporal_monitors import TlaMonitor
 from assay.grammar import kernel as k
 
 LENGTH = 77
@@ -47,15 +47,15 @@ def witness(system: str, node: k.Property, never: str, constants: Sequence[str])
     return {f"{system}_{clean(node.name)}.cfg": note + configuration(constants, [never], [])}
 
 
-def watching(system: str, node: k.Property, own: Watched, constants: Sequence[str], *, fair: bool) -> dict[str, str]:
+def watching(system: str, node: k.Property, own: TlaMonitor, constants: Sequence[str], *, fair: bool) -> dict[str, str]:
     """The module of a property with auxiliary variables, and its configuration."""
     spec = "Watched == Init /\\ Begin /\\ [][Moment]_watched" + (" /\\ Fairness" if fair else "")
-    asked = NO_DEADLOCK + configuration(constants, [], [own.formula], "Watched")
+    asked = NO_DEADLOCK + configuration(constants, [], [own.formula], "TlaMonitor")
     return _extending(system, node, [*own.definitions, spec], asked)
 
 
 def refinement(
-    system: str, node: k.Property, side: Exported, lines: Sequence[str], constants: Sequence[str]
+    system: str, node: k.Property, side: TlaExport, lines: Sequence[str], constants: Sequence[str]
 ) -> dict[str, str]:
     """The module of a refinement, and its configuration."""
     known = {line.split(" = ")[0] for line in constants}

@@ -13,7 +13,7 @@ from assay.checker.tla.expressions.collections import elements
 from assay.checker.tla.expressions.dispatch import let_in
 from assay.checker.tla.expressions.formula import SET, Formula, apply, branch, listed
 from assay.checker.tla.expressions.known_types import elements_fit
-from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.expressions.types import record_field
 from assay.checker.tla.updates import part_type
 from assay.grammar import kernel as k
@@ -24,7 +24,7 @@ Path = Sequence[k.AtKey | k.AtField]
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class UpdateSite:
     """An assignment with the branches in which it stands and the variables of the loops around it."""
 
     assign: k.Assign
@@ -39,7 +39,7 @@ class Write:
         }
         return not keys.issuperset(self.loops)
 
-    def may_meet(self, other: Write) -> bool:
+    def may_meet(self, other: UpdateSite) -> bool:
         """Whether it and another one may write to the same place."""
         taken = dict(self.branches)
         if not (self.loops or other.loops) and any(taken.get(at, way) != way for at, way in other.branches):
@@ -57,7 +57,7 @@ def _differ(one: k.AtKey | k.AtField, other: k.AtKey | k.AtField) -> bool:
             return False
 
 
-def apart(variable: k.Variable, statements: Sequence[k.Statement], scope: Scope) -> Formula | None:
+def apart(variable: k.Variable, statements: Sequence[k.Statement], scope: TlaScope) -> Formula | None:
     """The assertion that no two updates of the variable meet; None where that is plain."""
     mine = [write for write in _writes(statements) if write.assign.variable == variable.name]
     pairs = ((one, other) for at, one in enumerate(mine) for other in mine[:at])
@@ -68,12 +68,14 @@ def apart(variable: k.Variable, statements: Sequence[k.Statement], scope: Scope)
     return apply(scope.parts.use("Assert"), [apply(scope.parts.use("Apart"), [places]), what])
 
 
-def _writes(statements: Sequence[k.Statement], branches: Branches = (), loops: tuple[str, ...] = ()) -> Iterator[Write]:
+def _writes(
+    statements: Sequence[k.Statement], branches: Branches = (), loops: tuple[str, ...] = ()
+) -> Iterator[UpdateSite]:
     for each in statements:
         node = statement(each)
         match node:
             case k.Assign():
-                yield Write(node, branches, loops)
+                yield UpdateSite(node, branches, loops)
             case k.If(_, then, otherwise):
                 yield from _writes(then, (*branches, (id(node), True)), loops)
                 yield from _writes(otherwise, (*branches, (id(node), False)), loops)
@@ -92,7 +94,7 @@ class _Places:
     variable: k.Variable
     numbers: dict[int, int]
 
-    def of(self, statements: Sequence[k.Statement], loops: tuple[str, ...], scope: Scope) -> Formula:
+    def of(self, statements: Sequence[k.Statement], loops: tuple[str, ...], scope: TlaScope) -> Formula:
         sets: list[Formula] = []
         for at, each in enumerate(statements):
             node = statement(each)
@@ -122,7 +124,7 @@ class _Places:
     def _are_written(self, statements: Sequence[k.Statement]) -> bool:
         return any(assign.variable == self.variable.name for assign in assignments(statements))
 
-    def _place(self, node: k.Assign, loops: tuple[str, ...], scope: Scope) -> Formula:
+    def _place(self, node: k.Assign, loops: tuple[str, ...], scope: TlaScope) -> Formula:
         of, keys = self.variable.type, []
         for part in node.path:
             keys.append(_key(part, of, scope))
@@ -130,7 +132,7 @@ class _Places:
         return Formula(f"{{<<{self.numbers[id(node)]}, <<{', '.join(loops)}>>, <<{listed(keys)}>>>>}}")
 
 
-def _key(part: k.AtKey | k.AtField, of: t.Type, scope: Scope) -> Formula:
+def _key(part: k.AtKey | k.AtField, of: t.Type, scope: TlaScope) -> Formula:
     if isinstance(part, k.AtKey):
         return scope.formula(part.key)
     assert isinstance(of, t.RecordType)

@@ -13,7 +13,7 @@ from assay.checker.tla.expressions.collections import elements, place
 from assay.checker.tla.expressions.dispatch import let_in
 from assay.checker.tla.expressions.formula import LOOSE, TIGHT, Formula, branch, enclosed, let
 from assay.checker.tla.expressions.known_types import elements_fit
-from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.expressions.types import part, record_field
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
@@ -44,12 +44,12 @@ class Current:
         return Current(value, building=self.building)
 
 
-def nothing(scope: Scope) -> Current:
+def nothing(scope: TlaScope) -> Current:
     """What a variable is before the initial state gives it a value: a function without keys, as a record is a function of names."""
     return Current(Formula(scope.parts.use("EmptyMap")), building=True)
 
 
-def value_after(variable: k.Variable, statements: Sequence[k.Statement], current: Current, scope: Scope) -> Current:
+def value_after(variable: k.Variable, statements: Sequence[k.Statement], current: Current, scope: TlaScope) -> Current:
     """The value of the variable after the statements; every right-hand side reads the state before them."""
     for at, each in enumerate(statements):
         rest = statements[at + 1 :]
@@ -76,7 +76,7 @@ def value_after(variable: k.Variable, statements: Sequence[k.Statement], current
     return current
 
 
-def _rest(variable: k.Variable, statements: Sequence[k.Statement], current: Current, scope: Scope) -> Formula:
+def _rest(variable: k.Variable, statements: Sequence[k.Statement], current: Current, scope: TlaScope) -> Formula:
     return value_after(variable, statements, current, scope).formula
 
 
@@ -84,7 +84,7 @@ def _writes(variable: k.Variable, statements: Sequence[k.Statement]) -> bool:
     return any(assign.variable == variable.name for assign in assignments(statements))
 
 
-def _branched(variable: k.Variable, node: k.If, current: Current, scope: Scope) -> Current:
+def _branched(variable: k.Variable, node: k.If, current: Current, scope: TlaScope) -> Current:
     base = current.formula
     name, inner = scope.fresh(variable.name) if len(base.text) > LONG else (base.text, scope)
     start = current.now(Formula(name, TIGHT if name != base.text else base.level))
@@ -94,7 +94,7 @@ def _branched(variable: k.Variable, node: k.If, current: Current, scope: Scope) 
     return current.now(made if name == base.text else let(name, base, made))
 
 
-def _folded(variable: k.Variable, node: k.For, current: Current, scope: Scope) -> Formula:
+def _folded(variable: k.Variable, node: k.For, current: Current, scope: TlaScope) -> Formula:
     """The changes for every element: a function of the elements where they are the keys, otherwise one after the other."""
     fits = elements_fit(node.domain, scope.fitting)
     name, inner = scope.bind(node.binder, fits=fits)
@@ -130,7 +130,7 @@ def _is_whole(domain: k.Expr, of: t.Type) -> bool:
     return isinstance(domain, k.TypeDomain) and isinstance(of, t.MapType) and domain.of == of.key
 
 
-def _assigned(of: t.Type, node: k.Assign, current: Current, scope: Scope) -> Current:
+def _assigned(of: t.Type, node: k.Assign, current: Current, scope: TlaScope) -> Current:
     value = scope.formula(node.value)
     if not node.path:
         return current.now(value)
@@ -139,7 +139,9 @@ def _assigned(of: t.Type, node: k.Assign, current: Current, scope: Scope) -> Cur
     return _put(of, node.path, value, current, scope)
 
 
-def _build(of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, current: Formula, scope: Scope) -> Formula:
+def _build(
+    of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, current: Formula, scope: TlaScope
+) -> Formula:
     """The current value with a part that it may not have had."""
     put, empty, key = scope.parts.use("Put"), scope.parts.use("EmptyMap"), _key(of, path[0], scope)
     if len(path) > 1:
@@ -163,14 +165,14 @@ def part_type(of: t.Type, step: k.AtKey | k.AtField) -> t.Type:
             raise AssertionError(f"{step.span}: {of} has no parts to assign to")
 
 
-def _key(of: t.Type, step: k.AtKey | k.AtField, scope: Scope) -> Formula:
+def _key(of: t.Type, step: k.AtKey | k.AtField, scope: TlaScope) -> Formula:
     if isinstance(step, k.AtKey):
         return scope.formula(step.key)
     assert isinstance(of, t.RecordType)
     return Formula(f'"{record_field(of, step.index)}"')
 
 
-def _put(of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, current: Current, scope: Scope) -> Current:
+def _put(of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, current: Current, scope: TlaScope) -> Current:
     """The current value changed at one place: by ``EXCEPT``, and by ``Put`` where a partial map may gain the last key."""
     where, read = "", current.base
     for number, step in enumerate(path):

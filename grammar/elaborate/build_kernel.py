@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
-from assay.grammar.elaborate.declarations.actions import Actions
+from assay.grammar.elaborate.declarations.actions import ActionElaborator
 from assay.grammar.elaborate.declarations.assumptions import check_assumptions
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
 from assay.grammar.elaborate.declarations.initial import Initial
-from assay.grammar.elaborate.declarations.properties import Properties, accepted_bounds, elaborate_shows
+from assay.grammar.elaborate.declarations.properties import PropertyElaborator, accepted_bounds, elaborate_shows
 from assay.grammar.elaborate.declarations.refinement import Refinements, property_name
-from assay.grammar.elaborate.declarations.scenarios import Scenarios, Steps
+from assay.grammar.elaborate.declarations.scenarios import Scenarios, StepReader
 from assay.grammar.elaborate.declarations.trace_clauses import Traces
 from assay.grammar.elaborate.expressions.dispatch import check_definition
 from assay.grammar.elaborate.modules.bind_parameters import written_elements
@@ -32,7 +32,7 @@ from assay.grammar.kernel.types import BagType, MapType, SeqType, SetType, Sort,
 class Configuration:
     """What to make of a tree: the chosen model, the bindings, and whether scenarios and refinements are wanted (a log has no use for them)."""
 
-    model: syntax.Model | None
+    model: syntax.ModelBlock | None
     bindings: Bindings
     scenarios: bool = True
 
@@ -59,11 +59,11 @@ def _build(
     for unit in units.canonical():
         _check_declarations(unit, diagnostics)
     check_assumptions(units, diagnostics)
-    declared = Actions(units, diagnostics)
+    declared = ActionElaborator(units, diagnostics)
     actions = declared.elaborate()
     variables = tuple(variable for unit in units.canonical() for variable in _variables(unit))
-    properties = Properties(diagnostics)
-    steps = Steps({action.name: action for action in actions}, _next(top, diagnostics), diagnostics)
+    properties = PropertyElaborator(diagnostics)
+    steps = StepReader({action.name: action for action in actions}, _next(top, diagnostics), diagnostics)
     report_repeated((model.name for model in models_of(tree.top)), "model", diagnostics)
     refinements = Refinements(units, steps, variables, _abstract, diagnostics).elaborate()
     made = kernel.Kernel(
@@ -139,7 +139,7 @@ def _next(top: Unit, diagnostics: Diagnostics) -> tuple[str, ...]:
         return tuple(
             d.name.text for d in top.module.tree.declarations if isinstance(d, syntax.Action | syntax.JointAction)
         )
-    found: dict[str, syntax.Path] = {}
+    found: dict[str, syntax.DottedName] = {}
     for path in (path for declaration in lists for path in declaration.actions):
         entity = action_named(path, top.scope, diagnostics)
         if entity is None:
@@ -152,7 +152,7 @@ def _next(top: Unit, diagnostics: Diagnostics) -> tuple[str, ...]:
 
 
 def _scenarios(
-    units: Units, top: Unit, steps: Steps, configuration: Configuration, diagnostics: Diagnostics
+    units: Units, top: Unit, steps: StepReader, configuration: Configuration, diagnostics: Diagnostics
 ) -> tuple[kernel.Scenario, ...]:
     if not configuration.scenarios:
         return ()
@@ -168,7 +168,7 @@ def _scenarios(
 
 def _accepted(
     top: Unit,
-    model: syntax.Model | None,
+    model: syntax.ModelBlock | None,
     actions: tuple[kernel.Action, ...],
     variables: tuple[kernel.Variable, ...],
     diagnostics: Diagnostics,

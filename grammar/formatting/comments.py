@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from assay.grammar.formatting.items import Item
+from assay.grammar.formatting.items import PrintedItem
 from assay.grammar.syntax import Comment
 
 #: Comments behind neighbouring lines are aligned unless that pushes them beyond this column.
@@ -21,7 +21,7 @@ class _Line:
     comment: str | None = None
 
 
-class Page:
+class PrintedPage:
     """The lines written so far, and the comments still to be written, by line."""
 
     def __init__(self, comments: Iterable[Comment]) -> None:
@@ -33,7 +33,7 @@ class Page:
         self.column = 1  # where what was written last begins in the source
         self.source_line = 0  # where it ends there
 
-    def put(self, items: Iterable[Item]) -> None:
+    def put(self, items: Iterable[PrintedItem]) -> None:
         """Write items, each after the comments that stand before it or inside it."""
         for item in items:
             if item.span.line > 0:
@@ -65,12 +65,12 @@ class Page:
 
     # ------------------------------------------------------------------------------------------------ comments
 
-    def _comments_before(self, item: Item) -> None:
+    def _comments_before(self, item: PrintedItem) -> None:
         span = item.span
         while self.waiting and self._stands_before(self.waiting[0], item):
             self._comment(self.waiting.popleft(), item.depth, span.column, span.line)
 
-    def _stands_before(self, comment: Comment, item: Item) -> bool:
+    def _stands_before(self, comment: Comment, item: PrintedItem) -> bool:
         return comment.line < item.span.end_line or (comment.line == item.span.end_line and comment.own_line)
 
     def _comment(self, comment: Comment, next_depth: int, next_column: int, next_line: int | None) -> None:
@@ -88,7 +88,7 @@ class Page:
         self.depth, self.source_line, self.tight = depth, comment.line, False
         self.column = comment.column
 
-    def _behind(self, item: Item) -> None:
+    def _behind(self, item: PrintedItem) -> None:
         span = item.span
         if self.waiting and span.line > 0 and not self.waiting[0].own_line and self.waiting[0].line == span.end_line:
             self.lines[-1].comment = self.waiting.popleft().text

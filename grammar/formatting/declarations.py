@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.grammar.formatting.expressions import POSTFIX, RANGE, expression, field, fields, names, type_text
-from assay.grammar.formatting.items import WIDTH, Item, documentation, line, listed, opening, with_expression
+from assay.grammar.formatting.items import WIDTH, PrintedItem, documentation, line, listed, opening, with_expression
 from assay.grammar.formatting.line_breaks import INDENT
 from assay.grammar.formatting.scenarios_and_traces import accept, model, refines, scenario, trace
 from assay.grammar.formatting.statements import body
@@ -23,25 +23,25 @@ from assay.grammar.syntax import (
     Init,
     Instance,
     JointAction,
-    Model,
+    ModelBlock,
     Next,
     Node,
     Param,
     Property,
-    Record,
+    RecordDeclaration,
     Refines,
     Scenario,
     Show,
-    State,
+    StateBlock,
     StateVariable,
-    Trace,
+    TraceClause,
     TypeAlias,
     Use,
-    Variant,
+    VariantDeclaration,
 )
 
 
-def declaration(node: Declaration) -> list[Item]:
+def declaration(node: Declaration) -> list[PrintedItem]:
     """The items of a declaration."""
     match node:
         case Use(path, alias):
@@ -56,12 +56,12 @@ def declaration(node: Declaration) -> list[Item]:
             return [line(0, f"type {name.text} = {type_text(type_)}", node)]
         case Enum(name, variants):
             return _inline_or_block(f"enum {name.text}:", [(_variant(v), v) for v in variants], node)
-        case Record(name, members):
+        case RecordDeclaration(name, members):
             return _inline_or_block(f"record {name.text}:", [(field(f), f) for f in members], node)
         case Def(name, parameters, result, value):
             returns = "" if result is None else f": {type_text(result)}"
             return [with_expression(0, f"def {name.text}({fields(parameters)}){returns} = ", value, "", node)]
-        case State(variables):
+        case StateBlock(variables):
             return [opening(0, "state:", node), *map(_variable, variables)]
         case Init(statements):
             return [opening(0, "init:", node), *body(statements, 1)]
@@ -80,17 +80,17 @@ def declaration(node: Declaration) -> list[Item]:
             return [listed(0, "show: ", map(expression, expressions), node)]
         case Scenario():
             return scenario(node)
-        case Model():
+        case ModelBlock():
             return model(node)
         case Refines():
             return refines(node)
-        case Trace():
+        case TraceClause():
             return trace(node)
         case _:
             raise AssertionError(node)
 
 
-def _inline_or_block(head: str, parts: list[tuple[str, Node]], node: Declaration) -> list[Item]:
+def _inline_or_block(head: str, parts: list[tuple[str, Node]], node: Declaration) -> list[PrintedItem]:
     """On one line where it stands on one line and fits, otherwise a part a line."""
     flat = f"{head} {', '.join(text for text, _ in parts)}"
     if len(flat) <= WIDTH and node.span.line == node.span.end_line:
@@ -98,18 +98,18 @@ def _inline_or_block(head: str, parts: list[tuple[str, Node]], node: Declaration
     return [opening(0, head, node), *(line(1, text, part) for text, part in parts)]
 
 
-def _variant(node: Variant) -> str:
+def _variant(node: VariantDeclaration) -> str:
     return f"{node.name.text}({fields(node.fields)})" if node.fields else node.name.text
 
 
-def _instance(node: Instance) -> Item:
+def _instance(node: Instance) -> PrintedItem:
     index = "" if node.index is None else f"[{field(node.index)}]"
     bound = ", ".join(f"{b.name} = {expression(b.value)}" for b in node.bindings)
     arguments = f"({bound})" if node.bindings else ""
     return line(0, f"instance {node.name.text}{index} = {node.path}{arguments}", node)
 
 
-def _param(node: Param) -> list[Item]:
+def _param(node: Param) -> list[PrintedItem]:
     kind = "set" if node.type is None else type_text(node.type)
     head = f"{'size ' if node.size else ''}param {node.name.text}: {kind}"
     ending = " symmetric" if node.symmetric else ""
@@ -121,7 +121,7 @@ def _param(node: Param) -> list[Item]:
     return [first, *documentation(1, node.doc)]
 
 
-def _variable(node: StateVariable) -> Item:
+def _variable(node: StateVariable) -> PrintedItem:
     head = f"{'ghost ' if node.ghost else ''}{node.name.text}: {type_text(node.type)}"
     if node.start is None or node.value is None:
         return line(1, head, node)
@@ -131,19 +131,19 @@ def _variable(node: StateVariable) -> Item:
 # ------------------------------------------------------------------------------------------ actions, properties
 
 
-def _action(node: Action) -> list[Item]:
+def _action(node: Action) -> list[PrintedItem]:
     text = f"action {node.name.text}{_signature(node.parameters, node.fairness)}:"
     return [opening(0, text, node, *node.parameters, node.fairness), *documentation(1, node.doc), *body(node.body, 1)]
 
 
-def _joint(start: str, parts: list[str], node: JointAction) -> Item:
+def _joint(start: str, parts: list[str], node: JointAction) -> PrintedItem:
     """The parts beside the ``=``, below it, or each on a line: the first of these that fits."""
     together = " & ".join(parts)
     if len(start) + 1 + len(together) <= WIDTH:
         return line(0, f"{start} {together}", node)
     if len(INDENT) + len(together) <= WIDTH:
-        return Item(0, (start, INDENT + together), node.span)
-    return Item(0, (start, INDENT + parts[0], *(f"{INDENT}& {part}" for part in parts[1:])), node.span)
+        return PrintedItem(0, (start, INDENT + together), node.span)
+    return PrintedItem(0, (start, INDENT + parts[0], *(f"{INDENT}& {part}" for part in parts[1:])), node.span)
 
 
 def _signature(parameters: Iterable[ActionParameter], fairness: Fairness | None) -> str:
@@ -162,7 +162,7 @@ def _fairness(node: Fairness) -> str:
     return f"{' strong' if node.strong else ''} fair{per}"
 
 
-def _property(node: Property) -> list[Item]:
+def _property(node: Property) -> list[PrintedItem]:
     """A property; a single conjunct without label stands on the line of the name where it fits."""
     head = f"{node.kind} {node.name.text}:" if node.name is not None else f"{node.kind}:"
     match node:
@@ -175,6 +175,6 @@ def _property(node: Property) -> list[Item]:
     return [opening(0, head, node), *documentation(1, node.doc), *map(_conjunct, node.conjuncts)]
 
 
-def _conjunct(node: Conjunct) -> Item:
+def _conjunct(node: Conjunct) -> PrintedItem:
     label = "" if node.label is None else f"{node.label.text}: "
     return with_expression(1, label, node.condition, "", node)

@@ -14,7 +14,6 @@ from assay.grammar.syntax import (
     BoolLit,
     Call,
     CollectionType,
-    Entry,
     Expr,
     Field,
     FieldUpdate,
@@ -27,6 +26,7 @@ from assay.grammar.syntax import (
     Junction,
     LetIn,
     MapDisplay,
+    MapEntry,
     Name,
     NamedType,
     NoneLit,
@@ -232,14 +232,14 @@ def argument(node: Arg) -> str:
     return expression(node.value) if node.name is None else f"{node.name.text} = {expression(node.value)}"
 
 
-def entry(node: Entry) -> str:
+def entry(node: MapEntry) -> str:
     """``key -> value``."""
     return f"{expression(node.key)} -> {expression(node.value)}"
 
 
-def update(node: FieldUpdate | Entry) -> str:
+def update(node: FieldUpdate | MapEntry) -> str:
     """One change inside ``with { }``."""
-    return entry(node) if isinstance(node, Entry) else f"{node.name.text} = {expression(node.value)}"
+    return entry(node) if isinstance(node, MapEntry) else f"{node.name.text} = {expression(node.value)}"
 
 
 def field(node: Field) -> str:

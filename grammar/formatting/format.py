@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE
-from assay.grammar.formatting.comments import Page
+from assay.grammar.formatting.comments import PrintedPage
 from assay.grammar.formatting.declarations import declaration
 from assay.grammar.formatting.expressions import expression
-from assay.grammar.formatting.items import WIDTH, Item, line, triple_quoted
+from assay.grammar.formatting.items import WIDTH, PrintedItem, line, triple_quoted
 from assay.grammar.syntax import (
     Assume,
     Comment,
@@ -22,7 +22,7 @@ from assay.grammar.syntax import (
     Instance,
     Module,
     Param,
-    Record,
+    RecordDeclaration,
     TypeAlias,
     Use,
 )
@@ -34,7 +34,7 @@ _GROUP: dict[type[Declaration], str] = {
     Assume: "parameters",
     TypeAlias: "types",
     Enum: "types",
-    Record: "types",
+    RecordDeclaration: "types",
 }
 
 
@@ -46,12 +46,12 @@ def format_expression(expr: Expr) -> str:
 def format_module(module: Module) -> str:
     """The canonical text of a module; ends in a line end unless the module is empty."""
     leading = _leading(module.comments) if module.doc is not None else 0
-    page = Page(module.comments[leading:])
+    page = PrintedPage(module.comments[leading:])
     for comment in module.comments[:leading]:
         page.write(0, comment.text)
     if module.doc is not None:
         page.blank_wanted = leading > 0
-        page.put([Item(0, (triple_quoted(module.doc),), NOWHERE)])
+        page.put([PrintedItem(0, (triple_quoted(module.doc),), NOWHERE)])
     if module.name is not None:
         page.put([line(0, f"module {module.name}", module.name)])
     page.blank_wanted = module.doc is not None or module.name is not None
@@ -70,7 +70,7 @@ def _leading(comments: Iterable[Comment]) -> int:
     return count
 
 
-def _declarations(page: Page, declarations: Iterable[Declaration]) -> None:
+def _declarations(page: PrintedPage, declarations: Iterable[Declaration]) -> None:
     """One blank line between two declarations, but none between neighbours of one group that take a line each."""
     before: tuple[object, bool] | None = None
     for node in declarations:

@@ -13,7 +13,7 @@ WIDTH = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PrintedItem:
     """``depth`` counts indentations; ``span`` is the place in the source, from which comments and blank lines are taken.
 
     An item without a place (a documentation string, ``else:``) stands directly under the one before.
@@ -24,24 +24,24 @@ class Item:
     span: Span
 
 
-def line(depth: int, text: str, *places: Node | None) -> Item:
+def line(depth: int, text: str, *places: Node | None) -> PrintedItem:
     """An item of one line that stands where the given nodes stand."""
-    return Item(depth, (text,), around(places))
+    return PrintedItem(depth, (text,), around(places))
 
 
-def opening(depth: int, text: str, block: Node, *parts: Node | None) -> Item:
+def opening(depth: int, text: str, block: Node, *parts: Node | None) -> PrintedItem:
     """The first line of a block: it begins where the block begins and ends with the last of its parts, or on the same line."""
     place = block.span
     if place.line == 0:
-        return Item(depth, (text,), NOWHERE)
+        return PrintedItem(depth, (text,), NOWHERE)
     ends = [
         (place.line, place.column + len(text)),
         *((p.span.end_line, p.span.end_column) for p in parts if p is not None),
     ]
-    return Item(depth, (text,), Span(place.file, place.line, place.column, *max(ends)))
+    return PrintedItem(depth, (text,), Span(place.file, place.line, place.column, *max(ends)))
 
 
-def with_expression(depth: int, before: str, expr: Expr, after: str, *places: Node | None) -> Item:
+def with_expression(depth: int, before: str, expr: Expr, after: str, *places: Node | None) -> PrintedItem:
     """An item that ends in an expression, broken where it is too long.
 
     It stands below a ``=`` or ``:=`` if it is a choice, so that its branches are aligned, or if that takes no more lines.
@@ -52,7 +52,7 @@ def with_expression(depth: int, before: str, expr: Expr, after: str, *places: No
         below = [before.rstrip(), *(INDENT + each for each in broken(expr, room - len(INDENT)))]
         if isinstance(expr, IfThenElse) or len(below) <= len(lines) or len(lines[0]) > room:
             lines = below
-    return Item(depth, (*lines[:-1], lines[-1] + after), around(places))
+    return PrintedItem(depth, (*lines[:-1], lines[-1] + after), around(places))
 
 
 def _beside(before: str, expr: Expr, room: int) -> list[str]:
@@ -63,7 +63,7 @@ def _beside(before: str, expr: Expr, room: int) -> list[str]:
     return [before + lines[0], *(further + rest for rest in lines[1:])]
 
 
-def listed(depth: int, before: str, parts: Iterable[str], *places: Node | None) -> Item:
+def listed(depth: int, before: str, parts: Iterable[str], *places: Node | None) -> PrintedItem:
     """An item that ends in a list with commas, broken after a comma where it is too long."""
     lines = [before]
     for index, part in enumerate(parts):
@@ -72,12 +72,12 @@ def listed(depth: int, before: str, parts: Iterable[str], *places: Node | None) 
             lines.append(INDENT + part)
         else:
             lines[-1] += f", {part}" if index else part
-    return Item(depth, tuple(lines), around(places))
+    return PrintedItem(depth, tuple(lines), around(places))
 
 
-def documentation(depth: int, doc: str | None) -> list[Item]:
+def documentation(depth: int, doc: str | None) -> list[PrintedItem]:
     """The documentation string of a block, if it has one."""
-    return [] if doc is None else [Item(depth, tuple(string_lines(doc)), NOWHERE)]
+    return [] if doc is None else [PrintedItem(depth, tuple(string_lines(doc)), NOWHERE)]
 
 
 def string_lines(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from itertools import groupby
 from assay.grammar.formatting.expressions import POSTFIX, SUM, expression, fields
 from assay.grammar.formatting.items import (
     WIDTH,
-    Item,
+    PrintedItem,
     documentation,
     line,
     listed,
@@ -30,20 +30,20 @@ from assay.grammar.syntax import (
     Hidden,
     Ignore,
     Measure,
-    Model,
+    ModelBlock,
     Name,
     Noted,
     Numbered,
     On,
-    Order,
+    OrderLine,
     Refines,
     Refuse,
-    Report,
+    ReportLine,
     Scenario,
+    ScenarioLine,
     Slice,
-    Step,
-    Together,
-    Trace,
+    ThreadLine,
+    TraceClause,
     TraceLine,
     Unnamed,
 )
@@ -54,12 +54,12 @@ def action(node: Expr) -> str:
     return expression(node, POSTFIX, False)
 
 
-def binding(node: Binding, depth: int) -> Item:
+def binding(node: Binding, depth: int) -> PrintedItem:
     """``P = value``."""
     return with_expression(depth, f"{node.name} = ", node.value, "", node)
 
 
-def accept(node: AcceptBounds, depth: int) -> Item:
+def accept(node: AcceptBounds, depth: int) -> PrintedItem:
     """``accept bounds: a, b``."""
     return listed(depth, "accept bounds: ", map(str, node.labels), node)
 
@@ -67,7 +67,7 @@ def accept(node: AcceptBounds, depth: int) -> Item:
 # ----------------------------------------------------------------------------------------------------- scenarios
 
 
-def scenario(node: Scenario) -> list[Item]:
+def scenario(node: Scenario) -> list[PrintedItem]:
     """A scenario; steps that shared a line still do."""
     flat = f"scenario {node.name.text}: {'; '.join(map(step, node.steps))}"
     if node.doc is None and len(flat) <= WIDTH and node.span.line == node.span.end_line > 0:
@@ -79,7 +79,7 @@ def scenario(node: Scenario) -> list[Item]:
     ]
 
 
-def _by_line(steps: Iterable[Step]) -> Iterator[tuple[Step, ...]]:
+def _by_line(steps: Iterable[ScenarioLine]) -> Iterator[tuple[ScenarioLine, ...]]:
     """The steps that stand on one line of the source together; without places, each by itself."""
     for number, group in groupby(steps, key=lambda each: each.span.line):
         together = tuple(group)
@@ -89,7 +89,7 @@ def _by_line(steps: Iterable[Step]) -> Iterator[tuple[Step, ...]]:
             yield from ((each,) for each in together)
 
 
-def _steps(group: tuple[Step, ...]) -> Item:
+def _steps(group: tuple[ScenarioLine, ...]) -> PrintedItem:
     match group:
         case (Expect(condition) as only,):
             return with_expression(1, "expect ", condition, "", only)
@@ -97,7 +97,7 @@ def _steps(group: tuple[Step, ...]) -> Item:
             return line(1, "; ".join(map(step, group)), *group)
 
 
-def step(node: Step) -> str:
+def step(node: ScenarioLine) -> str:
     """A step of a scenario."""
     match node:
         case Do(act):
@@ -113,7 +113,7 @@ def step(node: Step) -> str:
 # -------------------------------------------------------------------------------------------- models, refinements
 
 
-def model(node: Model) -> list[Item]:
+def model(node: ModelBlock) -> list[PrintedItem]:
     """A model: on one line where it fits and accepts no bounds, otherwise a setting a line."""
     flat = f"model {node.name.text}: " + "; ".join(f"{b.name} = {expression(b.value)}" for b in node.bindings)
     if node.bindings and not node.accepted and len(flat) <= WIDTH and node.span.line == node.span.end_line:
@@ -124,7 +124,7 @@ def model(node: Model) -> list[Item]:
     return [opening(0, f"model {node.name.text}:", node), *inner]
 
 
-def refines(node: Refines) -> list[Item]:
+def refines(node: Refines) -> list[PrintedItem]:
     """A refinement, a mapping a line, in the order of the source."""
     both: tuple[Binding | ActionMapping, ...] = (*node.variables, *node.actions)
     mappings = sorted(both, key=lambda m: m.span.line)
@@ -132,7 +132,7 @@ def refines(node: Refines) -> list[Item]:
     return [opening(0, f"refines {node.path} with:", node), *inner]
 
 
-def _mapping(node: ActionMapping) -> Item:
+def _mapping(node: ActionMapping) -> PrintedItem:
     counterparts = " or ".join(each.word if isinstance(each, Unnamed) else action(each) for each in node.counterparts)
     return line(1, f"action {action(node.action)} = {counterparts}", node)
 
@@ -140,7 +140,7 @@ def _mapping(node: ActionMapping) -> Item:
 # -------------------------------------------------------------------------------------------------------- traces
 
 
-def trace(node: Trace) -> list[Item]:
+def trace(node: TraceClause) -> list[PrintedItem]:
     """A trace block."""
     base = "" if node.base is None else f" extends {node.base}"
     return [
@@ -149,7 +149,7 @@ def trace(node: Trace) -> list[Item]:
     ]
 
 
-def trace_line(node: TraceLine) -> list[Item]:
+def trace_line(node: TraceLine) -> list[PrintedItem]:
     """A line of a trace block."""
     match node:
         case From(catalogue):
@@ -160,16 +160,16 @@ def trace_line(node: TraceLine) -> list[Item]:
             return [_with_reason("ignore ", events, reason, node)]
         case Numbered(actions):
             return [listed(1, "numbered ", map(str, actions), node)]
-        case Together(events, reason):
+        case ThreadLine(events, reason):
             return [_with_reason("thread ", events, reason, node)]
         case Slice(of, slicing, since, renewed):
             begins = "" if since is None else f" since {'new ' if renewed else ''}{since.text}"
             return [line(1, f"slice {of.text} by {', '.join(field.text for field in slicing)}{begins}", node)]
-        case Report(reported, severity, since, before, text):
+        case ReportLine(reported, severity, since, before, text):
             versions = ((word, each) for word, each in (("since", since), ("before", before)) if each is not None)
             within = "".join(f"{word} {string_lines(each)[0]} " for word, each in versions)
             first, *rest = string_lines(text)
-            return [Item(1, (f"report {reported} as {severity.text} {within}{first}", *rest), node.span)]
+            return [PrintedItem(1, (f"report {reported} as {severity.text} {within}{first}", *rest), node.span)]
         case Ends(actions):
             return [listed(1, "ends ", map(str, actions), node)]
         case Measure(name, own, text, condition):
@@ -179,8 +179,8 @@ def trace_line(node: TraceLine) -> list[Item]:
         case Hidden(actions, limit):
             ending = f"; at most {expression(limit, SUM, False)} between two pinned events"
             listing = listed(1, "hidden ", map(str, actions), node)
-            return [Item(1, (*listing.lines[:-1], listing.lines[-1] + ending), node.span)]
-        case Order(unit, commit, skew):
+            return [PrintedItem(1, (*listing.lines[:-1], listing.lines[-1] + ending), node.span)]
+        case OrderLine(unit, commit, skew):
             clauses: list[str] = [unit]
             clauses += [] if commit is None else [f"commit before line within {commit} ms"]
             clauses += [] if skew is None else [f"skew {skew} ms"]
@@ -189,26 +189,28 @@ def trace_line(node: TraceLine) -> list[Item]:
             raise AssertionError(node)
 
 
-def _with_reason(head: str, events: tuple[Name, ...], reason: str, node: TraceLine) -> Item:
+def _with_reason(head: str, events: tuple[Name, ...], reason: str, node: TraceLine) -> PrintedItem:
     """Events, and the reason why they are listed."""
     listing = listed(1, head, (event.text for event in events), node)
     first, *rest = string_lines(reason)
-    return Item(1, (*listing.lines[:-1], f"{listing.lines[-1]} {first}", *rest), node.span)
+    return PrintedItem(1, (*listing.lines[:-1], f"{listing.lines[-1]} {first}", *rest), node.span)
 
 
-def _titled(head: str, own: tuple[Field, ...], between: str, text: str, condition: Expr, node: TraceLine) -> Item:
+def _titled(
+    head: str, own: tuple[Field, ...], between: str, text: str, condition: Expr, node: TraceLine
+) -> PrintedItem:
     """A head with fields and a text, and the condition on the same line where that fits, otherwise in a block."""
     *more, last = _with_fields(head, own)
     first, *rest = string_lines(text)
     lines = (*more, f"{last}{between}{first}", *rest)
     flat = f"{lines[-1]}: {expression(condition)}"
     if len(flat) + 4 <= WIDTH:
-        return Item(1, (*lines[:-1], flat), node.span)
+        return PrintedItem(1, (*lines[:-1], flat), node.span)
     block = tuple(INDENT + each for each in broken(condition, WIDTH - 2 * len(INDENT)))
-    return Item(1, (*lines[:-1], f"{lines[-1]}:", *block), node.span)
+    return PrintedItem(1, (*lines[:-1], f"{lines[-1]}:", *block), node.span)
 
 
-def _on(node: On) -> list[Item]:
+def _on(node: On) -> list[PrintedItem]:
     chosen = "" if node.condition is None else f" if {expression(node.condition)}"
     chosen = chosen if node.at is None else f" at {expression(node.at, SUM, False)}{chosen}"
     *first, last = listed(1, "on ", (event.text for event in node.events), node).lines
@@ -217,8 +219,8 @@ def _on(node: On) -> list[Item]:
     reaction = _reaction(node)
     flat = f"{last} {reaction[0]}"
     if len(reaction) == 1 and len(flat) + 4 <= WIDTH:
-        return [Item(1, (*first, flat), node.span)]
-    return [Item(1, (*first, last, *("    " + rest for rest in reaction)), node.span)]
+        return [PrintedItem(1, (*first, flat), node.span)]
+    return [PrintedItem(1, (*first, last, *("    " + rest for rest in reaction)), node.span)]
 
 
 def _with_fields(head: str, event_fields: tuple[Field, ...]) -> list[str]:

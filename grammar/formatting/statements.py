@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.formatting.expressions import POSTFIX, binder, expression
-from assay.grammar.formatting.items import Item, line, with_expression
-from assay.grammar.syntax import Assign, For, Guard, If, Let, Node, Pick, Statement
+from assay.grammar.formatting.items import PrintedItem, line, with_expression
+from assay.grammar.syntax import ActionLine, Assign, For, Guard, If, Let, Node, Pick
 
 
-def body(statements: Iterable[Statement], depth: int) -> list[Item]:
+def body(statements: Iterable[ActionLine], depth: int) -> list[PrintedItem]:
     """The items of a block of statements."""
     return [item for statement in statements for item in items(statement, depth)]
 
 
-def items(node: Statement, depth: int) -> list[Item]:
+def items(node: ActionLine, depth: int) -> list[PrintedItem]:
     """The items of a statement: one, or the head of a block and what stands in it."""
     match node:
         case Guard(kind, label, condition):
@@ -30,25 +30,25 @@ def items(node: Statement, depth: int) -> list[Item]:
         case If():
             return _if(node, depth)
         case For(chosen, inner):
-            head = Item(depth, (f"for {binder(chosen)}:",), _head(node, chosen))
+            head = PrintedItem(depth, (f"for {binder(chosen)}:",), _head(node, chosen))
             return [head, *body(inner, depth + 1)]
         case _:
             raise AssertionError(node)
 
 
-def _if(node: If, depth: int) -> list[Item]:
-    printed: list[Item] = []
+def _if(node: If, depth: int) -> list[PrintedItem]:
+    printed: list[PrintedItem] = []
     for index, (condition, then) in enumerate(node.branches):
         head = with_expression(depth, "elif " if index else "if ", condition, ":")
-        printed.append(Item(depth, head.lines, _head(node, condition)))
+        printed.append(PrintedItem(depth, head.lines, _head(node, condition)))
         printed += body(then, depth + 1)
     if node.otherwise:
-        printed.append(Item(depth, ("else:",), node.else_place))
+        printed.append(PrintedItem(depth, ("else:",), node.else_place))
         printed += body(node.otherwise, depth + 1)
     return printed
 
 
-def _head(node: Statement, inner: Node) -> Span:
+def _head(node: ActionLine, inner: Node) -> Span:
     """The place of the head of a block, which begins in the column of the statement and ends with ``inner``."""
     place = inner.span
     return Span(place.file, place.line, node.span.column, place.end_line, place.end_column)

@@ -13,6 +13,7 @@ from assay.grammar.parsing.builder import first_string, flat, nodes, texts
 from assay.grammar.syntax import (
     AcceptBounds,
     Action,
+    ActionLine,
     ActionParameter,
     Assign,
     Assume,
@@ -21,6 +22,7 @@ from assay.grammar.syntax import (
     Call,
     Conjunct,
     Def,
+    DottedName,
     Enum,
     Expr,
     Fairness,
@@ -32,22 +34,20 @@ from assay.grammar.syntax import (
     Instance,
     JointAction,
     Let,
-    Model,
+    ModelBlock,
     Name,
     Next,
     Param,
-    Path,
     Pick,
     Property,
-    Record,
+    RecordDeclaration,
     Ref,
     Show,
-    State,
-    Statement,
+    StateBlock,
     StateVariable,
     TypeAlias,
     Use,
-    Variant,
+    VariantDeclaration,
 )
 
 MAX_BRANCHES = 100
@@ -59,20 +59,20 @@ class DeclarationBuilder(ExpressionBuilder):
 
     # ----------------------------------------------------------------------------------------- statements
 
-    def body(self, span: Span, children: list[Any]) -> tuple[Statement, ...]:
+    def body(self, span: Span, children: list[Any]) -> tuple[ActionLine, ...]:
         return tuple(children)
 
-    def guard(self, span: Span, children: list[Any]) -> Statement:
+    def guard(self, span: Span, children: list[Any]) -> ActionLine:
         kind, label, condition = children
         return Guard("when" if kind == "when" else "bound", label, condition, span=span)
 
-    def let(self, span: Span, children: list[Any]) -> Statement:
+    def let(self, span: Span, children: list[Any]) -> ActionLine:
         return Let(children[0], children[1], span=span)
 
-    def pick(self, span: Span, children: list[Any]) -> Statement:
+    def pick(self, span: Span, children: list[Any]) -> ActionLine:
         return Pick(children[0], span=span)
 
-    def assign(self, span: Span, children: list[Any]) -> Statement:
+    def assign(self, span: Span, children: list[Any]) -> ActionLine:
         target, value = children
         if not _is_place(target):
             self.diagnostics.error(
@@ -80,7 +80,7 @@ class DeclarationBuilder(ExpressionBuilder):
             )
         return Assign(target, value, span=span)
 
-    def if_(self, span: Span, children: list[Any]) -> Statement:
+    def if_(self, span: Span, children: list[Any]) -> ActionLine:
         condition, then, *others, else_place, otherwise = children
         branches = ((condition, then), *others)
         if len(branches) > MAX_BRANCHES:
@@ -88,19 +88,19 @@ class DeclarationBuilder(ExpressionBuilder):
             self.diagnostics.error("E017", place, f"an `if` has at most {MAX_BRANCHES} branches")
         return If(branches, otherwise or (), else_place=else_place or NOWHERE, span=span)
 
-    def elif_(self, span: Span, children: list[Any]) -> tuple[Expr, tuple[Statement, ...]]:
+    def elif_(self, span: Span, children: list[Any]) -> tuple[Expr, tuple[ActionLine, ...]]:
         return children[0], children[1]
 
     def else_(self, span: Span, children: list[Any]) -> Span:
         return span
 
-    def for_(self, span: Span, children: list[Any]) -> Statement:
+    def for_(self, span: Span, children: list[Any]) -> ActionLine:
         return For(children[0], children[1], span=span)
 
     # --------------------------------------------------------------------------------- modules, parameters
 
-    def module(self, span: Span, children: list[Any]) -> Path:
-        path: Path = children[0]
+    def module(self, span: Span, children: list[Any]) -> DottedName:
+        path: DottedName = children[0]
         return path
 
     def use(self, span: Span, children: list[Any]) -> Use:
@@ -133,14 +133,14 @@ class DeclarationBuilder(ExpressionBuilder):
     def enum(self, span: Span, children: list[Any]) -> Enum:
         return Enum(children[0], flat(children), span=span)
 
-    def variants(self, span: Span, children: list[Any]) -> tuple[Variant, ...]:
+    def variants(self, span: Span, children: list[Any]) -> tuple[VariantDeclaration, ...]:
         return tuple(children)
 
-    def variant(self, span: Span, children: list[Any]) -> Variant:
-        return Variant(children[0], children[1] or (), span=span)
+    def variant(self, span: Span, children: list[Any]) -> VariantDeclaration:
+        return VariantDeclaration(children[0], children[1] or (), span=span)
 
-    def record(self, span: Span, children: list[Any]) -> Record:
-        return Record(children[0], flat(children), span=span)
+    def record(self, span: Span, children: list[Any]) -> RecordDeclaration:
+        return RecordDeclaration(children[0], flat(children), span=span)
 
     def record_fields(self, span: Span, children: list[Any]) -> tuple[Any, ...]:
         return tuple(children)
@@ -151,8 +151,8 @@ class DeclarationBuilder(ExpressionBuilder):
 
     # ------------------------------------------------------------------------------------ state and steps
 
-    def state(self, span: Span, children: list[Any]) -> State:
-        return State(tuple(children), span=span)
+    def state(self, span: Span, children: list[Any]) -> StateBlock:
+        return StateBlock(tuple(children), span=span)
 
     def variable(self, span: Span, children: list[Any]) -> StateVariable:
         ghost, name, kind, start = children
@@ -172,7 +172,7 @@ class DeclarationBuilder(ExpressionBuilder):
         name, parameters, fairness, (doc, body) = children
         return Action(name, parameters or (), fairness, doc, body, span=span)
 
-    def action_body(self, span: Span, children: list[Any]) -> tuple[str | None, tuple[Statement, ...]]:
+    def action_body(self, span: Span, children: list[Any]) -> tuple[str | None, tuple[ActionLine, ...]]:
         return documentation(children), nodes(children)
 
     def joint_action(self, span: Span, children: list[Any]) -> JointAction:
@@ -193,7 +193,7 @@ class DeclarationBuilder(ExpressionBuilder):
     def next(self, span: Span, children: list[Any]) -> Next:
         return Next(flat(children), span=span)
 
-    def paths(self, span: Span, children: list[Any]) -> tuple[Path, ...]:
+    def paths(self, span: Span, children: list[Any]) -> tuple[DottedName, ...]:
         return tuple(children)
 
     # ----------------------------------------------------------------------------------------- properties
@@ -212,8 +212,8 @@ class DeclarationBuilder(ExpressionBuilder):
     def accept(self, span: Span, children: list[Any]) -> AcceptBounds:
         return AcceptBounds(tuple(children), span=span)
 
-    def capacity_label(self, span: Span, children: list[Any]) -> Path:
-        return Path((Name(f"capacity of {children[0]}", span=span),), span=span)
+    def capacity_label(self, span: Span, children: list[Any]) -> DottedName:
+        return DottedName((Name(f"capacity of {children[0]}", span=span),), span=span)
 
     def show(self, span: Span, children: list[Any]) -> Show:
         return Show(flat(children), span=span)
@@ -221,11 +221,11 @@ class DeclarationBuilder(ExpressionBuilder):
     def shown(self, span: Span, children: list[Any]) -> tuple[Expr, ...]:
         return tuple(children)
 
-    def model(self, span: Span, children: list[Any]) -> Model:
+    def model(self, span: Span, children: list[Any]) -> ModelBlock:
         settings = flat(children)
         bindings = tuple(s for s in settings if isinstance(s, Binding))
         accepted = tuple(s for s in settings if isinstance(s, AcceptBounds))
-        return Model(children[0], bindings, accepted, span=span)
+        return ModelBlock(children[0], bindings, accepted, span=span)
 
     def settings(self, span: Span, children: list[Any]) -> tuple[Any, ...]:
         return tuple(children)

@@ -19,7 +19,7 @@ from assay.grammar.syntax import (
     BoolLit,
     Call,
     CollectionType,
-    Entry,
+    DottedName,
     Expr,
     Field,
     FieldUpdate,
@@ -32,11 +32,11 @@ from assay.grammar.syntax import (
     Junction,
     LetIn,
     MapDisplay,
+    MapEntry,
     Name,
     NamedType,
     NoneLit,
     OptionType,
-    Path,
     Pattern,
     Quantified,
     RangeType,
@@ -80,8 +80,8 @@ class ExpressionBuilder(Builder):
             return Pattern(variant, None, span=span)
         return Pattern(variant, tuple(b if isinstance(b, Name) else None for b in binders), span=span)
 
-    def none_path(self, span: Span, children: list[Any]) -> Path:
-        return Path((Name("none", span=span),), span=span)
+    def none_path(self, span: Span, children: list[Any]) -> DottedName:
+        return DottedName((Name("none", span=span),), span=span)
 
     def no_binder(self, span: Span, children: list[Any]) -> str:
         return "_"
@@ -129,8 +129,8 @@ class ExpressionBuilder(Builder):
     def field_update(self, span: Span, children: list[Any]) -> FieldUpdate:
         return FieldUpdate(children[0], children[1], span=span)
 
-    def entry(self, span: Span, children: list[Any]) -> Entry:
-        return Entry(children[0], children[1], span=span)
+    def entry(self, span: Span, children: list[Any]) -> MapEntry:
+        return MapEntry(children[0], children[1], span=span)
 
     # ---------------------------------------------------------------------------------------------- atoms
 
@@ -236,7 +236,7 @@ class ExpressionBuilder(Builder):
                     self.diagnostics.error(
                         "E020", span, "a type is expected here; a range of integers is written `a .. b`"
                     )
-                return NamedType(Path(names or (Name("_", span=span),), span=span), span=span)
+                return NamedType(DottedName(names or (Name("_", span=span),), span=span), span=span)
 
 
 def _dotted(expr: Expr) -> tuple[Name, ...] | None:

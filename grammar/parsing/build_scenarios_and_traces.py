@@ -24,15 +24,15 @@ from assay.grammar.syntax import (
     Noted,
     Numbered,
     On,
-    Order,
+    OrderLine,
     Refines,
     Refuse,
-    Report,
+    ReportLine,
     Scenario,
+    ScenarioLine,
     Slice,
-    Step,
-    Together,
-    Trace,
+    ThreadLine,
+    TraceClause,
     Unnamed,
 )
 
@@ -51,18 +51,18 @@ class SpecBuilder(DeclarationBuilder):
     def scenario(self, span: Span, children: list[Any]) -> Scenario:
         return Scenario(children[0], documentation(children), flat(children), span=span)
 
-    def steps(self, span: Span, children: list[Any]) -> tuple[Step, ...]:
+    def steps(self, span: Span, children: list[Any]) -> tuple[ScenarioLine, ...]:
         return tuple(children)
 
-    def do(self, span: Span, children: list[Any]) -> Step:
+    def do(self, span: Span, children: list[Any]) -> ScenarioLine:
         self.check_action(children[0])
         return Do(children[0], span=span)
 
-    def refuse(self, span: Span, children: list[Any]) -> Step:
+    def refuse(self, span: Span, children: list[Any]) -> ScenarioLine:
         self.check_action(children[0])
         return Refuse(children[0], children[1], span=span)
 
-    def expect(self, span: Span, children: list[Any]) -> Step:
+    def expect(self, span: Span, children: list[Any]) -> ScenarioLine:
         return Expect(children[0], span=span)
 
     # ---------------------------------------------------------------------------------------- refinements
@@ -85,9 +85,9 @@ class SpecBuilder(DeclarationBuilder):
 
     # --------------------------------------------------------------------------------------------- traces
 
-    def trace(self, span: Span, children: list[Any]) -> Trace:
+    def trace(self, span: Span, children: list[Any]) -> TraceClause:
         name, base, *lines = children
-        return Trace(name, base, tuple(lines), span=span)
+        return TraceClause(name, base, tuple(lines), span=span)
 
     def from_(self, span: Span, children: list[Any]) -> From:
         return From(children[0], span=span)
@@ -127,14 +127,14 @@ class SpecBuilder(DeclarationBuilder):
     def numbered(self, span: Span, children: list[Any]) -> Numbered:
         return Numbered(tuple(children), span=span)
 
-    def together(self, span: Span, children: list[Any]) -> Together:
+    def together(self, span: Span, children: list[Any]) -> ThreadLine:
         events = tuple(child for child in children if isinstance(child, Name))
-        return Together(events, documentation(children) or "", span=span)
+        return ThreadLine(events, documentation(children) or "", span=span)
 
-    def report(self, span: Span, children: list[Any]) -> Report:
+    def report(self, span: Span, children: list[Any]) -> ReportLine:
         action, severity, since, before, text = children
         first, last = (None if each is None else documentation([each]) for each in (since, before))
-        return Report(action, severity, first, last, documentation([text]) or "", span=span)
+        return ReportLine(action, severity, first, last, documentation([text]) or "", span=span)
 
     def ends(self, span: Span, children: list[Any]) -> Ends:
         return Ends(tuple(children), span=span)
@@ -147,7 +147,7 @@ class SpecBuilder(DeclarationBuilder):
         event, fields, severity, _, condition = children
         return Noted(event, fields or (), severity, documentation(children) or "", condition, span=span)
 
-    def order(self, span: Span, children: list[Any]) -> Order:
+    def order(self, span: Span, children: list[Any]) -> OrderLine:
         clauses: dict[str, Any] = {}
         for name, value in children:
             if name in clauses:
@@ -158,7 +158,7 @@ class SpecBuilder(DeclarationBuilder):
                 "E023", span, "`order:` says whether the lines of a `file` or only those of a `thread` are in order"
             )
         unit = clauses.get("file or thread", "file")
-        return Order(unit, clauses.get("commit before line"), clauses.get("skew"), span=span)
+        return OrderLine(unit, clauses.get("commit before line"), clauses.get("skew"), span=span)
 
     def unit(self, span: Span, children: list[Any]) -> tuple[str, str]:
         return "file or thread", str(children[0])

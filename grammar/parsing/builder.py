@@ -10,11 +10,11 @@ from lark import Token, Tree
 from lark.visitors import Transformer_NonRecursive
 
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
-from assay.grammar.syntax import Name, Node, Path
+from assay.grammar.syntax import DottedName, Name, Node
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class DeclarationOrigin:
     """Where a declaration stands: its file, and the lines before it."""
 
     file: str
@@ -29,7 +29,7 @@ class Origin:
 class Builder(Transformer_NonRecursive[Token, Any]):
     """Holds the origin and the diagnostics; a subclass has one method for each rule, called from the leaves up."""
 
-    def __init__(self, origin: Origin, diagnostics: Diagnostics) -> None:
+    def __init__(self, origin: DeclarationOrigin, diagnostics: Diagnostics) -> None:
         super().__init__(visit_tokens=False)
         self.origin = origin
         self.diagnostics = diagnostics
@@ -44,9 +44,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         """An identifier."""
         return Name(str(children[0]), span=span)
 
-    def path(self, span: Span, children: list[Any]) -> Path:
+    def path(self, span: Span, children: list[Any]) -> DottedName:
         """A dotted name."""
-        return Path(tuple(children), span=span)
+        return DottedName(tuple(children), span=span)
 
 
 def nodes(children: Iterable[Any]) -> tuple[Any, ...]:

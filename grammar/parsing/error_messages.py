@@ -13,7 +13,7 @@ from assay.grammar.parsing.logical_lines import TRAILING
 from assay.grammar.parsing.other_languages import instead_of, is_operator_elsewhere
 
 
-class Place(NamedTuple):
+class TextRange(NamedTuple):
     """A stretch of a declaration; lines count from its first line."""
 
     line: int
@@ -44,23 +44,23 @@ class Fault:
         return int((*self.line, self.token)[0].line)  # type: ignore[arg-type]
 
     @property
-    def place(self) -> Place:
+    def place(self) -> TextRange:
         """The place of the offending token."""
         return _place(self.token)
 
     @property
-    def after_last(self) -> Place:
+    def after_last(self) -> TextRange:
         """The empty place after the last good token."""
         last = self.before[-1] if self.before else self.token
-        return Place(last.end_line, last.end_column, last.end_line, last.end_column)  # type: ignore[arg-type]
+        return TextRange(last.end_line, last.end_column, last.end_line, last.end_column)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ParseHint:
     """A diagnostic in the making."""
 
     code: str
-    place: Place
+    place: TextRange
     message: str
     notes: tuple[str, ...] = field(default=())
 
@@ -119,7 +119,7 @@ _OPERATOR = COMPARISONS | frozenset(_OPERATOR_WORDS.split())
 _TYPE = frozenset(("SET", "MAP", "SEQ", "BAG"))
 
 
-def explain(fault: Fault) -> Finding:
+def explain(fault: Fault) -> ParseHint:
     """The finding for a fault: the first special case that applies, or what was found and what was expected."""
     for case in _CASES:
         finding = case(fault)
@@ -131,49 +131,49 @@ def explain(fault: Fault) -> Finding:
 # ------------------------------------------------------------------------------------------------ special cases
 
 
-def _layout(fault: Fault) -> Finding | None:
+def _layout(fault: Fault) -> ParseHint | None:
     place = fault.place
     if not fault.accepted:
-        return Finding("E009", place, "this line is indented to a depth at which no block is")
+        return ParseHint("E009", place, "this line is indented to a depth at which no block is")
     if fault.token.type == "_INDENT":
-        return Finding("E009", place, "this line is indented more than the line before it, which opens no block")
+        return ParseHint("E009", place, "this line is indented more than the line before it, which opens no block")
     if "_INDENT" in fault.accepted and len(fault.accepted) == 1:
-        return Finding("E010", fault.after_last, "an indented block is expected after this line")
+        return ParseHint("E010", fault.after_last, "an indented block is expected after this line")
     return None
 
 
-def _sign(fault: Fault) -> Finding | None:
+def _sign(fault: Fault) -> ParseHint | None:
     """One of ``=``, ``:=``, ``==`` where another is meant."""
     unfinished = _unfinished(fault)
     if unfinished is not None:
         return unfinished
     found, wanted = fault.token.type, fault.accepted
     if found in ("EQ", "_EQUALS") and "_ASSIGN" in wanted:
-        return Finding("E003", fault.place, f"`{fault.token}` where `:=` is meant: an action assigns with `:=`")
+        return ParseHint("E003", fault.place, f"`{fault.token}` where `:=` is meant: an action assigns with `:=`")
     if found in ("EQ", "_ASSIGN") and "_EQUALS" in wanted:
-        return Finding("E005", fault.place, f"`{fault.token}` where `=` is meant")
+        return ParseHint("E005", fault.place, f"`{fault.token}` where `=` is meant")
     if found in ("_ASSIGN", "_EQUALS") and "EQ" in wanted:
-        return Finding("E004", fault.place, f"`{fault.token}` where `==` is meant: two values are compared with `==`")
+        return ParseHint("E004", fault.place, f"`{fault.token}` where `==` is meant: two values are compared with `==`")
     return None
 
 
-def _unfinished(fault: Fault) -> Finding | None:
+def _unfinished(fault: Fault) -> ParseHint | None:
     """``:=`` in a line that the line before it drew in, because that one ends in an operator."""
     above = [token for token in fault.line if token.line != fault.token.line]
     if fault.token.type != "_ASSIGN" or not above or str(above[-1]) not in TRAILING:
         return None
     last = above[-1]
-    return Finding("E001", _place(last), f"the line ends in `{last}`, but the next line does not complete it")
+    return ParseHint("E001", _place(last), f"the line ends in `{last}`, but the next line does not complete it")
 
 
-def _arrow(fault: Fault) -> Finding | None:
+def _arrow(fault: Fault) -> ParseHint | None:
     if fault.token.type == "_ARROW" and "IMPLIES" in fault.accepted:
         note = "`->` stands in maps: `[b -> e]` and `{k -> v}`"
-        return Finding("E006", fault.place, "`->` between two conditions; write `implies`", (note,))
+        return ParseHint("E006", fault.place, "`->` between two conditions; write `implies`", (note,))
     return None
 
 
-def _chained(fault: Fault) -> Finding | None:
+def _chained(fault: Fault) -> ParseHint | None:
     if fault.token.type not in COMPARISONS or not fault.accepted & {"AND", "_RPAR", "_NL"} or "INT" in fault.accepted:
         return None
     for token in reversed(fault.line):
@@ -181,11 +181,11 @@ def _chained(fault: Fault) -> Finding | None:
             return None
         if token.type in COMPARISONS:
             note = f"write the two comparisons apart: `a {token} b and b {fault.token} c`"
-            return Finding("E014", fault.place, "comparisons do not chain", (note,))
+            return ParseHint("E014", fault.place, "comparisons do not chain", (note,))
     return None
 
 
-def _reserved(fault: Fault) -> Finding | None:
+def _reserved(fault: Fault) -> ParseHint | None:
     word = str(fault.token)
     is_word = word.isidentifier() and fault.token.type not in ("NAME", "_UNDERSCORE")
     if not is_word or "NAME" not in fault.accepted:
@@ -194,21 +194,23 @@ def _reserved(fault: Fault) -> Finding | None:
         return None
     if "INT" in fault.accepted:
         return _no_operand(word, fault)
-    return Finding("E013", fault.place, f"`{word}` is a keyword and cannot be a name")
+    return ParseHint("E013", fault.place, f"`{word}` is a keyword and cannot be a name")
 
 
-def _no_operand(word: str, fault: Fault) -> Finding | None:
+def _no_operand(word: str, fault: Fault) -> ParseHint | None:
     """A word with which an expression or a type may begin, where it may not stand bare."""
     if word in ("set", "map", "seq"):
         note = f"give the type a name, as in `type T = {word}[…]`; that name is the set of its values"
-        return Finding("E001", fault.place, f"`{word}` begins a type, where an expression is expected", (note,))
+        return ParseHint("E001", fault.place, f"`{word}` begins a type, where an expression is expected", (note,))
     if word in ("if", "forall", "exists", "let", "not", "always", "eventually"):
         note = f"put parentheses around it: `({word} …)`"
-        return Finding("E001", fault.place, f"an expression that begins with `{word}` cannot stand bare here", (note,))
-    return Finding("E013", fault.place, f"`{word}` is a keyword and cannot be a name")
+        return ParseHint(
+            "E001", fault.place, f"an expression that begins with `{word}` cannot stand bare here", (note,)
+        )
+    return ParseHint("E013", fault.place, f"`{word}` is a keyword and cannot be a name")
 
 
-def _misspelt(fault: Fault) -> Finding | None:
+def _misspelt(fault: Fault) -> ParseHint | None:
     """A line that begins with two names, of which the first resembles a keyword of a line."""
     line = fault.line
     if len(line) != 1 or line[0].type != "NAME" or fault.token.type in ("_ASSIGN", "_EQUALS", "EQ", "_COLON"):
@@ -216,62 +218,62 @@ def _misspelt(fault: Fault) -> Finding | None:
     meant = did_you_mean(str(line[0]), _STATEMENT_WORDS)
     if meant is None:
         return None
-    return Finding("E001", _place(line[0]), f"`{line[0]}` does not begin a line here", (f"did you mean `{meant}`?",))
+    return ParseHint("E001", _place(line[0]), f"`{line[0]}` does not begin a line here", (f"did you mean `{meant}`?",))
 
 
-def _statement(fault: Fault) -> Finding | None:
+def _statement(fault: Fault) -> ParseHint | None:
     """A line of an action that begins with a name and assigns nothing."""
     line = fault.line
     if "_ASSIGN" not in fault.accepted or not line or line[0].type != "NAME":
         return None
     first = _place(line[0])
     if len(line) == 1 and fault.token.type in ("NAME", "INT", "_COLON"):
-        return Finding("E001", first, f"`{line[0]}` does not begin a line here", (_LINES,))
+        return ParseHint("E001", first, f"`{line[0]}` does not begin a line here", (_LINES,))
     if fault.token.type in _ENDS and str(line[-1]) == ")":
-        return Finding("E001", first, "this is a call, and no line of an action", (_LINES, _JOINT))
+        return ParseHint("E001", first, "this is a call, and no line of an action", (_LINES, _JOINT))
     return None
 
 
-def _else(fault: Fault) -> Finding | None:
+def _else(fault: Fault) -> ParseHint | None:
     if str(fault.token) != "else":
         return None
     note = "a further condition is `elif c:`, and `else:` ends in a colon"
-    return Finding("E001", fault.place, "this `else` belongs to no `if`", (note,))
+    return ParseHint("E001", fault.place, "this `else` belongs to no `if`", (note,))
 
 
-def _operator(fault: Fault) -> Finding | None:
+def _operator(fault: Fault) -> ParseHint | None:
     """A word between two values that is an operator elsewhere, or ``a if c else b``."""
     if not fault.accepted & {"PLUS", "AND"}:
         return None
     word = str(fault.token)
     if fault.token.type == "NAME" and is_operator_elsewhere(word):
-        return Finding("E006", fault.place, instead_of(word))
+        return ParseHint("E006", fault.place, instead_of(word))
     if word == "if":
         return replace(_general(fault), notes=("a conditional value is written `if c then a else b`",))
     return None
 
 
-def _second_let(fault: Fault) -> Finding | None:
+def _second_let(fault: Fault) -> ParseHint | None:
     if str(fault.token) != "," or "_COLON" not in fault.accepted or "let" not in map(str, fault.line):
         return None
     return replace(_general(fault), notes=("each name has its own: `let a = e: let b = f: …`",))
 
 
-def _slice(fault: Fault) -> Finding | None:
+def _slice(fault: Fault) -> ParseHint | None:
     if "_BY" not in fault.accepted or not fault.line or str(fault.line[0]) != "slice":
         return None
     return replace(_general(fault), notes=("a set comes first, whose elements the slices are: `slice Order by order`",))
 
 
-def _colon(fault: Fault) -> Finding | None:
+def _colon(fault: Fault) -> ParseHint | None:
     if "_COLON" not in fault.accepted:
         return None
     if fault.token.type in ("_NL", "_INDENT", "$END") or len(fault.accepted) == 1:
-        return Finding("E007", fault.after_last, "a `:` is missing here")
+        return ParseHint("E007", fault.after_last, "a `:` is missing here")
     return None
 
 
-_CASES: tuple[Callable[[Fault], Finding | None], ...] = (
+_CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
     _layout,
     _sign,
     _arrow,
@@ -290,11 +292,11 @@ _CASES: tuple[Callable[[Fault], Finding | None], ...] = (
 # -------------------------------------------------------------------------------------------------- general case
 
 
-def _general(fault: Fault) -> Finding:
+def _general(fault: Fault) -> ParseHint:
     ends = fault.token.type in _ENDS
     place = fault.after_last if ends else fault.place
     expected = describe(fault.accepted)
-    return Finding("E001", place, f"{_found(fault.token)}, but {expected} is expected")
+    return ParseHint("E001", place, f"{_found(fault.token)}, but {expected} is expected")
 
 
 def _found(token: Token) -> str:
@@ -345,5 +347,5 @@ def _either(words: list[str]) -> str:
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
 
 
-def _place(token: Token) -> Place:
-    return Place(token.line, token.column, token.end_line, token.end_column)  # type: ignore[arg-type]
+def _place(token: Token) -> TextRange:
+    return TextRange(token.line, token.column, token.end_line, token.end_column)  # type: ignore[arg-type]

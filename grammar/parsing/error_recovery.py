@@ -8,7 +8,7 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from assay.grammar.diagnostics.diagnostic import Diagnostics
-from assay.grammar.parsing.builder import Origin
+from assay.grammar.parsing.builder import DeclarationOrigin
 from assay.grammar.parsing.error_messages import Fault, explain
 from assay.grammar.parsing.logical_lines import LayoutFault
 
@@ -17,7 +17,7 @@ MAX_FAULTS = 10
 _BRANCH = re.compile(r"\s*(?:elif|else)\b")
 
 
-def report_faults(parser: Lark, source: str, start: str, origin: Origin, diagnostics: Diagnostics) -> None:
+def report_faults(parser: Lark, source: str, start: str, origin: DeclarationOrigin, diagnostics: Diagnostics) -> None:
     """Report every mistake in a source that does not parse, one for each faulty line."""
     lines = source.split("\n")
     for attempt in range(MAX_FAULTS):

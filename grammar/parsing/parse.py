@@ -19,11 +19,11 @@ from lark.exceptions import UnexpectedInput
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Severity, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.parsing.build_scenarios_and_traces import SpecBuilder
-from assay.grammar.parsing.builder import Origin, string_value
+from assay.grammar.parsing.builder import DeclarationOrigin, string_value
 from assay.grammar.parsing.error_recovery import report_faults
 from assay.grammar.parsing.logical_lines import Layout, LayoutFault
-from assay.grammar.parsing.split_declarations import DECLARATION_WORDS, Chunk, scan
-from assay.grammar.syntax import Declaration, Expr, Module, Path
+from assay.grammar.parsing.split_declarations import DECLARATION_WORDS, DeclarationTokens, scan
+from assay.grammar.syntax import Declaration, DottedName, Expr, Module
 from assay.grammar.user_cache import user_cache
 
 #: How deep an expression may be nested: later passes recurse, and Python's stack is finite.
@@ -87,7 +87,7 @@ def parse(text: str, file: str) -> Parsed:
     text = normalized(text)
     diagnostics = Diagnostics()
     found = scan(text, file, diagnostics)
-    parts: list[tuple[Chunk, Any]] = []
+    parts: list[tuple[DeclarationTokens, Any]] = []
     broken: set[str] = set()
     for chunk in found.chunks:
         part = _read_chunk(chunk, text, file, diagnostics)
@@ -112,7 +112,7 @@ def parse_expression(text: str, file: str) -> ParsedExpression:
         diagnostics.error("E001", Span(file, 1, 1, 1, 1), "an expression is expected here")
     expression: Expr | None = None
     if not _errors(diagnostics.items):
-        expression = _read(text.strip("\n "), "lone_expression", Origin(file, 0), diagnostics)
+        expression = _read(text.strip("\n "), "lone_expression", DeclarationOrigin(file, 0), diagnostics)
     return ParsedExpression(expression, tuple(diagnostics.sorted()))
 
 
@@ -124,14 +124,14 @@ def normalized(text: str) -> str:
 # ------------------------------------------------------------------------------------------------- declarations
 
 
-def _read_chunk(chunk: Chunk, text: str, file: str, diagnostics: Diagnostics) -> Any:
+def _read_chunk(chunk: DeclarationTokens, text: str, file: str, diagnostics: Diagnostics) -> Any:
     """A Declaration, the Path of a ``module`` line, the Token of a documentation string, or None after a report."""
     if not chunk.sound or not _head_is_right(chunk, diagnostics):
         return None
-    return _read(chunk.source(text), "chunk", Origin(file, chunk.head.span.line - 1), diagnostics)
+    return _read(chunk.source(text), "chunk", DeclarationOrigin(file, chunk.head.span.line - 1), diagnostics)
 
 
-def _head_is_right(chunk: Chunk, diagnostics: Diagnostics) -> bool:
+def _head_is_right(chunk: DeclarationTokens, diagnostics: Diagnostics) -> bool:
     head = chunk.head
     if head.span.column > 1:
         diagnostics.error("E024", head.span, "a declaration starts in the first column")
@@ -149,9 +149,11 @@ def _shortened(text: str) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-def _assemble(parts: list[tuple[Chunk, Any]], chunks: list[Chunk], span: Span, diagnostics: Diagnostics) -> Module:
+def _assemble(
+    parts: list[tuple[DeclarationTokens, Any]], chunks: list[DeclarationTokens], span: Span, diagnostics: Diagnostics
+) -> Module:
     doc: str | None = None
-    name: Path | None = None
+    name: DottedName | None = None
     declarations: list[Declaration] = []
     for chunk, part in parts:
         place = chunk.head.span
@@ -160,7 +162,7 @@ def _assemble(parts: list[tuple[Chunk, Any]], chunks: list[Chunk], span: Span, d
                 if chunk is not chunks[0]:
                     diagnostics.error("E023", place, "the documentation of a module stands at the top of the file")
                 doc = string_value(str(part))
-            case Path():
+            case DottedName():
                 if any(other.head.kind != "string" for other in chunks[: chunks.index(chunk)]):
                     diagnostics.error("E023", place, "`module` stands once, before all other declarations")
                 name = part
@@ -195,7 +197,7 @@ def _parser() -> Lark:
     )
 
 
-def _read(source: str, start: str, origin: Origin, diagnostics: Diagnostics) -> Any:
+def _read(source: str, start: str, origin: DeclarationOrigin, diagnostics: Diagnostics) -> Any:
     before = len(_errors(diagnostics.items))
     try:
         tree = _parser().parse(source, start=start)
@@ -208,7 +210,7 @@ def _read(source: str, start: str, origin: Origin, diagnostics: Diagnostics) -> 
     return node if len(_errors(diagnostics.items)) == before else None
 
 
-def _is_shallow(tree: Tree[Token], origin: Origin, diagnostics: Diagnostics) -> bool:
+def _is_shallow(tree: Tree[Token], origin: DeclarationOrigin, diagnostics: Diagnostics) -> bool:
     stack = [(tree, 1)]
     while stack:
         node, depth = stack.pop()

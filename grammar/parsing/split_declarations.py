@@ -53,7 +53,7 @@ class Lexeme:
 
 
 @dataclass(slots=True)
-class Chunk:
+class DeclarationTokens:
     """The lexemes of one declaration; ``sound`` is False when one of them was already reported."""
 
     lexemes: list[Lexeme]
@@ -75,10 +75,10 @@ class Chunk:
 
 
 @dataclass(slots=True)
-class Scan:
+class SplitText:
     """The declarations and comments of a text."""
 
-    chunks: list[Chunk] = field(default_factory=list)
+    chunks: list[DeclarationTokens] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
 
 
@@ -97,7 +97,7 @@ def lexemes(text: str, file: str) -> Iterator[Lexeme]:
         yield Lexeme(str(match.lastgroup), match.group(), span, start, end)
 
 
-def scan(text: str, file: str, diagnostics: Diagnostics) -> Scan:
+def scan(text: str, file: str, diagnostics: Diagnostics) -> SplitText:
     """Find the declarations and the comments of a text."""
     scanner = _Scanner(diagnostics)
     for lexeme in lexemes(text, file):
@@ -111,7 +111,7 @@ class _Scanner:
 
     def __init__(self, diagnostics: Diagnostics) -> None:
         self.diagnostics = diagnostics
-        self.result = Scan()
+        self.result = SplitText()
         self.line = LogicalLine()
         self.brackets: list[Lexeme] = []
         self.indent: Lexeme | None = None
@@ -137,7 +137,7 @@ class _Scanner:
         if self.line_begins:
             self._begin_line(lexeme)
         if not self.result.chunks:
-            self.result.chunks.append(Chunk([]))
+            self.result.chunks.append(DeclarationTokens([]))
         self.result.chunks[-1].lexemes.append(lexeme)
         self.line.feed(lexeme.text)
         self._check(lexeme)
@@ -147,7 +147,7 @@ class _Scanner:
             self._fault("E008", self.indent.span, "a tab in the indentation; indent with blanks only")
         if lexeme.span.column == 1 and self._begins_declaration(lexeme):
             self.finish_chunk()
-            self.result.chunks.append(Chunk([]))
+            self.result.chunks.append(DeclarationTokens([]))
         elif not self.line.goes_on and lexeme.text not in LEADING:
             self.line = LogicalLine()
 

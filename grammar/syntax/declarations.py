@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
-from assay.grammar.syntax.expressions import Binder, Expr, Name, Node, Path, TypeExpr
+from assay.grammar.syntax.expressions import Binder, DottedName, Expr, Name, Node, TypeExpr
 
 
 @dataclass(frozen=True, slots=True)
-class Statement(Node):
+class ActionLine(Node):
     """A line of an action body."""
 
 
 @dataclass(frozen=True, slots=True)
-class Guard(Statement):
+class Guard(ActionLine):
     """``when label: e`` or ``bound label: e``."""
 
     kind: Literal["when", "bound"]
@@ -24,7 +24,7 @@ class Guard(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class Let(Statement):
+class Let(ActionLine):
     """``let x = e``."""
 
     name: Name
@@ -32,14 +32,14 @@ class Let(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class Pick(Statement):
+class Pick(ActionLine):
     """``pick x, y in S``."""
 
     binder: Binder
 
 
 @dataclass(frozen=True, slots=True)
-class Assign(Statement):
+class Assign(ActionLine):
     """``target := value``; the target is built of Ref, Attr and Index."""
 
     target: Expr
@@ -47,20 +47,20 @@ class Assign(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class If(Statement):
+class If(ActionLine):
     """``if c: … elif d: … else: …``; the place of ``else`` is kept for the comments before it."""
 
-    branches: tuple[tuple[Expr, tuple[Statement, ...]], ...]
-    otherwise: tuple[Statement, ...]
+    branches: tuple[tuple[Expr, tuple[ActionLine, ...]], ...]
+    otherwise: tuple[ActionLine, ...]
     else_place: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class For(Statement):
+class For(ActionLine):
     """``for x in S: …``."""
 
     binder: Binder
-    body: tuple[Statement, ...]
+    body: tuple[ActionLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Declaration(Node):
 class Use(Declaration):
     """``use kafka.membership as m``."""
 
-    path: Path
+    path: DottedName
     alias: Name | None
 
 
@@ -80,7 +80,7 @@ class Use(Declaration):
 class Binding(Node):
     """``P = expr`` in an instance or a model."""
 
-    name: Path
+    name: DottedName
     value: Expr
 
 
@@ -90,7 +90,7 @@ class Instance(Declaration):
 
     name: Name
     index: Field | None
-    path: Path
+    path: DottedName
     bindings: tuple[Binding, ...]
 
 
@@ -130,7 +130,7 @@ class TypeAlias(Declaration):
 
 
 @dataclass(frozen=True, slots=True)
-class Variant(Node):
+class VariantDeclaration(Node):
     """A variant of an enum."""
 
     name: Name
@@ -142,11 +142,11 @@ class Enum(Declaration):
     """``enum E: A, B(x: T)``."""
 
     name: Name
-    variants: tuple[Variant, ...]
+    variants: tuple[VariantDeclaration, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Record(Declaration):
+class RecordDeclaration(Declaration):
     """``record R: f: T, g: U``."""
 
     name: Name
@@ -175,7 +175,7 @@ class StateVariable(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class State(Declaration):
+class StateBlock(Declaration):
     """``state:``."""
 
     variables: tuple[StateVariable, ...]
@@ -185,7 +185,7 @@ class State(Declaration):
 class Init(Declaration):
     """``init:``."""
 
-    body: tuple[Statement, ...]
+    body: tuple[ActionLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class Action(Declaration):
     parameters: tuple[ActionParameter, ...]
     fairness: Fairness | None
     doc: str | None
-    body: tuple[Statement, ...]
+    body: tuple[ActionLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ class JointAction(Declaration):
 class Next(Declaration):
     """``next: a, m.b, r.c``."""
 
-    actions: tuple[Path, ...]
+    actions: tuple[DottedName, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ class Property(Declaration):
 class AcceptBounds(Declaration):
     """``accept bounds: a, b``; also inside a model block."""
 
-    labels: tuple[Path, ...]
+    labels: tuple[DottedName, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,27 +268,27 @@ class Show(Declaration):
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Node):
+class ScenarioLine(Node):
     """A step of a scenario."""
 
 
 @dataclass(frozen=True, slots=True)
-class Do(Step):
+class Do(ScenarioLine):
     """``elect(b1)``: the action happens."""
 
     action: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Refuse(Step):
+class Refuse(ScenarioLine):
     """``refuse elect(b2) by vacant``."""
 
     action: Expr
-    label: Path | None
+    label: DottedName | None
 
 
 @dataclass(frozen=True, slots=True)
-class Expect(Step):
+class Expect(ScenarioLine):
     """``expect e``."""
 
     condition: Expr
@@ -300,11 +300,11 @@ class Scenario(Declaration):
 
     name: Name
     doc: str | None
-    steps: tuple[Step, ...]
+    steps: tuple[ScenarioLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Model(Declaration):
+class ModelBlock(Declaration):
     """``model name: P = v; …``."""
 
     name: Name
@@ -331,6 +331,6 @@ class ActionMapping(Node):
 class Refines(Declaration):
     """``refines abstract.module with: …``."""
 
-    path: Path
+    path: DottedName
     variables: tuple[Binding, ...]
     actions: tuple[ActionMapping, ...]

@@ -23,7 +23,7 @@ class Name(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Path(Node):
+class DottedName(Node):
     """A dotted name such as ``kafka.membership``."""
 
     parts: tuple[Name, ...]
@@ -154,7 +154,7 @@ class Junction(Expr):
 class Pattern(Node):
     """``Active(e, _)``, ``some(v)`` or ``none``; a binder of ``_`` is None; no parentheses: ``binders`` is None."""
 
-    variant: Path
+    variant: DottedName
     binders: tuple[Name | None, ...] | None
 
 
@@ -224,7 +224,7 @@ class BagDisplay(Expr):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Node):
+class MapEntry(Node):
     """``key -> value``."""
 
     key: Expr
@@ -235,7 +235,7 @@ class Entry(Node):
 class MapDisplay(Expr):
     """``{k -> v, l -> w}``."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[MapEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +280,7 @@ class With(Expr):
     """``base with {field = v}`` or ``base with {k -> v}``."""
 
     base: Expr
-    updates: tuple[FieldUpdate | Entry, ...]
+    updates: tuple[FieldUpdate | MapEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +292,7 @@ class TypeExpr(Node):
 class NamedType(TypeExpr):
     """``bool``, ``int``, a type name, an enum, a record, or a set parameter."""
 
-    path: Path
+    path: DottedName
 
 
 @dataclass(frozen=True, slots=True)

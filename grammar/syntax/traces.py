@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assay.grammar.syntax.declarations import Declaration, Field
-from assay.grammar.syntax.expressions import Expr, Name, Node, Path
+from assay.grammar.syntax.expressions import DottedName, Expr, Name, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class TraceLine(Node):
 class From(TraceLine):
     """``from kafka``."""
 
-    catalogue: Path
+    catalogue: DottedName
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Ignore(TraceLine):
 class Hidden(TraceLine):
     """``hidden a, b; at most n between two pinned events``."""
 
-    actions: tuple[Path, ...]
+    actions: tuple[DottedName, ...]
     limit: Expr
 
 
@@ -67,11 +67,11 @@ class Slice(TraceLine):
 class Numbered(TraceLine):
     """``numbered a, b``: the actions that a number may stand for where its lines tell of the outcome alone."""
 
-    actions: tuple[Path, ...]
+    actions: tuple[DottedName, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Together(TraceLine):
+class ThreadLine(TraceLine):
     """``thread Event, Event "reason"``: one thread of a process writes the lines of these events, in whatever files."""
 
     events: tuple[Name, ...]
@@ -79,10 +79,10 @@ class Together(TraceLine):
 
 
 @dataclass(frozen=True, slots=True)
-class Report(TraceLine):
+class ReportLine(TraceLine):
     """``report action as risk since "2.7" before "3.3" "text"``: that the action occurs is worth saying, and in which versions it can."""
 
-    action: Path
+    action: DottedName
     severity: Name
     since: str | None
     before: str | None
@@ -93,7 +93,7 @@ class Report(TraceLine):
 class Ends(TraceLine):
     """``ends a, b``: after these actions the node that their first argument names writes no line any more, until it starts again."""
 
-    actions: tuple[Path, ...]
+    actions: tuple[DottedName, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Noted(TraceLine):
 
 
 @dataclass(frozen=True, slots=True)
-class Order(TraceLine):
+class OrderLine(TraceLine):
     """``order: file; commit before line within 50 ms; skew 5 ms``; times are milliseconds."""
 
     unit: Literal["file", "thread"]
@@ -127,11 +127,11 @@ class Order(TraceLine):
 
 
 @dataclass(frozen=True, slots=True)
-class Trace(Declaration):
+class TraceClause(Declaration):
     """``trace name extends module.clause: …``."""
 
     name: Name
-    base: Path | None
+    base: DottedName | None
     lines: tuple[TraceLine, ...]
 
 
@@ -150,6 +150,6 @@ class Module(Node):
     """A file. ``name`` is None where there is no ``module`` line."""
 
     doc: str | None
-    name: Path | None
+    name: DottedName | None
     declarations: tuple[Declaration, ...]
     comments: tuple[Comment, ...] = field(default=(), compare=False)

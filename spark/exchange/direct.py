@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from selectors import EVENT_READ, DefaultSelector
 from typing import TYPE_CHECKING, Any
 
-from assay.checker.explicit.shard import Frontier, Kind, Shard
+from assay.checker.explicit.shard import Kind, Shard, ShardFrontier
 from assay.checker.explicit.store.level_file import CHUNK, ChunkLayout, DamagedError, Parent
 from assay.spark.exchange.all_to_all import Mesh
 from assay.spark.exchange.authenticated_listener import Door
 from assay.spark.exchange.protocol import RefusedError, dial, hear, listen, new_secret, say
 from assay.spark.tasks.job import JobFailedError, Running, failure
-from assay.spark.tasks.task import Job, Outcome, Work, outcome_from_json, told
+from assay.spark.tasks.task import Job, TaskReport, TaskWork, outcome_from_json, told
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -42,7 +42,7 @@ class Direct:
         self._job = job
         self._stage: Stage | None = None
 
-    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
+    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[TaskReport]:
         """The level after those that a manifest names: what each task says of it; such kinds of findings are ``known``.
 
         ``heed`` is called while it is waited for. Raises what that raises, and ``JobFailedError``.
@@ -134,7 +134,7 @@ class Stage:
         for connection in self._tasks.values():
             say(connection, {"known": sorted(known)})
 
-    def outcomes(self, heed: Callable[[], None]) -> list[Outcome]:
+    def outcomes(self, heed: Callable[[], None]) -> list[TaskReport]:
         """What each task says at the end of a level."""
         return [outcome_from_json(each) for each in self._answers(heed)]
 
@@ -179,7 +179,7 @@ def served(job: Job, manifest: str, part: int, driver: tuple[str, int], secret: 
         own = control.getsockname()[0]
         listener = listen(own, job.parts)
         say(control, {"host": own, "port": listener.getsockname()[1]})
-        server = Server(Work(job, manifest, part), control)
+        server = Server(TaskWork(job, manifest, part), control)
         try:
             say(control, {"ready": part})
             peers = [(str(host), int(port)) for host, port in hear(control)["peers"]]
@@ -192,7 +192,7 @@ def served(job: Job, manifest: str, part: int, driver: tuple[str, int], secret: 
 class Server:
     """A task that keeps the states of its owners."""
 
-    def __init__(self, work: Work, control: socket.socket) -> None:
+    def __init__(self, work: TaskWork, control: socket.socket) -> None:
         self._work = work
         self._control = control
         self._levels = work.levels(work.level)
@@ -200,7 +200,7 @@ class Server:
         rounds = work.rounds(self._levels)
         self._shard = Shard(work.compiled, rounds, work.tally, work.keys, work.job.budget)
         work.remember(self._shard)
-        self._frontier = Frontier(work.compiled, rounds, work.packing(work.at), work.tally)
+        self._frontier = ShardFrontier(work.compiled, rounds, work.packing(work.at), work.tally)
         longest = ChunkLayout(work.compiled.layout.words, Parent.PRINT).size(CHUNK)
         self.mesh = Mesh(control, longest, self._receive)
 
@@ -228,7 +228,7 @@ class Server:
             level += 1
             self._frontier.go_on()
 
-    def _level(self, level: int, known: set[Kind]) -> Outcome:
+    def _level(self, level: int, known: set[Kind]) -> TaskReport:
         work, frontier, mesh = self._work, self._frontier, self.mesh
         disk = self._levels.disk
         mesh.begin(level)
@@ -245,7 +245,7 @@ class Server:
         count = self._levels.seal()
         states = self._shard.findings(known) if count else []
         part = work.file(level + 1, count)
-        return Outcome(
+        return TaskReport(
             part, frontier.generated, frontier.packing.records, work.counts(), sources, states,
             work.cpu(), self._levels.disk - disk, self._shard.bytes,
         )  # fmt: skip

@@ -9,7 +9,7 @@ from assay.checker.explicit.shard import Kind
 from assay.spark.exchange.direct import Direct
 from assay.spark.exchange.shuffle import Shuffle
 from assay.spark.tasks.job import JobFailedError
-from assay.spark.tasks.task import Job, Outcome
+from assay.spark.tasks.task import Job, TaskReport
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +37,7 @@ class Fallback:
         """Whether a level has a price of its own."""
         return self._current.dear
 
-    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
+    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[TaskReport]:
         """The level after those that a manifest names: what each task says of it; raises ``JobFailedError``."""
         try:
             outcomes = self._current.level(manifest, known, heed)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.checker.explicit.shard import Frontier, Kind, Shard
+from assay.checker.explicit.shard import Kind, Shard, ShardFrontier
 from assay.checker.explicit.store.level_file import Parent
-from assay.checker.explicit.store.levels import Levels, Part
+from assay.checker.explicit.store.levels import Levels, LevelSegment
 from assay.spark.tasks.job import waited
-from assay.spark.tasks.task import Job, Outcome, Work, outcome_from_json, told
+from assay.spark.tasks.task import Job, TaskReport, TaskWork, outcome_from_json, told
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -37,7 +37,7 @@ class Shuffle:
         self._spark = spark
         self._job = job
 
-    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
+    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[TaskReport]:
         """The level after those that a manifest names: what each task says of it; such kinds of findings are ``known``.
 
         ``heed`` is called while it is waited for. Raises what that raises, and ``JobFailedError``.
@@ -70,11 +70,11 @@ def _each(batches: Batches, work: Callable[[int], Batches]) -> Batches:
 def expanded(job: Job, manifest: str, known: set[Kind], part: int) -> Batches:
     """The packets of one task, and at the end a report for the task of the same number; as batches of one cell."""
     with told():
-        work = Work(job, manifest, part)
-        levels = Levels(work.compiled.layout.words, work.compiled.identity, part=Part(work.level, Parent.PRINT))
+        work = TaskWork(job, manifest, part)
+        levels = Levels(work.compiled.layout.words, work.compiled.identity, part=LevelSegment(work.level, Parent.PRINT))
         try:
             work.begin(levels)
-            frontier = Frontier(work.compiled, work.rounds(levels), work.packing(None), work.tally)
+            frontier = ShardFrontier(work.compiled, work.rounds(levels), work.packing(None), work.tally)
             while frontier.left:
                 for owner, words in frontier.expand().packets:
                     yield _cell(owner, words.tobytes(), None)
@@ -83,7 +83,7 @@ def expanded(job: Job, manifest: str, known: set[Kind], part: int) -> Batches:
             found = frontier.findings(known)
         finally:
             levels.close()
-    report = Outcome(
+    report = TaskReport(
         work.file(work.level, 0), frontier.generated, frontier.packing.records, work.counts(), found, [], work.cpu(), 0, 0
     )  # fmt: skip
     yield _cell(part, None, json.dumps(report.to_json()))
@@ -118,19 +118,19 @@ class Keeper:
 
     def __init__(self, job: Job, manifest: str, part: int) -> None:
         with told():
-            self._work = Work(job, manifest, part)
+            self._work = TaskWork(job, manifest, part)
             self._levels = self._work.levels(self._work.level + 1)
             rounds = self._work.rounds(self._levels)
             self._shard = Shard(self._work.compiled, rounds, self._work.tally, self._work.keys, job.budget)
             self._work.remember(self._shard)
-        self.expansion: Outcome | None = None
+        self.expansion: TaskReport | None = None
 
     def receive(self, packet: bytes) -> None:
         """Keep what is new in a packet."""
         with told():
             self._shard.receive(np.frombuffer(packet, np.uint64))
 
-    def outcome(self, known: set[Kind]) -> Outcome:
+    def outcome(self, known: set[Kind]) -> TaskReport:
         """Finish the level."""
         work, first = self._work, self.expansion
         assert first is not None, "a stage without its report"

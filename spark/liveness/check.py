@@ -24,8 +24,8 @@ from assay.checker.liveness.decide import Decision, Decisions, NotViolated, with
 from assay.checker.liveness.lasso import Lasso
 from assay.checker.liveness.nnf import TRUE
 from assay.checker.liveness.plan import Claim
-from assay.checker.liveness.product import Tables
-from assay.checker.liveness.state_graph import Graph, Names
+from assay.checker.liveness.product import ProductTables
+from assay.checker.liveness.state_graph import LabelledGraph, Numbering
 from assay.checker.liveness.vacuity import premises_never_true
 from assay.checker.print_kernel import Sources
 from assay.spark.liveness import product_tasks as tasks
@@ -56,7 +56,7 @@ def parts_of(states: int, steps: int, job: Job) -> int:
 
 
 def decided_by_tasks(
-    search: ClusterSearch, behaviours: Behaviours, sources: Sources, graph: tasks.Graph, rounds: Rounds
+    search: ClusterSearch, behaviours: Behaviours, sources: Sources, graph: tasks.GraphInfo, rounds: Rounds
 ) -> Decisions:
     """The decisions about temporal properties on the states of a search, by jobs. Raises what ``rounds`` raises, but ``Stopped``."""
     return decisions(search, behaviours.plan, lambda: _Deciding(search, behaviours, sources, graph, rounds).decide)
@@ -66,7 +66,7 @@ def decided_by_tasks(
 class _Round:
     """How a job left the product: how many nodes are left in it, and how many have something to tell."""
 
-    product: tasks.Product
+    product: tasks.ProductInfo
     left: int
     fresh: int
 
@@ -75,7 +75,7 @@ class _Deciding:
     """Decides on one graph."""
 
     def __init__(
-        self, search: ClusterSearch, behaviours: Behaviours, sources: Sources, graph: tasks.Graph, rounds: Rounds
+        self, search: ClusterSearch, behaviours: Behaviours, sources: Sources, graph: tasks.GraphInfo, rounds: Rounds
     ) -> None:
         self._search = search
         self._behaviours = behaviours
@@ -99,7 +99,7 @@ class _Deciding:
         if not tables.troubled.any():
             return None
         asking = np.stack([tables.troubled[:, a:b].any(axis=1) for a, b in pairwise(tables.first)], axis=1)
-        product = self._spread(tasks.Product(self._graph, rules(tables), self._drawn[1]), tables)
+        product = self._spread(tasks.ProductInfo(self._graph, rules(tables), self._drawn[1]), tables)
         path = product.look(ToKinds(asking))
         if path is None:
             return None
@@ -133,29 +133,29 @@ class _Deciding:
     # -------------------------------------------------------------------------------------------------- graph
 
     @cached_property
-    def _drawn(self) -> tuple[Graph, tuple[tasks.Part, ...]]:
+    def _drawn(self) -> tuple[LabelledGraph, tuple[tasks.GraphPart, ...]]:
         """The kinds and labels of the whole graph, as one without states, and the parts that tasks hold."""
         texts = self._rounds(partial(tasks.drawn, self._graph), partial(tasks.joined, self._graph))
-        kinds, labels = Names(), Names()
+        kinds, labels = Numbering(), Numbering()
         labels.number(frozenset())
         parts = []
         for told in map(tasks.from_json, texts):
             own_kinds = np.array([kinds.number(each) for each in told.kinds], np.uint32)
             own_labels = np.array([labels.number(each) for each in told.labels], np.uint32)
-            parts.append(tasks.Part(told, own_kinds, own_labels))
+            parts.append(tasks.GraphPart(told, own_kinds, own_labels))
         none = np.zeros(0, np.uint32)
-        shape = Graph(0, np.zeros(1, np.int64), none, none, none, tuple(labels.numbers), tuple(kinds.numbers))
+        shape = LabelledGraph(0, np.zeros(1, np.int64), none, none, none, tuple(labels.numbers), tuple(kinds.numbers))
         return shape, tuple(parts)
 
-    def _tables(self, of: Automaton) -> Tables:
-        return Tables(self._drawn[0], of, self._behaviours.plan)
+    def _tables(self, of: Automaton) -> ProductTables:
+        return ProductTables(self._drawn[0], of, self._behaviours.plan)
 
     # ------------------------------------------------------------------------------------------------- rounds
 
     def _fair(self, of: Automaton, *, stopping: bool = False) -> SpreadProduct | None:
         """The product, trimmed to what leads to fair cycles, if one is reached that the automaton accepts; ``stopping``: one that stays in one state."""
         tables = self._tables(of)
-        now = self._begun(tasks.Product(self._graph, rules(tables), self._drawn[1], stopping=stopping))
+        now = self._begun(tasks.ProductInfo(self._graph, rules(tables), self._drawn[1], stopping=stopping))
         left = None
         while now.left not in {0, left}:
             left = now.left
@@ -163,7 +163,7 @@ class _Deciding:
         product = self._spread(now.product, tables)
         return product if now.left and product.look(ToLeft()) is not None else None
 
-    def _spread(self, product: tasks.Product, tables: Tables) -> SpreadProduct:
+    def _spread(self, product: tasks.ProductInfo, tables: ProductTables) -> SpreadProduct:
         return SpreadProduct(self._drawn[0], tables, product, self._rounds)
 
     def _to_the_end(self, now: _Round) -> _Round:
@@ -173,10 +173,10 @@ class _Deciding:
             now = self._after(now.product, self._rounds(send, receive))
         return now
 
-    def _begun(self, product: tasks.Product) -> _Round:
+    def _begun(self, product: tasks.ProductInfo) -> _Round:
         return self._after(product, self._rounds(tasks.nothing, partial(tasks.begun, product)))
 
-    def _after(self, product: tasks.Product, texts: list[str]) -> _Round:
+    def _after(self, product: tasks.ProductInfo, texts: list[str]) -> _Round:
         storage = Storage(self._graph.workdir)
         for name in product.files:
             storage.remove(name)

@@ -12,12 +12,12 @@ import numpy as np
 
 from assay.checker.explicit.liveness.distributed_trimming import as_words
 from assay.checker.liveness.lasso import Lasso, around
-from assay.checker.liveness.product import Fairs, Product, Tables
-from assay.checker.liveness.state_graph import Graph
+from assay.checker.liveness.product import BuchiProduct, Fairs, ProductTables
+from assay.checker.liveness.state_graph import LabelledGraph
 from assay.spark.liveness import product_tasks as tasks
 from assay.spark.liveness import shortest_path_tasks
 from assay.spark.liveness.product_tasks import Rounds
-from assay.spark.liveness.shortest_path_tasks import Aim, Came, Place, Route, ToLeft, ToMarks, ToPlaces
+from assay.spark.liveness.shortest_path_tasks import Aim, Came, ProductNode, Route, ToLeft, ToMarks, ToPlaces
 from assay.spark.search.cluster_bfs import ClusterSearch
 from assay.spark.storage.filesystem import Storage
 
@@ -30,10 +30,10 @@ class _NoWayError(Exception):
         self.node = node
 
 
-class SpreadProduct(Product):
+class SpreadProduct(BuchiProduct):
     """The product that tasks have trimmed, as one whose nodes are numbered task by task. ``run`` runs a job of theirs."""
 
-    def __init__(self, shape: Graph, tables: Tables, trimmed: tasks.Product, run: Rounds) -> None:
+    def __init__(self, shape: LabelledGraph, tables: ProductTables, trimmed: tasks.ProductInfo, run: Rounds) -> None:
         super().__init__(shape, tables)
         self._trimmed = trimmed
         self._run = run
@@ -44,13 +44,13 @@ class SpreadProduct(Product):
 
     # -------------------------------------------------------------------------------------------------- nodes
 
-    def place(self, node: int) -> Place:
+    def place(self, node: int) -> ProductNode:
         """Where a node is."""
         number, q = self.split(node)
         part = int(np.searchsorted(self._offsets, number, "right")) - 1
-        return Place(part, number - self._offsets[part], q)
+        return ProductNode(part, number - self._offsets[part], q)
 
-    def _node(self, place: Place) -> int:
+    def _node(self, place: ProductNode) -> int:
         return (self._offsets[place.part] + place.state) * self.tables.states + place.q
 
     def kind(self, node: int) -> int:
@@ -109,7 +109,7 @@ class SpreadProduct(Product):
         while any(each.fresh for each in answers) and all(each.at < 0 for each in answers):
             texts = self._run(partial(shortest_path_tasks.told, route), partial(shortest_path_tasks.heard, route))
             route, answers = self._after(route, texts)
-        places = [Place(part, each.at, 0) for part, each in enumerate(answers) if each.at >= 0]
+        places = [ProductNode(part, each.at, 0) for part, each in enumerate(answers) if each.at >= 0]
         way = self._followed(route, route.start or places[0]) if places else None
         self._forget(route)
         return way
@@ -123,7 +123,7 @@ class SpreadProduct(Product):
         for name in route.files:
             self._storage.remove(name)
 
-    def _followed(self, route: Route, place: Place) -> list[int]:
+    def _followed(self, route: Route, place: ProductNode) -> list[int]:
         marks, nodes = self.tables.marks, [self._node(place)]
         for way, label, to in route.follow(place):
             nodes.append(self._node(to))

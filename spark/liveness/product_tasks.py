@@ -14,13 +14,13 @@ from itertools import chain
 import numpy as np
 
 from assay.checker.explicit.expansion.outgoing_batches import stretches
-from assay.checker.explicit.liveness.distributed_trimming import Region, Rules, Steps, Told, Trimming
+from assay.checker.explicit.liveness.distributed_trimming import IncomingSteps, Region, Rules, Trimming, TrimmingMessage
 from assay.checker.explicit.liveness.scc_kernels import NOWHERE, look_up, remember
 from assay.checker.explicit.liveness.state_graph import BLOCK, SLACK, Looking
 from assay.checker.explicit.store.hash_kernels import OWNER_SHIFT
 from assay.checker.jit.array_ops import distinct
 from assay.checker.layout.row import Rows
-from assay.checker.liveness.nnf import Condition
+from assay.checker.liveness.nnf import StateCondition
 from assay.checker.liveness.plan import Plan
 from assay.checker.liveness.state_graph import Kind, Numbers
 from assay.checker.report import EnginesDisagreeError
@@ -41,7 +41,7 @@ Rounds = Callable[[Send, Receive], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class GraphInfo:
     """What every task knows of the graph: where it is, of which search, in how many parts, and the code that looks at states."""
 
     workdir: str
@@ -65,16 +65,16 @@ class Drawn:
 
 def bare(plan: Plan) -> Plan:
     """The plan without the expressions of its letters, which nobody needs who has code for them."""
-    true = Condition(k.Const(BOOL, True))
+    true = StateCondition(k.Const(BOOL, True))
     return replace(
-        plan, claims=(), letters=tuple(true if isinstance(each, Condition) else each for each in plan.letters)
+        plan, claims=(), letters=tuple(true if isinstance(each, StateCondition) else each for each in plan.letters)
     )
 
 
 # ----------------------------------------------------------------------------------------------------- drawing
 
 
-def own_rows(graph: Graph, part: int) -> Iterator[tuple[int, Rows]]:
+def own_rows(graph: GraphInfo, part: int) -> Iterator[tuple[int, Rows]]:
     """The rows of the states of a task, in an order that never changes, and the level of each bunch."""
     storage = Storage(graph.workdir)
     manifest = unpack(storage.read(graph.manifest))
@@ -88,7 +88,7 @@ def own_rows(graph: Graph, part: int) -> Iterator[tuple[int, Rows]]:
                 yield level, np.ascontiguousarray(some[at : at + BLOCK])
 
 
-def drawn(graph: Graph, part: int) -> Iterator[Packet]:
+def drawn(graph: GraphInfo, part: int) -> Iterator[Packet]:
     """The steps from the states of a task, for the tasks that hold the states to which they lead; at the end what it tells itself."""
     looking = Looking(graph.plan, load(graph.workdir, graph.program))
     firsts = np.array([first for first, _ in stretches(graph.parts)[1:]], np.uint64)
@@ -117,7 +117,7 @@ def drawn(graph: Graph, part: int) -> Iterator[Packet]:
     yield part, np.int64(-1).tobytes() + _to_json(told).encode()
 
 
-def joined(graph: Graph, part: int, packets: Iterable[bytes]) -> str:
+def joined(graph: GraphInfo, part: int, packets: Iterable[bytes]) -> str:
     """Keep the steps that lead to the states of a task, by these states; what the task tells, as text."""
     told, bunches, parts = None, [np.zeros(0, STEP)], [np.zeros(0, np.uint32)]
     for packet in packets:
@@ -140,7 +140,7 @@ def joined(graph: Graph, part: int, packets: Iterable[bytes]) -> str:
     return _to_json(replace(told, file_of_steps=name))
 
 
-def _numbers(graph: Graph, part: int, states: int, wanted: Rows) -> Numbers:
+def _numbers(graph: GraphInfo, part: int, states: int, wanted: Rows) -> Numbers:
     """The numbers of states of a task that have these fingerprints, or ``NOWHERE``."""
     cap = int(SLACK * states) + 8
     prints, numbers, first = np.zeros(cap, np.uint64), np.zeros(cap, np.uint32), 0
@@ -154,7 +154,7 @@ def _numbers(graph: Graph, part: int, states: int, wanted: Rows) -> Numbers:
     return found
 
 
-def write(graph: Graph, what: str, arrays: list[Numbers]) -> str:
+def write(graph: GraphInfo, what: str, arrays: list[Numbers]) -> str:
     """Write arrays into a new file; its name."""
     name = f"{what}-{new_name()}"
     Storage(graph.workdir).write(name, b"".join(each.tobytes() for each in arrays))
@@ -178,7 +178,7 @@ def from_json(text: str) -> Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GraphPart:
     """The part of a task in the graph; ``kinds`` and ``labels`` are what everybody calls those that it numbered."""
 
     drawn: Drawn
@@ -187,15 +187,15 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class ProductInfo:
     """The product with one automaton: its rules, the parts of the graph, and the files in which an earlier job left each.
 
     ``stopping``: runs are meant that stay in one state.
     """
 
-    graph: Graph
+    graph: GraphInfo
     rules: Rules
-    parts: tuple[Part, ...]
+    parts: tuple[GraphPart, ...]
     files: tuple[str, ...] = ()
     stopping: bool = False
 
@@ -203,7 +203,7 @@ class Product:
         """What a task trims with."""
         return Trimming(self.rules, *self.drawn(part), stopping=self.stopping)
 
-    def drawn(self, part: int) -> tuple[Numbers, Steps]:
+    def drawn(self, part: int) -> tuple[Numbers, IncomingSteps]:
         """The kinds of the states of a task, and the steps that lead to them."""
         own, storage = self.parts[part], Storage(self.graph.workdir)
         kinds = own.kinds[np.frombuffer(storage.read(own.drawn.file_of_kinds), np.uint32)]
@@ -212,7 +212,7 @@ class Product:
         parts, sources, labels = np.frombuffer(content, np.uint32, offset=starts.nbytes).reshape(3, -1)
         offsets = np.cumsum([0, *(len(each.labels) for each in self.parts)])
         every = np.concatenate([each.labels for each in self.parts])
-        return kinds, Steps(starts, parts, sources, every[offsets[parts] + labels])
+        return kinds, IncomingSteps(starts, parts, sources, every[offsets[parts] + labels])
 
     def shape(self, part: int) -> tuple[int, int]:
         """How many states a task has, and the automaton."""
@@ -230,11 +230,11 @@ class Product:
     def keep(self, region: Region) -> str:
         """Keep a part as it is now; what the task says, as text."""
         name = write(self.graph, "product", [region.alive, region.going, region.fresh, region.marks])
-        return json.dumps(asdict(Answer(name, int(region.alive.sum()), int(region.fresh.sum()))))
+        return json.dumps(asdict(RoundReply(name, int(region.alive.sum()), int(region.fresh.sum()))))
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RoundReply:
     """What a task says after a round: its file, how many nodes are left, and how many have something to tell."""
 
     file: str
@@ -242,9 +242,9 @@ class Answer:
     fresh: int
 
 
-def answer(text: str) -> Answer:
+def answer(text: str) -> RoundReply:
     """What a task said."""
-    return Answer(**json.loads(text))
+    return RoundReply(**json.loads(text))
 
 
 def nothing(part: int) -> list[Packet]:
@@ -252,13 +252,13 @@ def nothing(part: int) -> list[Packet]:
     return [(part, b"")]
 
 
-def begun(product: Product, part: int, _: Iterable[bytes]) -> str:
+def begun(product: ProductInfo, part: int, _: Iterable[bytes]) -> str:
     """Begin with all nodes, or with those that the last rounds left."""
     work = product.trimming(part)
     return product.keep(work.begin(work.left(product.region(part)) if product.files else work.everything()))
 
 
-def told(product: Product, part: int) -> Iterator[Packet]:
+def told(product: ProductInfo, part: int) -> Iterator[Packet]:
     """What a task tells the others in a round, and itself at last, so that every task hears something."""
     for each in product.trimming(part).tell(product.region(part)):
         head = np.array([each.way, len(each.states)], np.int64)
@@ -266,7 +266,7 @@ def told(product: Product, part: int) -> Iterator[Packet]:
     yield part, b""
 
 
-def heard(product: Product, part: int, packets: Iterable[bytes]) -> str:
+def heard(product: ProductInfo, part: int, packets: Iterable[bytes]) -> str:
     """Take in what a task was told in a round; what it says then, as text."""
     work, region = product.trimming(part), product.region(part)
     region.fresh[:] = False
@@ -275,6 +275,6 @@ def heard(product: Product, part: int, packets: Iterable[bytes]) -> str:
             way, n = np.frombuffer(packet, np.int64, 2).tolist()
             states = np.frombuffer(packet, np.uint32, n, offset=16)
             marks = np.frombuffer(packet[16 + 4 * n :], np.uint64).reshape(n, -1)
-            work.hear(region, Told(part, way, states, marks))
+            work.hear(region, TrimmingMessage(part, way, states, marks))
     work.settle(region)
     return product.keep(region)

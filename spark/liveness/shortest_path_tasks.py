@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.checker.explicit.liveness.backward_distance import NODE_BITS, PART_BITS, Approach, Approaching, Hops
 from assay.checker.liveness.state_graph import Flags, Numbers
-from assay.spark.liveness.product_tasks import Packet, Product, own_rows, write
+from assay.spark.liveness.product_tasks import Packet, ProductInfo, own_rows, write
 from assay.spark.storage.filesystem import Storage
 
 FLAGS = 4
@@ -22,7 +22,7 @@ FLAGS = 4
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class ProductNode:
     """A node: the task that holds it, the number of its state there, and its automaton state."""
 
     part: int
@@ -46,7 +46,7 @@ class ToKinds:
 class ToPlaces:
     """To one of some nodes; ``inside``: through nodes that are left."""
 
-    places: tuple[Place, ...]
+    places: tuple[ProductNode, ...]
     inside: bool
 
 
@@ -67,9 +67,9 @@ class Route:
     Where runs are meant that stay in one state, a way from a node stays there, and one from an initial node leads there.
     """
 
-    product: Product
+    product: ProductInfo
     aim: Aim
-    start: Place | None
+    start: ProductNode | None
     files: tuple[str, ...] = ()
 
     def work(self, part: int) -> Approaching:
@@ -122,7 +122,7 @@ class Route:
         found = np.flatnonzero((approach.reached | approach.goal)[:initial, 0])
         return int(found[0]) if len(found) else -1
 
-    def follow(self, place: Place) -> Iterator[tuple[int, int, Place]]:
+    def follow(self, place: ProductNode) -> Iterator[tuple[int, int, ProductNode]]:
         """The way from a node on: transition, label, and node, step by step. A way from a goal that is no start in particular has no steps."""
         storage, ended = Storage(self.product.graph.workdir), False
         if self.start is None:
@@ -132,10 +132,10 @@ class Route:
             way, label = (self._at(storage, place, FLAGS + 8 + 4 * at, 4, np.uint32) for at in range(2))
             ended = bool(hop >> PART_BITS)
             part, state = hop >> NODE_BITS & 0xFF, hop & 0xFFFF_FFFF
-            place = Place(part, state, int(self.product.rules.target[way]))
+            place = ProductNode(part, state, int(self.product.rules.target[way]))
             yield way, label, place
 
-    def _at(self, storage: Storage, place: Place, skipped: int, size: int, kind: type[np.unsignedinteger]) -> int:
+    def _at(self, storage: Storage, place: ProductNode, skipped: int, size: int, kind: type[np.unsignedinteger]) -> int:
         """The number of a node in one of the arrays of its file, behind arrays that take ``skipped`` bytes a node."""
         states, width = self.product.shape(place.part)
         offset = skipped * states * width + size * (place.state * width + place.q)
@@ -183,7 +183,7 @@ def heard(route: Route, part: int, packets: Iterable[bytes]) -> str:
     return route.keep(approach, part)
 
 
-def looked_up(product: Product, wanted: tuple[tuple[int, int], ...], part: int, _: Iterable[bytes]) -> str:
+def looked_up(product: ProductInfo, wanted: tuple[tuple[int, int], ...], part: int, _: Iterable[bytes]) -> str:
     """Of the states wanted (task, number) those of a task, with their levels and the words of their rows, as text."""
     left, first, found = sorted({state for at, state in wanted if at == part}), 0, []
     for level, some in own_rows(product.graph, part):

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
 from assay.spark.logs.errors import as_diagnostic
-from assay.traces.event import Notice, Place
+from assay.traces.event import LogPosition, Notice
 from assay.traces.input.sources import Listed, check_paths, list_files, unreadable
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def list_inputs(spark: SparkSession, paths: Sequence[str], clusters: str | None 
         earlier = files.get(file_key(path))
         if earlier is not None:
             text = f"the same as {earlier.listed.name}; read once"
-            notices.append(Notice("duplicated input", Place(listed.name, 1, 0), text))
+            notices.append(Notice("duplicated input", LogPosition(listed.name, 1, 0), text))
             continue
         files[file_key(path)] = LogFile(len(files), "", listed, path, tuple(notices))
         notices.clear()

@@ -13,15 +13,15 @@ from assay.grammar.load import Loaded, bundled_specs, load_spec
 from assay.spark.logs.dataframe_input import contents_of, inputs_of
 from assay.spark.logs.inputs import list_inputs
 from assay.spark.logs.spec_for_cluster import Wanted, wanted_by_lines
-from assay.spark.logs.tables import Tables, tables
-from assay.spark.logs.tasks import EVERYTHING, Question
+from assay.spark.logs.tables import LogTables, tables
+from assay.spark.logs.tasks import EVERYTHING, ClusterQuestion
 from assay.spark.logs.validate import How, validating
 from assay.spark.session.session import require_pyspark
 from assay.traces.log_reader import ReadOptions
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.patterns.catalogue import ShapeText
 from assay.traces.result import Validation
-from assay.traces.scoped_validate import Scope
+from assay.traces.scoped_validate import AnswerScope
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +35,7 @@ class Validated:
     """
 
     answers: dict[str, Validation]
-    tables: Tables
+    tables: LogTables
     _kept: ExitStack
 
     @property
@@ -79,7 +79,7 @@ def validate(  # noqa: PLR0913 - a notebook names what it wants, and each has a 
     clause: str | None = None,
     clusters: str | None = None,
     skew: int | None = None,
-    scope: Scope = EVERYTHING,
+    scope: AnswerScope = EVERYTHING,
     shapes: Sequence[Path] = (),
     how: How | None = None,
 ) -> Validated:
@@ -95,7 +95,7 @@ def validate(  # noqa: PLR0913 - a notebook names what it wants, and each has a 
     Raises SpecError for logs or a spec that cannot be used, and if Spark fails.
     """
     require_pyspark()
-    question = Question(
+    question = ClusterQuestion(
         spec=_wanted(spec),
         clause=clause,
         options=replace(DEFAULT_OPTIONS, skew=skew),

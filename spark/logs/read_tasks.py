@@ -71,7 +71,7 @@ class FileRead(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadJob:
     """What tasks that read have to know: how to read, and the files by the path that Spark says."""
 
     options: ReadOptions
@@ -113,7 +113,7 @@ def read_files(
 
 def read_contents(contents: DataFrame, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
     """The files of which a table has the contents, each read by one task."""
-    reading = Reading(options, {file_key(file.path): file for file in files})
+    reading = ReadJob(options, {file_key(file.path): file for file in files})
     return contents.mapInArrow(partial(_whole, to_bytes(reading)), READ)
 
 
@@ -171,7 +171,7 @@ def _read_parts(spark: SparkSession, files: Sequence[LogFile], options: ReadOpti
     lines = spark.read.text([file.pattern for file in files], lineSep="\n").selectExpr(
         "_metadata.file_path AS path", "_metadata.file_block_start AS part", "CAST(value AS BINARY) AS line"
     )
-    reading = Reading(options, {file_key(file.path): file for file in files})
+    reading = ReadJob(options, {file_key(file.path): file for file in files})
     return lines.mapInArrow(partial(_parts, to_bytes(reading)), READ)
 
 
@@ -200,7 +200,7 @@ def lines_between(stream: BinaryIO, begin: int, end: int) -> bytes:
 
 
 def _whole(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    job: Reading = from_bytes(reading)
+    job: ReadJob = from_bytes(reading)
     for batch in batches:
         for path, content in zip(batch["path"], batch["content"], strict=True):
             file = job.files[file_key(path.as_py())]
@@ -223,7 +223,7 @@ def _read_stream(listed: Listed, stream: BinaryIO, options: ReadOptions) -> File
 
 
 def _parts(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    job: Reading = from_bytes(reading)
+    job: ReadJob = from_bytes(reading)
     for (path, begin), group in groupby(_runs(batches), key=lambda run: run[:2]):
         file = job.files[key_of_metadata(path)]
         with no_collection():

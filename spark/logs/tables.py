@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
 from assay.spark.logs import tasks
 from assay.spark.logs.errors import as_diagnostic
-from assay.traces.event import Event, Place
+from assay.traces.event import Event, LogPosition
 from assay.traces.observe.binding import Unread
 from assay.traces.pickling import from_bytes
-from assay.traces.result import FailedPart, Validation, Violation
+from assay.traces.result import FailedPart, LogViolation, Validation
 from assay.traces.scope import finding_id
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class LogTables:
     """The four tables."""
 
     events: DataFrame
@@ -61,10 +61,10 @@ class Tables:
         return []
 
 
-def tables(spark: SparkSession, answers: Mapping[str, Validation], rows: DataFrame) -> Tables:
+def tables(spark: SparkSession, answers: Mapping[str, Validation], rows: DataFrame) -> LogTables:
     """The tables of the answers by cluster; ``rows`` are those of ``tasks.ASKED`` with all events."""
     of_events = rows.filter(rows.kind == tasks.EVENTS).select("cluster", "content")
-    return Tables(
+    return LogTables(
         of_events.mapInArrow(_event_rows, EVENTS),
         spark.createDataFrame([row for name, each in answers.items() for row in _verdicts(name, each)], VERDICTS),
         spark.createDataFrame([row for name, each in answers.items() for row in _violations(name, each)], VIOLATIONS),
@@ -106,7 +106,7 @@ def _texts(fields: Mapping[str, object]) -> dict[str, str | None]:
     return {name: None if value is None else str(value) for name, value in fields.items()}
 
 
-def _place(place: Place | None) -> tuple[str | None, int | None, int | None]:
+def _place(place: LogPosition | None) -> tuple[str | None, int | None, int | None]:
     return (None, None, None) if place is None else (place.file, place.line, place.offset)
 
 
@@ -132,7 +132,7 @@ def _violations(cluster: str, validation: Validation) -> Iterator[Row]:
         )
 
 
-def _parts(violation: Violation) -> Sequence[FailedPart]:
+def _parts(violation: LogViolation) -> Sequence[FailedPart]:
     """What stands in the way of the likeliest culprit."""
     return violation.blame[0].parts if violation.blame else ()
 

@@ -26,7 +26,7 @@ from assay.traces.input.split_files import Piece, join_pieces
 from assay.traces.log_reader import LogReading, ReadOptions, TextReading, log_reading, no_collection, without_copies
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.pickling import from_bytes, to_bytes
-from assay.traces.scoped_validate import Beside, Scope, ask_shared, basis_of, with_clocks
+from assay.traces.scoped_validate import AnswerScope, Beside, ask_shared, basis_of, with_clocks
 from assay.traces.slices.packed_execution import PackedExecution, Shelf
 from assay.traces.slices.slice_validator import Joiner, SliceAnswer
 from assay.traces.spec_selection import Choice
@@ -50,18 +50,18 @@ BYTES_IN_ROW = 1 << 23
 MOST_IN_TASK = 1 << 20
 """How many events the bundles of a task have together, where tasks can be more."""
 _NO_ROWS: tuple[int, Iterator[dict[str, Any]]] = (1 << 31, iter(()))
-EVERYTHING = Scope()
+EVERYTHING = AnswerScope()
 STANDARD = ReadOptions()
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ClusterQuestion:
     """What is asked of each cluster's logs; ``all_events`` asks for rows with all events too."""
 
     spec: Wanted
     clause: str | None = None
     options: Options = DEFAULT_OPTIONS
-    scope: Scope = EVERYTHING
+    scope: AnswerScope = EVERYTHING
     read: ReadOptions = STANDARD
     redact: bool = False
     all_events: bool = False
@@ -71,7 +71,7 @@ class Question:
     """Whether the measures and notes of the clause are evaluated, which every line may change."""
 
 
-class Asked(NamedTuple):
+class ClusterAnswers(NamedTuple):
     """The answer about what the slices of a cluster share, the slices in their order with how many events each has, and what the logs are.
 
     ``bundles`` are the names of the slices that are answered by one task together. ``choice`` is of the spec, for logs of so many ``events``; ``basis`` is what measuring takes, if anything is to be measured.
@@ -91,7 +91,7 @@ class Asked(NamedTuple):
 class Clusters:
     """What the tasks for clusters have to know: the question, the files by number, and what was noticed when they were listed."""
 
-    question: Question
+    question: ClusterQuestion
     files: dict[int, LogFile]
     notices: tuple[Notice, ...]
     tasks: int = 1
@@ -194,7 +194,7 @@ def _row(kind: str, content: object) -> dict[str, Any]:
     return {"kind": kind, "name": "", "number": 0, "content": to_bytes(content)}
 
 
-def _file(question: Question, file: LogFile, parts: Sequence[tuple[int, bytes]]) -> FileRead | None:
+def _file(question: ClusterQuestion, file: LogFile, parts: Sequence[tuple[int, bytes]]) -> FileRead | None:
     """What a file holds; None if it was read in parts and has to be read as a whole."""
     catalogue = catalogue_of(question.read)
     if parts[0][0] == WHOLE:
@@ -211,7 +211,7 @@ def joined(options: ReadOptions, listed: Listed, pieces: Sequence[Piece]) -> Fil
     return None if reading is None else FileRead((TextReading(origin.file, (reading,)),), ())
 
 
-def _answers(question: Question, reading: LogReading, tasks: int) -> Iterator[dict[str, Any]]:
+def _answers(question: ClusterQuestion, reading: LogReading, tasks: int) -> Iterator[dict[str, Any]]:
     with no_collection():
         asked, slices = ask(question, reading)
         asked = asked._replace(bundles=bundles_of(asked.slices, tasks))
@@ -223,20 +223,20 @@ def _answers(question: Question, reading: LogReading, tasks: int) -> Iterator[di
             yield from _event_rows(EVENTS, str(number), stream.events)
 
 
-def rows_of_shared(asked: Asked) -> Iterator[dict[str, Any]]:
+def rows_of_shared(asked: ClusterAnswers) -> Iterator[dict[str, Any]]:
     """The rows with the answer about what slices share, each with a part of it."""
     content = to_bytes(asked)
     for number, at in enumerate(range(0, len(content), BYTES_IN_ROW)):
         yield {"kind": SHARED, "name": "", "number": number, "content": content[at : at + BYTES_IN_ROW]}
 
 
-def shared_of(parts: Mapping[int, bytes]) -> Asked:
+def shared_of(parts: Mapping[int, bytes]) -> ClusterAnswers:
     """The answer of which these are the parts, by their numbers."""
-    found: Asked = from_bytes(b"".join(parts[number] for number in sorted(parts)))
+    found: ClusterAnswers = from_bytes(b"".join(parts[number] for number in sorted(parts)))
     return found
 
 
-def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Selection]]:
+def ask(question: ClusterQuestion, reading: LogReading) -> tuple[ClusterAnswers, Mapping[str, Selection]]:
     """What is answered of a cluster before its slices are, and the events of each slice; raises SpecError."""
     scope = question.scope if question.delay is None else _up_to_watermark(question.scope, reading, question.delay)
     choice, clause = question.spec.choice(reading.kinds), question.clause
@@ -251,7 +251,7 @@ def ask(question: Question, reading: LogReading) -> tuple[Asked, Mapping[str, Se
     )
     measured = basis_of(shared, reading, beside) if question.measure else None
     events, sizes = sum(reading.kinds.values()), {name: len(own) for name, own in slices.items()}
-    return Asked(choice, events, shared, sizes, (), beside, overview(whole), measured), slices
+    return ClusterAnswers(choice, events, shared, sizes, (), beside, overview(whole), measured), slices
 
 
 def bundles_of(sizes: Mapping[str, int], tasks: int) -> list[list[str]]:
@@ -276,7 +276,7 @@ def rows_of_slices(bundles: Sequence[Sequence[str]], slices: Mapping[str, Select
         yield {"kind": SLICE, "name": str(number), "number": number, "content": content}
 
 
-def _up_to_watermark(scope: Scope, reading: LogReading, delay: int) -> Scope:
+def _up_to_watermark(scope: AnswerScope, reading: LogReading, delay: int) -> AnswerScope:
     """The scope without what is so late that lines from before it may yet come."""
     latest = int(reading.events.times.max(initial=0))
     return replace(scope, until=min(latest - delay, latest if scope.until is None else scope.until))

@@ -28,7 +28,7 @@ from assay.spark.logs.read_tasks import (
     read_files,
     settings,
 )
-from assay.spark.logs.tasks import ANSWERED, ASKED, Asked, Clusters, Question
+from assay.spark.logs.tasks import ANSWERED, ASKED, ClusterAnswers, ClusterQuestion, Clusters
 from assay.spark.session.session import configured
 from assay.spark.tasks.preflight import require_fit, slots
 from assay.traces.diagnosis.node_settings import Overview
@@ -68,7 +68,7 @@ AS_USUAL = How()
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ClusterWork:
     """The answers, a cluster each, by name; and the rows of ``tasks.ASKED`` that they were made of."""
 
     answers: tuple[ClusterAnswer, ...]
@@ -79,12 +79,12 @@ class Work:
 def validating(
     spark: SparkSession,
     inputs: Inputs,
-    question: Question,
+    question: ClusterQuestion,
     how: How = AS_USUAL,
     *,
     contents: DataFrame | None = None,
     keep_executions: bool = False,
-) -> Iterator[Work]:
+) -> Iterator[ClusterWork]:
     """Validate logs; inside, Spark keeps what was read. ``contents`` has the files' contents, where Spark is not to read them by itself.
 
     Raises SpecError if the question cannot be asked of these logs (E7xx), or if Spark fails (E843).
@@ -99,7 +99,7 @@ def validating(
             slices = slice_answers(spark, rows, shared, question, how, keep_executions=keep_executions)
             events = _events(rows) if keep_executions else {}
         seconds = perf_counter() - begun
-        yield Work(
+        yield ClusterWork(
             tuple(
                 of_cluster(name, each, slices, question, events.get(name, ()), seconds)
                 for name, each in sorted(shared.items())
@@ -110,9 +110,9 @@ def validating(
 
 def of_cluster(
     name: str,
-    each: Asked,
+    each: ClusterAnswers,
     slices: Mapping[tuple[str, str], SliceAnswer],
-    question: Question,
+    question: ClusterQuestion,
     events: tuple[Event, ...],
     seconds: float,
 ) -> ClusterAnswer:
@@ -123,13 +123,13 @@ def of_cluster(
     return ClusterAnswer(name, question.spec.spec(each.choice), found, each.overview, events)
 
 
-def _answered(asked: Asked) -> Mapping[str, int]:
+def _answered(asked: ClusterAnswers) -> Mapping[str, int]:
     return asked.slices if asked.shared.joint is not None else {}
 
 
 @contextmanager
 def asked(
-    spark: SparkSession, inputs: Inputs, question: Question, how: How, contents: DataFrame | None = None
+    spark: SparkSession, inputs: Inputs, question: ClusterQuestion, how: How, contents: DataFrame | None = None
 ) -> Iterator[DataFrame]:
     """The rows of ``ASKED`` of all clusters, kept until the end of the context.
 
@@ -181,7 +181,7 @@ def _files_to_read_again(found: DataFrame, files: Sequence[LogFile]) -> list[Log
     return [file for file in files if file.number in numbers]
 
 
-def shared_answers(rows: DataFrame) -> dict[str, Asked]:
+def shared_answers(rows: DataFrame) -> dict[str, ClusterAnswers]:
     """The answers about what the slices of each cluster share."""
     parts: dict[str, dict[int, bytes]] = {}
     refused: list[Diagnostic] = []
@@ -198,8 +198,8 @@ def shared_answers(rows: DataFrame) -> dict[str, Asked]:
 def slice_answers(
     spark: SparkSession,
     rows: DataFrame,
-    shared: Mapping[str, Asked],
-    question: Question,
+    shared: Mapping[str, ClusterAnswers],
+    question: ClusterQuestion,
     how: How,
     *,
     keep_executions: bool,

@@ -16,9 +16,9 @@ import numpy as np
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.counters import COUNTED
-from assay.checker.explicit.findings import STATE, Event
-from assay.checker.explicit.shard import Found, Kind
-from assay.checker.explicit.store.hash_table import Keys
+from assay.checker.explicit.findings import STATE, SearchEvent
+from assay.checker.explicit.shard import Kind, ShardFinding
+from assay.checker.explicit.store.hash_table import StateKeys
 from assay.checker.explicit.store.level_file import DamagedError
 from assay.checker.explicit.store.levels import Levels, level_name
 from assay.checker.explicit.visited_set import NARROW_LIMIT
@@ -34,7 +34,7 @@ from assay.spark.session.options import OUT
 from assay.spark.storage.filesystem import Storage, new_name
 from assay.spark.storage.manifest import STATES, LevelPart, Manifest, prints_of, sweep
 from assay.spark.tasks.job import SECONDS, JobFailedError
-from assay.spark.tasks.task import Outcome
+from assay.spark.tasks.task import TaskReport
 
 HOME = 10_000
 """States of a level below which it is expanded here, if starting a job is dear."""
@@ -59,7 +59,7 @@ class Exchange(Protocol):
     def dear(self) -> bool:
         """Whether a level has a price of its own, so that small ones are better expanded here."""
 
-    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
+    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[TaskReport]:
         """The level after those that a manifest names: what each task says of it; raises ``JobFailedError``."""
 
     def close(self) -> None:
@@ -67,7 +67,7 @@ class Exchange(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SearchSite:
     """Where a search runs: how tasks exchange what they find, the work directory, the name of the code there, and where to go on.
 
     Levels of ``out`` states are expanded there, by tasks of the ``job`` of that name.
@@ -86,7 +86,7 @@ class ClusterSearch(BlockSearch):
     ``sent`` how many records they exchanged."""
 
     def __init__(
-        self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None, place: Place
+        self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None, place: SearchSite
     ) -> None:
         self._at = place
         self._attempt = new_name()
@@ -204,11 +204,11 @@ class ClusterSearch(BlockSearch):
             self._publish()
         return new > 0
 
-    def _keys(self) -> Keys:
+    def _keys(self) -> StateKeys:
         """What tells states apart on Spark."""
         if self.options.fingerprints != "auto":
-            return Keys(self.options.fingerprints)
-        return Keys.WIDE_PRINTS if len(self.levels) > NARROW_LIMIT else Keys.PRINTS
+            return StateKeys(self.options.fingerprints)
+        return StateKeys.WIDE_PRINTS if len(self.levels) > NARROW_LIMIT else StateKeys.PRINTS
 
     def heed(self) -> None:
         """Raise ``Stopped`` where somebody wants the search to end, or its time is over."""
@@ -253,7 +253,7 @@ class ClusterSearch(BlockSearch):
         self._at.storage.keep(name)
         return LevelPart(name, count=self.levels.counts[level])
 
-    def _outcomes(self, manifest: str) -> list[Outcome]:
+    def _outcomes(self, manifest: str) -> list[TaskReport]:
         """What tasks say of the next level, which is begun again where a job failed for no reason of its own."""
         failed: float | None = None
         for attempt in count(1):
@@ -274,7 +274,7 @@ class ClusterSearch(BlockSearch):
             time.sleep(SECONDS)
             self._heed_limits()
 
-    def _count(self, outcome: Outcome) -> None:
+    def _count(self, outcome: TaskReport) -> None:
         self.generated += outcome.generated
         self.sent += outcome.records
         self._task_cpu += outcome.cpu
@@ -285,7 +285,7 @@ class ClusterSearch(BlockSearch):
         tally.taken += np.array(outcome.tally["taken"], np.int64)
         tally.fresh += np.array(outcome.tally["fresh"], np.int64)
 
-    def _adopt(self, outcomes: list[Outcome]) -> int:
+    def _adopt(self, outcomes: list[TaskReport]) -> int:
         parts = tuple(
             sorted((outcome.part for outcome in outcomes if outcome.part.count), key=lambda part: part.first_owner)
         )
@@ -294,9 +294,9 @@ class ClusterSearch(BlockSearch):
             self.shared.adopt(parts)
         return new
 
-    def _note(self, outcomes: list[Outcome], source: int) -> None:
+    def _note(self, outcomes: list[TaskReport], source: int) -> None:
         """Note what is to be looked at; of each kind what was found at the state with the smallest fingerprint."""
-        best: dict[tuple[str, int], Found] = {}
+        best: dict[tuple[str, int], ShardFinding] = {}
         for found in (each for outcome in outcomes for each in (*outcome.sources, *outcome.states)):
             known = best.get((found.kind, found.at))
             if known is None or found.print < known.print:
@@ -304,8 +304,10 @@ class ClusterSearch(BlockSearch):
         for found in best.values():
             self.findings.note(self._event(found, source))
 
-    def _event(self, found: Found, source: int) -> Event:
+    def _event(self, found: ShardFinding, source: int) -> SearchEvent:
         """The event of a finding; what is found in states comes after what is found on the way to them."""
         level = source + 1 if found.kind == STATE else source
         number = self.levels.starts[level] + self.shared.place_of(level, found.print, found.state)
-        return Event(found.kind, found.at, source, NEVER if found.kind == STATE else found.print, number, found.row)
+        return SearchEvent(
+            found.kind, found.at, source, NEVER if found.kind == STATE else found.print, number, found.row
+        )

@@ -9,7 +9,7 @@ import numpy as np
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.single_states import Probe
 from assay.checker.explicit.store.hash_kernels import OWNER_SHIFT
-from assay.checker.explicit.store.level_file import CHUNK, Chunk, DamagedError, Parent
+from assay.checker.explicit.store.level_file import CHUNK, DamagedError, Parent, RecordChunk
 from assay.checker.explicit.store.levels import Levels
 from assay.checker.layout.row import Rows
 from assay.spark.storage.filesystem import Storage
@@ -52,14 +52,14 @@ class SharedLevels(Levels):
             self._memory[level] = [self._unnamed(rows[at : at + CHUNK]) for at in range(0, len(rows), CHUNK)]
 
     def _unnamed(self, rows: Rows) -> Rows:
-        return self.layout.assemble(Chunk(rows, np.zeros(len(rows), np.uint32), np.zeros(len(rows), np.uint16)))
+        return self.layout.assemble(RecordChunk(rows, np.zeros(len(rows), np.uint32), np.zeros(len(rows), np.uint16)))
 
     def leave(self) -> None:
         """Forget what ``come_home`` got."""
         for level in self.parts:
             self._memory.pop(level, None)
 
-    def chunks(self, level: int) -> Iterator[Chunk]:
+    def chunks(self, level: int) -> Iterator[RecordChunk]:
         """The chunks of a level, file by file."""
         if level not in self.parts:
             yield from super().chunks(level)
@@ -76,7 +76,7 @@ class SharedLevels(Levels):
         row: Rows = chunk.rows[at]
         return row
 
-    def _record(self, level: int, place: int) -> tuple[Chunk, int]:
+    def _record(self, level: int, place: int) -> tuple[RecordChunk, int]:
         for part in self.parts[level]:
             if place < part.count:
                 for at, chunk in enumerate(chunks(self.storage, part, self._compiled, level)):

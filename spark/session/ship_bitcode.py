@@ -7,7 +7,7 @@ from functools import cache
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.layout.row import RowLayout
-from assay.checker.native.functions.compile import Machine
+from assay.checker.native.functions.compile import NativeProgram
 from assay.checker.native.functions.program import Program
 from assay.spark.storage.filesystem import Storage
 
@@ -36,7 +36,7 @@ def unpack(content: bytes) -> Compiled:
     hits, guards = tuple(found["hits"]), tuple((action, label) for action, label in found["guards"])
     program = Program(found["text"], layout, hits, (), (), (), found["symmetric"], found["conditions"])
     return Compiled(
-        Machine(program), layout, hits, guards, tuple(found["states"]), tuple(found["steps"]), found["actions"], bytes.fromhex(found["identity"])
+        NativeProgram(program), layout, hits, guards, tuple(found["states"]), tuple(found["steps"]), found["actions"], bytes.fromhex(found["identity"])
     )  # fmt: skip
 
 

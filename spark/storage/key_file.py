@@ -12,8 +12,8 @@ import numpy as np
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.store.hash_kernels import OWNER_SHIFT, second_prints
-from assay.checker.explicit.store.hash_table import Keys
-from assay.checker.explicit.store.level_file import Chunk, DamagedError, sum_of
+from assay.checker.explicit.store.hash_table import StateKeys
+from assay.checker.explicit.store.level_file import DamagedError, RecordChunk, sum_of
 from assay.checker.layout.row import Rows
 
 MAGIC = int.from_bytes(b"ASSAYKEY", "little")
@@ -21,7 +21,7 @@ FORMAT = 1
 HEADER = 4
 
 
-def sorted_keys(compiled: Compiled, chunks: Iterable[Chunk], keys: Keys) -> Rows:
+def sorted_keys(compiled: Compiled, chunks: Iterable[RecordChunk], keys: StateKeys) -> Rows:
     """The fingerprints of the states in chunks, the 64 bits first by which they are sorted; as many words each as a slot of the table has."""
     found = np.concatenate([_keys(compiled, np.ascontiguousarray(chunk.rows), keys) for chunk in chunks])
     if found.shape[1] == 1:
@@ -31,10 +31,10 @@ def sorted_keys(compiled: Compiled, chunks: Iterable[Chunk], keys: Keys) -> Rows
     return ordered
 
 
-def _keys(compiled: Compiled, rows: Rows, keys: Keys) -> Rows:
+def _keys(compiled: Compiled, rows: Rows, keys: StateKeys) -> Rows:
     found = np.empty((len(rows), keys.words(rows.shape[1])), np.uint64)
     found[:, 0] = compiled.machine.prints(rows)
-    if keys is Keys.WIDE_PRINTS:
+    if keys is StateKeys.WIDE_PRINTS:
         more = np.empty((len(rows), 1), np.uint64)
         second_prints(rows, len(rows), more)
         found[:, 1:] = more
@@ -50,7 +50,7 @@ def pack(keys: Rows) -> Rows:
     return words
 
 
-def unpack(words: Rows, count: int, keys: Keys) -> Rows:
+def unpack(words: Rows, count: int, keys: StateKeys) -> Rows:
     """The keys in a file of so many; raises ``DamagedError``."""
     wide = keys.bits // 64
     if len(words) != HEADER + count * wide + 1 or tuple(words[:HEADER].tolist()) != (MAGIC, FORMAT, count, wide):

@@ -17,7 +17,14 @@ from assay.checker.explicit.checkpoint import Saved, from_json, signature
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.shard import owned
 from assay.checker.explicit.store.hash_kernels import OWNERS
-from assay.checker.explicit.store.level_file import HEADER, Chunk, ChunkLayout, DamagedError, Parent, unpack_header
+from assay.checker.explicit.store.level_file import (
+    HEADER,
+    ChunkLayout,
+    DamagedError,
+    Parent,
+    RecordChunk,
+    unpack_header,
+)
 from assay.checker.layout.row import Rows
 from assay.spark.storage.filesystem import Storage
 
@@ -143,7 +150,7 @@ def newest(storage: Storage) -> Manifest | None:
     return None
 
 
-def chunks(storage: Storage, part: LevelPart, compiled: Compiled, level: int) -> Iterator[Chunk]:
+def chunks(storage: Storage, part: LevelPart, compiled: Compiled, level: int) -> Iterator[RecordChunk]:
     """The chunks of a level file, every checksum compared; raises ``DamagedError`` or ``OSError``."""
     words = storage.words(part.name)
     header = unpack_header(words[:HEADER])

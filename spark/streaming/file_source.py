@@ -33,7 +33,7 @@ MISSED = "missed"
 Offset = dict[str, dict[str, Any]]
 
 
-class Growth(NamedTuple):
+class FileGrowth(NamedTuple):
     """Some bytes of a file, which are whole lines."""
 
     identity: str
@@ -50,7 +50,7 @@ class Growth(NamedTuple):
 class Share(InputPartition):
     """What one task reads: a cluster has a hundred files, each of which grows by a little."""
 
-    def __init__(self, growths: Sequence[Growth]) -> None:
+    def __init__(self, growths: Sequence[FileGrowth]) -> None:
         super().__init__(len(growths))
         self.growths = tuple(growths)
 
@@ -107,9 +107,9 @@ class GrowingReader(DataSourceStreamReader):
         """What files grew by, in shares for tasks."""
         return [Share(own) for own in dealt(self._growths(start, end), self._tasks, PART_BYTES)]
 
-    def _growths(self, start: Offset, end: Offset) -> list[Growth]:
+    def _growths(self, start: Offset, end: Offset) -> list[FileGrowth]:
         """What each file grew by, in parts."""
-        found: list[Growth] = []
+        found: list[FileGrowth] = []
         for identity, at in end.items():
             begin = start.get(identity, {}).get("end", 0)
             while begin < at["end"]:
@@ -120,7 +120,7 @@ class GrowingReader(DataSourceStreamReader):
                         break
                     with stream:
                         upto = _last_line_feed(stream, begin, upto) or upto
-                found.append(Growth(identity, at["path"], begin, upto))
+                found.append(FileGrowth(identity, at["path"], begin, upto))
                 begin = upto
         return found
 

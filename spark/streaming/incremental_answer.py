@@ -18,12 +18,12 @@ import numpy.typing as npt
 
 from assay.grammar import kernel as k
 from assay.spark.logs.read_tasks import catalogue_of
-from assay.spark.logs.tasks import Asked, Question, Texts, ask, without_execution
+from assay.spark.logs.tasks import ClusterAnswers, ClusterQuestion, Texts, ask, without_execution
 from assay.spark.logs.validate import ClusterAnswer, of_cluster
 from assay.spark.streaming.forked_workers import beside, most_processes
 from assay.traces.event import Notice
 from assay.traces.incremental.kernel_extension import alike_before
-from assay.traces.incremental.log_diff import Grown, Growth
+from assay.traces.incremental.log_diff import Grown, LogDiff
 from assay.traces.incremental.slice_checkpoints import SliceProgress
 from assay.traces.log_reader import no_collection
 from assay.traces.pickling import from_bytes, to_bytes
@@ -140,8 +140,8 @@ class Following:
 
     def __init__(
         self,
-        question: Question,
-        by_tasks: Callable[[Asked, Events], Answers],
+        question: ClusterQuestion,
+        by_tasks: Callable[[ClusterAnswers, Events], Answers],
         here: int = HERE,
         processes: int | None = None,
     ) -> None:
@@ -152,7 +152,7 @@ class Following:
         self._kernels: list[KernelRules] = []
         self._shared: SharedAnswer | None = None
         self._joiner: Joiner | None = None
-        self._growth = Growth()
+        self._growth = LogDiff()
         self._memory = Memory()
         self._known: dict[str, Known] = {}
         self.answered = 0
@@ -168,7 +168,7 @@ class Following:
         found = of_cluster("", asked, answers, self._question, (), 0.0)
         return replace(found, validation=replace(found.validation, notices=(*found.validation.notices, UNMEASURED)))
 
-    def _answer_slices(self, asked: Asked, slices: Events) -> None:
+    def _answer_slices(self, asked: ClusterAnswers, slices: Events) -> None:
         before = self._take_joint(asked.shared)
         now = _Now(slices, self._take_events(slices), before)
         known = {name: self._known[name] for name in slices if name in self._known}
@@ -209,7 +209,7 @@ class Following:
         table = next((events.table for events in slices.values()), None)
         found = None if table is None else self._growth.take(table)
         if table is not None and found is None:
-            self._growth, self._known = Growth(), {}
+            self._growth, self._known = LogDiff(), {}
             found = self._growth.take(table)
         return found or Grown(np.empty(0, np.int64), np.empty(0, np.bool_), (), np.empty(0, np.int64))
 

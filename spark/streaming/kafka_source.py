@@ -57,7 +57,7 @@ def lines_of(records: DataFrame) -> DataFrame:
     return records.where("value IS NOT NULL").selectExpr(*(each.format(**said) for each in LINES))
 
 
-class Place(NamedTuple):
+class TopicText(NamedTuple):
     """Of which text a line is."""
 
     partition: int
@@ -136,7 +136,7 @@ def _read(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
     """The pieces of lines that are sorted by text and offset."""
     topic, options, sizes = from_bytes(job)
     rows = (row for batch in batches for row in batch.to_pylist())
-    for place, own in groupby(rows, key=lambda row: Place(row["partition"], row["node"], row["file"])):
+    for place, own in groupby(rows, key=lambda row: TopicText(row["partition"], row["node"], row["file"])):
         begin, path = sizes.get(place.identity, 0), place.path(topic)
         origin = Listed(path, path, named=False, size=0).origin()
         for content in _contents(own):

@@ -29,8 +29,8 @@ from assay.spark.logs.tasks import (
     ASKED,
     EVERYTHING,
     STANDARD,
-    Asked,
-    Question,
+    ClusterAnswers,
+    ClusterQuestion,
     Texts,
     batches_of,
     bundles_of,
@@ -63,7 +63,7 @@ DELAY = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class VerdictChange:
     """A verdict that is not what it was: of a slice, or of the whole where ``slice`` is None."""
 
     slice: str | None
@@ -71,11 +71,11 @@ class Change:
     reason: str | None
 
 
-Told = Callable[[ClusterAnswer, list[Change]], None]
+Told = Callable[[ClusterAnswer, list[VerdictChange]], None]
 Pieces = Mapping[str, Sequence[Stored]]
 
 
-class Source(Protocol):
+class LogSource(Protocol):
     """Where lines come from."""
 
     def stream(self, spark: SparkSession) -> DataFrame:
@@ -174,12 +174,12 @@ def _whole(listed: Listed, options: ReadOptions) -> FileRead:
 class Live:
     """Validation batch by batch. ``told`` gets the answer of the lines so far, and the verdicts that changed."""
 
-    source: Source
-    question: Question
+    source: LogSource
+    question: ClusterQuestion
     kept: Kept
     told: Told
     _following: Following | None = None
-    _verdicts: dict[str | None, Change] = field(default_factory=dict)
+    _verdicts: dict[str | None, VerdictChange] = field(default_factory=dict)
     _job: Lock = field(default_factory=Lock)
     """Held while a job of the session runs: its settings are the session's."""
     _thread: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, 1))
@@ -213,20 +213,20 @@ class Live:
         with self._job, configured(spark, settings(AS_USUAL.part_bytes)):
             yield
 
-    def _by_tasks(self, spark: SparkSession, asked: Asked, slices: Events) -> Answers:
+    def _by_tasks(self, spark: SparkSession, asked: ClusterAnswers, slices: Events) -> Answers:
         with self._configured(spark):
             return _by_tasks(spark, self.question, asked, slices)
 
-    def _changes(self, found: ClusterAnswer) -> list[Change]:
+    def _changes(self, found: ClusterAnswer) -> list[VerdictChange]:
         validation = found.validation
-        now = [Change(None, validation.verdict.value, validation.reason)]
-        now += [Change(each.name, each.verdict.value, each.reason) for each in validation.slices]
+        now = [VerdictChange(None, validation.verdict.value, validation.reason)]
+        now += [VerdictChange(each.name, each.verdict.value, each.reason) for each in validation.slices]
         changes = [each for each in now if self._verdicts.get(each.slice) != each]
         self._verdicts = {each.slice: each for each in now}
         return changes
 
 
-def _by_tasks(spark: SparkSession, question: Question, asked: Asked, slices: Events) -> Answers:
+def _by_tasks(spark: SparkSession, question: ClusterQuestion, asked: ClusterAnswers, slices: Events) -> Answers:
     """The answers about slices by the tasks of a session."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
@@ -259,13 +259,13 @@ def follow(  # noqa: PLR0913 - a notebook names what it wants, and most have a d
     require_pyspark()
     place = Path(state).absolute()
     chosen = _source(spark, str(logs), source or {})
-    question = Question(Wanted(loaded), options=options, scope=EVERYTHING, read=read, delay=delay, measure=False)
+    question = ClusterQuestion(Wanted(loaded), options=options, scope=EVERYTHING, read=read, delay=delay, measure=False)
     live = Live(chosen, question, Kept(place / "pieces", read), told)
     writer = chosen.stream(spark).writeStream.foreachBatch(live.batch)
     return writer.option("checkpointLocation", f"file:{place / 'checkpoint'}").start()
 
 
-def _source(spark: SparkSession, logs: str, options: Mapping[str, str]) -> Source:
+def _source(spark: SparkSession, logs: str, options: Mapping[str, str]) -> LogSource:
     problems: list[Diagnostic] = []
     if is_remote(spark):
         text = "logs cannot be followed through Spark Connect: there the callback would run in another process"

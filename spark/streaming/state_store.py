@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.spark.logs.read_tasks import catalogue_of
-from assay.traces.event import Notice, Place
+from assay.traces.event import LogPosition, Notice
 from assay.traces.input.split_files import Piece
 from assay.traces.log_reader import ReadOptions
 from assay.traces.pickling import from_bytes
@@ -131,4 +131,4 @@ def left_out(name: str, row: Sequence[Stored]) -> Notice | None:
         f"{lines:,} lines that were read from byte {behind[0].part:,} on ({size:,} bytes) are left out: "
         f"what was kept of the text between byte {begin:,} and there is gone"
     )
-    return Notice("lines left out", Place(name, 1 + sum(each.piece.lines for each in whole), begin), text)
+    return Notice("lines left out", LogPosition(name, 1 + sum(each.piece.lines for each in whole), begin), text)

@@ -18,10 +18,10 @@ from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.counters import COUNTED, new_tally
 from assay.checker.explicit.expansion.outgoing_batches import Packing, stretches
 from assay.checker.explicit.expansion.parallel_round import Crew, Rounds
-from assay.checker.explicit.shard import Found, Shard
-from assay.checker.explicit.store.hash_table import Keys, TableFullError
-from assay.checker.explicit.store.level_file import Chunk, DamagedError, Parent
-from assay.checker.explicit.store.levels import Levels, Part, level_name
+from assay.checker.explicit.shard import Shard, ShardFinding
+from assay.checker.explicit.store.hash_table import StateKeys, TableFullError
+from assay.checker.explicit.store.level_file import DamagedError, Parent, RecordChunk
+from assay.checker.explicit.store.levels import Levels, LevelSegment, level_name
 from assay.checker.explicit.store.memory_limit import default_budget
 from assay.checker.layout.row import Rows
 from assay.spark.session.ship_bitcode import load
@@ -62,15 +62,15 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TaskReport:
     """What a task reports of a level: the file with its new states, counts, findings and effort."""
 
     part: LevelPart
     generated: int
     records: int
     tally: dict[str, list[int]]
-    sources: list[Found]
-    states: list[Found]
+    sources: list[ShardFinding]
+    states: list[ShardFinding]
     cpu: float
     disk: int
     table: int
@@ -80,15 +80,15 @@ class Outcome:
         return asdict(self)
 
 
-def outcome_from_json(found: dict[str, Any]) -> Outcome:
+def outcome_from_json(found: dict[str, Any]) -> TaskReport:
     """The outcome that ``to_json`` wrote down."""
     part = LevelPart(**(found["part"] | {"parent": Parent(found["part"]["parent"])}))
     sources, states = ([_found(each) for each in found[name]] for name in ("sources", "states"))
-    return Outcome(**(found | {"part": part, "sources": sources, "states": states}))
+    return TaskReport(**(found | {"part": part, "sources": sources, "states": states}))
 
 
-def _found(found: dict[str, Any]) -> Found:
-    return Found(**(found | {"state": tuple(found["state"]), "row": tuple(found["row"])}))
+def _found(found: dict[str, Any]) -> ShardFinding:
+    return ShardFinding(**(found | {"state": tuple(found["state"]), "row": tuple(found["row"])}))
 
 
 @contextmanager
@@ -106,7 +106,7 @@ def told() -> Iterator[None]:
         raise TaskProblem(NO_FILES, f"a task cannot read or write the work directory: {error}") from None
 
 
-class Work:
+class TaskWork:
     """One task's part of a job from a level on: what it reads, expands and keeps."""
 
     def __init__(self, job: Job, name: str, part: int) -> None:
@@ -117,7 +117,7 @@ class Work:
         self.compiled: Compiled = load(job.workdir, self.manifest.kernel)
         settle("kernel")
         self.stretch = stretches(job.parts)[part]
-        self.keys = Keys(self.manifest.saved.keys)
+        self.keys = StateKeys(self.manifest.saved.keys)
         self.tally = new_tally(self.compiled)
         self._attempt = f"{job.name}-{new_name()}"
         self._began = time.process_time()
@@ -129,7 +129,7 @@ class Work:
 
     def packing(self, own: int | None) -> Packing:
         """Packets for the tasks of the job."""
-        remember = self.keys is Keys.PRINTS
+        remember = self.keys is StateKeys.PRINTS
         return Packing(self.compiled.layout.words, self.job.parts, own, remember=remember)
 
     def begin(self, levels: Levels) -> None:
@@ -168,7 +168,7 @@ class Work:
 
     def levels(self, first: int) -> Levels:
         """Levels that are written into the work directory, from the level of that number on."""
-        part = Part(first, Parent.PRINT, *self.stretch)
+        part = LevelSegment(first, Parent.PRINT, *self.stretch)
         levels = Levels(self.compiled.layout.words, self.compiled.identity, part=part)
         levels.bits = self.keys.bits
         levels.settle(self.storage.writing(self._attempt))
@@ -181,7 +181,7 @@ class Work:
             self.storage.keep(name)
         return LevelPart(name, Parent.PRINT, *self.stretch, count)
 
-    def with_keys(self, part: LevelPart, chunks: Iterable[Chunk]) -> LevelPart:
+    def with_keys(self, part: LevelPart, chunks: Iterable[RecordChunk]) -> LevelPart:
         """The file of a level with a key file beside it, unless whole rows tell states apart."""
         if not part.count or not self.keys.bits:
             return part

@@ -13,7 +13,7 @@ from assay.checker.tla.actions import parameters
 from assay.checker.tla.expressions.dispatch import write
 from assay.checker.tla.expressions.operators import STANDARD, closure
 from assay.checker.tla.expressions.range_checks import within_capacity
-from assay.checker.tla.expressions.scope import Scope, register
+from assay.checker.tla.expressions.scope import TlaScope, register
 from assay.checker.tla.tlc_config import LENGTH
 from assay.checker.tla.updates import Current, value_after
 from assay.grammar import kernel as k
@@ -24,7 +24,7 @@ CUTS = ("Cuts ==", "    /\\ vars = vars", "    /\\")
 
 def with_cuts(module: str, kernel: k.Kernel, number: int) -> str:
     """The module with a definition of `Cuts`; each line that it prints holds the number and the label of what cut the instance off."""
-    scope = Scope(register(kernel), write)
+    scope = TlaScope(register(kernel), write)
     ways = [_action(kernel, kernel.action(name), number, scope) for name in kernel.next]
     operators, _ = closure(scope.parts.used)
     needed = [f"LOCAL INSTANCE {each}" for each in STANDARD]
@@ -37,7 +37,7 @@ def with_cuts(module: str, kernel: k.Kernel, number: int) -> str:
     )
 
 
-def _action(kernel: k.Kernel, action: k.Action, number: int, scope: Scope) -> str:
+def _action(kernel: k.Kernel, action: k.Action, number: int, scope: TlaScope) -> str:
     names, inner = parameters(action, scope)
     made = _Walk(kernel, number).cut(list(action.body), inner, None)
     for parameter, name in reversed(list(zip(action.parameters, names, strict=True))):
@@ -50,7 +50,7 @@ class _Walk:
         self.kernel = kernel
         self.number = number
 
-    def cut(self, body: Sequence[k.Statement], scope: Scope, label: str | None) -> str:
+    def cut(self, body: Sequence[k.Statement], scope: TlaScope, label: str | None) -> str:
         """How the rest of an instance is cut off; `label` is that of the first bound that was false, if one was."""
         match body:
             case [k.Guard("when", _, condition), *rest]:
@@ -74,7 +74,7 @@ class _Walk:
     def _hit(self, label: str) -> str:
         return f'(PrintT(<<"cut", {self.number}, "{label}">>) /\\ FALSE)'
 
-    def _exceeding(self, body: Sequence[k.Statement], scope: Scope) -> str:
+    def _exceeding(self, body: Sequence[k.Statement], scope: TlaScope) -> str:
         """The values after the step, and the first variable that is written and exceeds its capacity."""
         variables = {variable.name: variable for variable in self.kernel.variables}
         touched = [variables[name] for name in dict.fromkeys(assign.variable for assign in assignments(body))]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.checker.tla.export_result import Exported
+from assay.checker.tla.export_result import TlaExport
 from assay.checker.tla.module import export
 from assay.grammar import kernel as k
 
@@ -41,7 +41,7 @@ def survey(kernels: Sequence[k.Kernel], folder: Path) -> tuple[list[Seen], Answe
     return _read(modules, answer.output), answer
 
 
-def elements(modules: Sequence[Exported]) -> list[str]:
+def elements(modules: Sequence[TlaExport]) -> list[str]:
     """The constants of the modules that stand for themselves: elements of their sets, and `none`."""
     named = {
         name for module in modules for line in module.constants for name in re.findall(r"\w+", line.split(" = ")[1])
@@ -49,18 +49,18 @@ def elements(modules: Sequence[Exported]) -> list[str]:
     return sorted(named)
 
 
-def _configuration(modules: Sequence[Exported]) -> Iterator[str]:
+def _configuration(modules: Sequence[TlaExport]) -> Iterator[str]:
     yield from ("SPECIFICATION Spec", "INVARIANT State", "ACTION_CONSTRAINT Step", "CONSTRAINT Typed")
     yield from (f"CONSTANT {name} = {name}" for name in elements(modules))
 
 
-def instance(module: Exported) -> str:
+def instance(module: TlaExport) -> str:
     """The module with its own sets, which in others may have the same names and other elements."""
     bound = ", ".join(line.replace(" = ", " <- ") for line in module.constants)
     return f"{module.name} == INSTANCE {module.name}" + (f" WITH {bound}" if bound else "")
 
 
-def _joined(modules: Sequence[Exported]) -> Iterator[str]:
+def _joined(modules: Sequence[TlaExport]) -> Iterator[str]:
     constants = elements(modules)
     variables = sorted({name for module in modules for name in module.variables})
     yield from ("---- MODULE Joined ----", "EXTENDS Integers, TLC")
@@ -90,20 +90,20 @@ def _cases(name: str, answers: Iterator[str]) -> Iterator[str]:
         yield f"    {'[]' if at else '  '} which = {at} -> {answer}"
 
 
-def _state_report(at: int, module: Exported) -> str:
+def _state_report(at: int, module: TlaExport) -> str:
     values = [f"S{at}!{name}" for name in _of_states(module).values()]
     return ", ".join(['"state"', str(at), 'TLCGet("level")', f"ENABLED S{at}!Next", *values])
 
 
-def _step_report(at: int, module: Exported) -> str:
+def _step_report(at: int, module: TlaExport) -> str:
     return ", ".join(['"step"', str(at), f"S{at}!vars' = S{at}!vars", *(f"S{at}!{n}" for n in module.steps.values())])
 
 
-def _of_states(module: Exported) -> dict[str, str]:
+def _of_states(module: TlaExport) -> dict[str, str]:
     return {**module.invariants, **module.witnesses, "TypeOK": "TypeOK"}
 
 
-def _read(modules: Sequence[Exported], output: str) -> list[Seen]:
+def _read(modules: Sequence[TlaExport], output: str) -> list[Seen]:
     found: defaultdict[int, Seen] = defaultdict(Seen)
     for line in re.sub(r",\s*\n\s*", ", ", output).splitlines():
         if not line.startswith(('<<"state"', '<<"step"', '<<"cut"')):

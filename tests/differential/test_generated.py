@@ -54,14 +54,14 @@ _answered: list[int] = []
 @pytest.fixture(autouse=True)
 def _counted(monkeypatch: pytest.MonkeyPatch) -> None:
     _answered.clear()
-    asked = codegen_actions.Asked.results
+    asked = codegen_actions.TieredCode.results
 
-    def results(self: codegen_actions.Asked, *arguments: object) -> object:
+    def results(self: codegen_actions.TieredCode, *arguments: object) -> object:
         found = asked(self, *arguments)  # type: ignore[arg-type]
         _answered.append(found is not None)
         return found
 
-    monkeypatch.setattr(codegen_actions.Asked, "results", results)
+    monkeypatch.setattr(codegen_actions.TieredCode, "results", results)
 
 
 def test_generated_conditions_are_those_of_the_reference_evaluator() -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from assay.grammar.load import load_text
-from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.validate import validate
@@ -139,7 +139,7 @@ def as_events(lines: list[Line]) -> list[Event]:
     """The lines as events."""
     events: list[Event] = []
     for at, line in enumerate(lines):
-        record = LogRecord(Place(f"{line.node}.log", at, 0), line.time, "INFO", "ledger", None, line.kind)
+        record = LogRecord(LogPosition(f"{line.node}.log", at, 0), line.time, "INFO", "ledger", None, line.kind)
         run = ProcessRun(line.node, 1)
         events.append(Event(line.kind, line.kind, MappingProxyType(line.fields), record, run))
     return events

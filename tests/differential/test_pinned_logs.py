@@ -10,15 +10,15 @@ from types import MappingProxyType
 import pytest
 
 from assay.grammar.load import load_text
-from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.native_replay import compiled_replay
 from assay.traces.observe.binding import Observation, bind
 from assay.traces.observe.model_size import sized_kernel
-from assay.traces.observe.partial_order import Item, order
+from assay.traces.observe.partial_order import OrderedObservation, order
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import TraceVerdict, Validation
-from assay.traces.search.heads import Frontier, advanced
-from assay.traces.search.transition_system import Model
+from assay.traces.search.heads import TraceHeads, advanced
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.validate import validate
 
 SPEC = """\
@@ -137,7 +137,7 @@ def written(random: Random) -> list[Event]:
         last[client] = max(last[client] - (random.random() < 0.05), time + ahead[client] + random.choice((0, 0, 1, 2)))
         thread = random.choice((None, "t1", "t2")) if random.random() < 0.3 else "t1"
         said = last[client] if timed and random.random() < 0.98 else None
-        record = LogRecord(Place(f"{client}.log", len(events), 0), said, "INFO", "shop", thread, kind)
+        record = LogRecord(LogPosition(f"{client}.log", len(events), 0), said, "INFO", "shop", thread, kind)
         events.append(Event(kind, kind, MappingProxyType(fields), record, ProcessRun(client, runs[client])))
     return events
 
@@ -180,10 +180,10 @@ def test_what_compiled_rules_accept_the_search_accepts(
 def _is_execution(found: Validation, clause: tuple[str, str], events: list[Event]) -> bool:
     """Assert that the steps are those of the lines, each at a time at which it may come; whether one comes before another that has an earlier time."""
     kernel, plan = sized_kernel(LOADED[clause], events, len(events), None)
-    model = Model(kernel, plan)
-    frontier = Frontier(order(bind(plan, events, model.applies).observations, plan.ordering))
+    model = TraceModel(kernel, plan)
+    frontier = TraceHeads(order(bind(plan, events, model.applies).observations, plan.ordering))
     items = {_key(item.observation): item for item in frontier.order.items}
-    cursors, state, read = frontier.start, model.initial[0], list[Item]()
+    cursors, state, read = frontier.start, model.initial[0], list[OrderedObservation]()
     assert found.execution is not None
     assert found.execution.initial == model.states[state]
     waiting: Counter[int] = Counter(key[0] for key in items)

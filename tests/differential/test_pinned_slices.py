@@ -10,7 +10,7 @@ import pytest
 
 from assay.grammar.load import load_text
 from assay.traces import validate as validating
-from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.native_replay import compiled_replay
 from assay.traces.native_replay import compiled_slices as pinned_slices
 from assay.traces.result import TraceVerdict
@@ -104,7 +104,7 @@ def written(random: Random, orders: int = 12) -> list[Event]:
     ahead, last, events = {node: random.choice((0, 1)) for node in NODES}, dict.fromkeys(NODES, 0), list[Event]()
     for time, node, kind, fields in sorted(lines, key=lambda line: line[0]):
         last[node] = max(last[node], time + ahead[node] + random.choice((0, 0, 1)))
-        record = LogRecord(Place(f"{node}.log", len(events), 0), last[node], "INFO", "shop", None, kind)
+        record = LogRecord(LogPosition(f"{node}.log", len(events), 0), last[node], "INFO", "shop", None, kind)
         events.append(Event(kind, kind, MappingProxyType(fields), record, ProcessRun(node, 1)))
     return events
 

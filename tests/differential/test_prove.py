@@ -22,7 +22,7 @@ from assay.checker.report import Outcome, PropertyResult, Trace
 from assay.checker.report_assembly import check as reference
 from assay.checker.symbolic.bounded.bmc import STATE_KINDS
 from assay.checker.symbolic.encode.initial import Bits, initial_states
-from assay.checker.symbolic.encode.transition_system import Question, System, encode_kernel
+from assay.checker.symbolic.encode.transition_system import SymbolicQuestion, System, encode_kernel
 from assay.checker.symbolic.encode.verdict import Unsafe
 from assay.checker.symbolic.induction.ic3 import Ic3
 from assay.checker.symbolic.induction.kinduction import NotInductive
@@ -74,7 +74,7 @@ def _is_late(begun: float) -> bool:
     return time.process_time() - begun > 3
 
 
-def decided(system: System, rows: list[Bits], question: Question, is_wrong: bool, trace: Trace | None) -> int:
+def decided(system: System, rows: list[Bits], question: SymbolicQuestion, is_wrong: bool, trace: Trace | None) -> int:
     """Assert that all say the same about one question, two of them with a run that is as short; how many of them came to an end."""
     answers = 0
     for engine in ENGINES.values():

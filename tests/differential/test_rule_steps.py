@@ -15,7 +15,7 @@ from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.interpreter.values.type_check import range_check
 from assay.checker.interpreter.values.undefined import Undefined
-from assay.checker.native.functions.trace_rules import OF_STEPS, Lines, RuleSteps, rule_program
+from assay.checker.native.functions.trace_rules import OF_STEPS, EncodedLines, RuleSteps, rule_program
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.report import State
 from assay.grammar import kernel as k
@@ -120,7 +120,7 @@ def test_compiled_rules_take_the_steps_of_the_reference_evaluator() -> None:
                     line = np.zeros((1, program.stated_words), np.uint64)
                     line[0, : program.stated[at].words] = program.stated[at].pack(said)
                     row = program.layout.pack(state)
-                    lines = Lines(np.array([at], np.int32), line, np.zeros(1, np.uint8))
+                    lines = EncodedLines(np.array([at], np.int32), line, np.zeros(1, np.uint8))
                     found = steps.follow(row, lines, 0, 1)
                     expected, after = _expected(model, rule, state, said)
                     assert found == expected, (seed, rule.label, state, said)

@@ -10,13 +10,13 @@ from types import MappingProxyType
 import pytest
 
 from assay.grammar.load import load_text
-from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.observe.binding import bind, changed
 from assay.traces.observe.model_size import sized_kernel
 from assay.traces.observe.partial_order import order
-from assay.traces.search.dfs import Limits, Search
-from assay.traces.search.heads import Frontier
-from assay.traces.search.transition_system import Model
+from assay.traces.search.dfs import Limits, TraceSearch
+from assay.traces.search.heads import TraceHeads
+from assay.traces.search.transition_system import TraceModel
 
 from .test_trace_search import explained
 
@@ -100,12 +100,12 @@ def written(random: Random) -> list[Event]:
         node = random.choice(sorted(lines))
         lines[node] += 1
         last[node] = max(last[node], time + ahead[node] + random.randint(0, 2))
-        record = LogRecord(Place(f"{node}.log", lines[node], 0), last[node], "INFO", "toy", None, kind)
+        record = LogRecord(LogPosition(f"{node}.log", lines[node], 0), last[node], "INFO", "toy", None, kind)
         events.append(Event(kind, kind, MappingProxyType(fields), record, ProcessRun(node, 1)))
     return events
 
 
-def _is_explained(search: Search, window: float, seed: int) -> bool:
+def _is_explained(search: TraceSearch, window: float, seed: int) -> bool:
     """Whether a search finds an execution; nothing that it finds is none, and it misses none that is as near the order of time as it has to be."""
     budget = search.model.plan.hidden_limit
     found = search.run(search.begin(search.frontier.start), Limits(budget, 100_000, window=window))
@@ -123,9 +123,9 @@ def test_no_execution_is_missed_for_what_is_ahead(hidden: str, within: str, wind
     for seed in range(LOGS):
         events, loaded = written(Random(seed)), LOADED[hidden, within]
         kernel, plan = sized_kernel(loaded, events, len(events), None)
-        model = Model(kernel, plan)
+        model = TraceModel(kernel, plan)
         observations = bind(plan, events, lambda rule, values: True).observations
-        search = Search(model, Frontier(order(observations, plan.ordering)))
+        search = TraceSearch(model, TraceHeads(order(observations, plan.ordering)))
         verdicts[_is_explained(search, window, seed)] += 1
     assert min(verdicts.values()) > 20, verdicts
 
@@ -137,9 +137,9 @@ def test_what_is_known_of_lines_before_they_are_changed_misleads_no_search(hidde
         random = Random(seed)
         events, loaded = written(random), LOADED[hidden, within]
         kernel, plan = sized_kernel(loaded, events, len(events), None)
-        model, window = Model(kernel, plan), random.choice((1.0, inf))
-        search = Search(
-            model, Frontier(order(bind(plan, events, lambda rule, values: True).observations, plan.ordering))
+        model, window = TraceModel(kernel, plan), random.choice((1.0, inf))
+        search = TraceSearch(
+            model, TraceHeads(order(bind(plan, events, lambda rule, values: True).observations, plan.ordering))
         )
         _is_explained(search, window, seed)
         for _ in range(3):

@@ -19,7 +19,7 @@ from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import State
 from assay.checker.symbolic.smt.collections import Values
-from assay.checker.symbolic.smt.encode import Reading
+from assay.checker.symbolic.smt.encode import SmtEncoder
 from assay.checker.symbolic.smt.transition import any_state, step_of
 from assay.checker.symbolic.smt.values import Domain, OutsideTheoryError
 from assay.grammar import kernel as k
@@ -79,7 +79,7 @@ class Comparison:
         for state in states:
             try:
                 value = model.meaning(condition)(Frame(state))
-                says = Reading(self.domain, self.now).read(condition)
+                says = SmtEncoder(self.domain, self.now).read(condition)
             except (Undefined, OutsideTheoryError):
                 continue
             other = z3.Not(says) if value else says

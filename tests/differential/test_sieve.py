@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.explicit.expansion.compiled_interface import Compiled
-from assay.checker.explicit.expansion.thread_buffer import Arena, Block, Lane
-from assay.checker.explicit.store.hash_table import Keys
+from assay.checker.explicit.expansion.thread_buffer import Arena, Block, ThreadBuffer
+from assay.checker.explicit.store.hash_table import StateKeys
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
-from assay.checker.layout.call_frame import NEVER, Slot
+from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.layout.row import Rows, row_layout
 from assay.checker.native.functions import bitsliced_prefilter
 from assay.checker.native.llvm.unsupported import UnsupportedError
@@ -30,15 +30,15 @@ from .random_kernel import random_kernel
 
 Told = dict[str, object]
 TILE = 64
-ENDS = (Slot.STUCK, Slot.DEAD, Slot.TERMINAL)
+ENDS = (ContextSlot.STUCK, ContextSlot.DEAD, ContextSlot.TERMINAL)
 
 
-def lane_of(compiled: Compiled) -> Lane:
-    arena = Arena(1, compiled.layout.words, Keys.ROWS, 1 << 16, tells_arguments=bool(compiled.refinements))
-    return Lane(0, arena, compiled, np.zeros(max(1, len(compiled.guards)), np.uint8))
+def lane_of(compiled: Compiled) -> ThreadBuffer:
+    arena = Arena(1, compiled.layout.words, StateKeys.ROWS, 1 << 16, tells_arguments=bool(compiled.refinements))
+    return ThreadBuffer(0, arena, compiled, np.zeros(max(1, len(compiled.guards)), np.uint8))
 
 
-def expanded(lane: Lane, rows: Rows, size: int) -> Told:
+def expanded(lane: ThreadBuffer, rows: Rows, size: int) -> Told:
     """All that is told of the successors of rows, so many of which are expanded together."""
     successors: list[tuple[int, int, tuple[int, ...]]] = []
     ends = dict.fromkeys(ENDS, NEVER)
@@ -63,7 +63,7 @@ def expanded(lane: Lane, rows: Rows, size: int) -> Told:
     }  # fmt: skip
 
 
-def inspected(lane: Lane, rows: Rows, size: int) -> list[int]:
+def inspected(lane: ThreadBuffer, rows: Rows, size: int) -> list[int]:
     """What is told of properties in rows, so many of which are asked together."""
     lane.found_states[:] = NEVER
     for place in range(0, len(rows), size):
@@ -72,7 +72,7 @@ def inspected(lane: Lane, rows: Rows, size: int) -> list[int]:
     return found
 
 
-def reached(lane: Lane, start: Rows, most: int) -> Rows:
+def reached(lane: ThreadBuffer, start: Rows, most: int) -> Rows:
     """Some states that can be reached, in the order of a search."""
     known = dict.fromkeys(map(tuple, start.tolist()))
     place = 0

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import pytest
 
 from assay.grammar.load import load_text
-from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict
 from assay.traces.validate import validate
@@ -76,7 +76,7 @@ def of_store(random: Random) -> list[Event]:
     ahead, last, events = {node: random.choice((0, 1)) for node in NODES}, dict.fromkeys(NODES, 0), list[Event]()
     for time, node, kind, fields in lines:
         last[node] = max(last[node], time + ahead[node] + random.choice((0, 0, 1, 2)))
-        record = LogRecord(Place(f"{node}.log", len(events), 0), last[node], "INFO", "store", None, kind)
+        record = LogRecord(LogPosition(f"{node}.log", len(events), 0), last[node], "INFO", "store", None, kind)
         events.append(Event(kind, kind, MappingProxyType(fields), record, ProcessRun(node, 1)))
     return events
 

@@ -25,7 +25,7 @@ from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.engines.native_engine import check as explicit
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.parallel_round import Rounds
-from assay.checker.explicit.expansion.thread_buffer import Lane
+from assay.checker.explicit.expansion.thread_buffer import ThreadBuffer
 from assay.checker.explicit.shard import Kind, Shard
 from assay.checker.explicit.store.levels import WHOLE, Levels
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
@@ -40,12 +40,12 @@ from assay.spark.exchange.all_to_all import Mesh
 from assay.spark.exchange.direct import Direct
 from assay.spark.exchange.shuffle import expanded, kept
 from assay.spark.exploration import publish, searched
-from assay.spark.search.cluster_bfs import ClusterSearch, Exchange, Place
+from assay.spark.search.cluster_bfs import ClusterSearch, Exchange, SearchSite
 from assay.spark.search.shared_levels import SharedLevels
 from assay.spark.storage.filesystem import Storage, new_name
 from assay.spark.storage.manifest import newest, prints_of, sweep, unpack
 from assay.spark.tasks.job import JobFailedError, failure
-from assay.spark.tasks.task import Job, Outcome, TaskProblem, Work, outcome_from_json
+from assay.spark.tasks.task import Job, TaskProblem, TaskReport, TaskWork, outcome_from_json
 
 from .random_kernel import random_kernel
 
@@ -61,14 +61,14 @@ class Shuffled:
     def __init__(self, job: Job, random: Random) -> None:
         self._job, self._random = job, random
 
-    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
+    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[TaskReport]:
         heed()
         try:
             return self._level(manifest, known)
         except TaskProblem as problem:
             raise failure(problem) from None
 
-    def _level(self, manifest: str, known: set[Kind]) -> list[Outcome]:
+    def _level(self, manifest: str, known: set[Kind]) -> list[TaskReport]:
         inbox = defaultdict[int, list[Any]](list)
         for part in range(self._job.parts):
             for cell in expanded(self._job, manifest, known, part):
@@ -78,7 +78,7 @@ class Shuffled:
                 self._kept(manifest, known, inbox[part])
         return [self._kept(manifest, known, inbox[part]) for part in range(self._job.parts)]
 
-    def _kept(self, manifest: str, known: set[Kind], cells: list[Any]) -> Outcome:
+    def _kept(self, manifest: str, known: set[Kind], cells: list[Any]) -> TaskReport:
         self._random.shuffle(cells)
         (answer,) = kept(self._job, manifest, known, iter(cells))
         return outcome_from_json(json.loads(answer.column(0)[0].as_py()))
@@ -181,7 +181,7 @@ class Asked:
         """What tasks say that share the search."""
         job = Job(str(self.storage.folder), parts, MEMORY)
         tasks = exchange(name, job, random or Random(4))
-        place = Place(tasks, self.storage, self.program, newest(self.storage), out, job.name)
+        place = SearchSite(tasks, self.storage, self.program, newest(self.storage), out, job.name)
         options = replace(self.options, max_depth=depth)
         return searched(self.kernel, self.compiled, options, place).report
 
@@ -311,7 +311,7 @@ def test_what_a_failed_attempt_wrote_is_removed_before_the_next(folder: Path) ->
     seen: list[list[str]] = []
 
     class Failing(Shuffled):
-        def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[Outcome]:
+        def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[TaskReport]:
             outcomes = super().level(manifest, known, heed)
             seen.append(unnamed(search.storage))
             if len(seen) == 5:
@@ -319,7 +319,7 @@ def test_what_a_failed_attempt_wrote_is_removed_before_the_next(folder: Path) ->
             return outcomes
 
     job = Job(str(search.storage.folder), 2, MEMORY)
-    place = Place(Failing(job, Random(0)), search.storage, search.program, None, 1, job.name)
+    place = SearchSite(Failing(job, Random(0)), search.storage, search.program, None, 1, job.name)
     report = searched(search.kernel, search.compiled, search.options, place).report
     assert essence(report) == essence(search.alone())
     gone = seen[4]
@@ -354,7 +354,7 @@ def test_predecessors_are_known_in_levels_that_take_many_rounds(folder: Path, mo
     """What comes from others after the first round has its own predecessors, and not what lies so many places behind them."""
     expand = Rounds.expand
 
-    def few(rounds: Rounds, place: int, count: int) -> list[Lane]:
+    def few(rounds: Rounds, place: int, count: int) -> list[ThreadBuffer]:
         rounds._size = 20
         return expand(rounds, place, count)
 
@@ -377,9 +377,9 @@ def test_tasks_call_each_other_once_all_have_their_states(folder: Path, monkeypa
     """One that takes long to load what it owns would not answer the others in time."""
     search = asked(load_text(WALK.format(size=20, limit=30)).kernel, folder)
     called, loaded, seen = threading.Event(), list[int](), list[int]()
-    remember, connect = Work.remember, Mesh.connect
+    remember, connect = TaskWork.remember, Mesh.connect
 
-    def slow(work: Work, shard: Shard) -> None:
+    def slow(work: TaskWork, shard: Shard) -> None:
         if work.at == 1:
             called.wait(0.5)
         remember(work, shard)
@@ -390,7 +390,7 @@ def test_tasks_call_each_other_once_all_have_their_states(folder: Path, monkeypa
         called.set()
         connect(mesh, *arguments)
 
-    monkeypatch.setattr(Work, "remember", slow)
+    monkeypatch.setattr(TaskWork, "remember", slow)
     monkeypatch.setattr(Mesh, "connect", noted)
     assert essence(search.answer("direct")) == essence(search.alone())
     assert seen == [2, 2]

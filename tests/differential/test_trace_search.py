@@ -13,17 +13,17 @@ import pytest
 
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded, load_text
-from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.observe.binding import bind
 from assay.traces.observe.model_size import sized_kernel
-from assay.traces.observe.partial_order import Item, order
+from assay.traces.observe.partial_order import OrderedObservation, order
 from assay.traces.options import Options
 from assay.traces.search.deterministic_replay import step_through
-from assay.traces.search.dfs import Limits, Search
+from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.driver import Accepted, Conclusion, Rejected, conclude, seek
-from assay.traces.search.heads import Cursors, Frontier, advanced
-from assay.traces.search.path import Path
-from assay.traces.search.transition_system import ANY, Model
+from assay.traces.search.heads import Cursors, TraceHeads, advanced
+from assay.traces.search.path import SearchPath
+from assay.traces.search.transition_system import ANY, TraceModel
 
 SPEC = """\
 module small
@@ -95,7 +95,7 @@ LOADED = {within: load_text(SPEC.replace("WITHIN", within)) for within in ("", "
 
 def written(random: Random, loaded: Loaded) -> list[Event]:
     """A log written by a random run of the model, its lines a little later than what they say, and perhaps one of them wrong."""
-    model = Model(loaded.kernel, loaded.kernel.traces[0])
+    model = TraceModel(loaded.kernel, loaded.kernel.traces[0])
     state, events, time = model.initial[0], list[Event](), 100
     lines = {"p1": 0, "p2": 0}
     for _ in range(random.randint(3, 7)):
@@ -111,7 +111,7 @@ def written(random: Random, loaded: Loaded) -> list[Event]:
             kind, node, fields, state = found
             lines[node] += 1
             late = time + random.randint(0, 4)
-            record = LogRecord(Place(f"{node}.log", lines[node], 0), late, "INFO", "toy", None, kind)
+            record = LogRecord(LogPosition(f"{node}.log", lines[node], 0), late, "INFO", "toy", None, kind)
             events.append(Event(kind, kind, MappingProxyType(fields), record, ProcessRun(node, 1)))
     if events and random.random() < 0.6:
         at = random.randrange(len(events))
@@ -123,7 +123,7 @@ def written(random: Random, loaded: Loaded) -> list[Event]:
 
 
 def _happens(
-    random: Random, model: Model, rule: k.TraceRule, state: int
+    random: Random, model: TraceModel, rule: k.TraceRule, state: int
 ) -> tuple[str, str, dict[str, Field], int] | None:
     """An event of the rule that is true now, and the state after it."""
     node = random.choice(("p1", "p2"))
@@ -144,7 +144,7 @@ def _happens(
     return None
 
 
-def explained(model: Model, frontier: Frontier, limit: int, window: float = inf) -> bool:
+def explained(model: TraceModel, frontier: TraceHeads, limit: int, window: float = inf) -> bool:
     """Whether some order and some hidden steps explain everything: nothing is spared. No item is read while another is unread that is older by more than the window."""
     todo: list[tuple[Cursors, int, int]] = [(frontier.start, state, 0) for state in model.initial]
     seen = set(todo)
@@ -169,9 +169,9 @@ def test_the_search_finds_an_execution_exactly_when_there_is_one(within: str) ->
         loaded = LOADED[within]
         events = written(Random(seed), loaded)
         kernel, plan = sized_kernel(loaded, events, len(events), None)
-        model = Model(kernel, plan)
+        model = TraceModel(kernel, plan)
         bound = bind(plan, events, lambda rule, values: True)
-        search = Search(model, Frontier(order(bound.observations, plan.ordering)))
+        search = TraceSearch(model, TraceHeads(order(bound.observations, plan.ordering)))
         expected = explained(model, search.frontier, plan.hidden_limit)
         exact = search.run(search.begin(search.frontier.start), Limits(plan.hidden_limit, 100_000, reduced=False))
         assert (exact.path is not None) == expected, seed
@@ -193,9 +193,9 @@ def test_what_is_found_line_by_line_is_an_execution(within: str) -> None:
     for seed in range(250):
         events = written(Random(seed), LOADED[within])
         kernel, plan = sized_kernel(LOADED[within], events, len(events), None)
-        model = Model(kernel, plan)
-        frontier = Frontier(order(bind(plan, events, lambda rule, values: True).observations, plan.ordering))
-        (beginning,) = Search(model, frontier).begin(frontier.start)
+        model = TraceModel(kernel, plan)
+        frontier = TraceHeads(order(bind(plan, events, lambda rule, values: True).observations, plan.ordering))
+        (beginning,) = TraceSearch(model, frontier).begin(frontier.start)
         for window in (1.0, 100.0):
             path = step_through(model, frontier, beginning, window)
             if path is not None:
@@ -206,9 +206,9 @@ def test_what_is_found_line_by_line_is_an_execution(within: str) -> None:
     assert inverted > 10
 
 
-def follow(model: Model, frontier: Frontier, path: Path, window: float) -> list[Item]:
+def follow(model: TraceModel, frontier: TraceHeads, path: SearchPath, window: float) -> list[OrderedObservation]:
     """Assert that a path without hidden steps is an execution to the end, and give its items."""
-    cursors, state, items = frontier.start, model.initial[0], list[Item]()
+    cursors, state, items = frontier.start, model.initial[0], list[OrderedObservation]()
     for move in path.moves():
         heads = frontier.heads(cursors)
         assert move.item in heads.items
@@ -228,9 +228,9 @@ def test_what_a_solver_says_past_the_cap_of_the_search_is_so(within: str) -> Non
     for seed in range(160):
         events = written(Random(seed), LOADED[within])
         kernel, plan = sized_kernel(LOADED[within], events, len(events), None)
-        model = Model(kernel, plan)
-        search = Search(
-            model, Frontier(order(bind(plan, events, lambda rule, values: True).observations, plan.ordering))
+        model = TraceModel(kernel, plan)
+        search = TraceSearch(
+            model, TraceHeads(order(bind(plan, events, lambda rule, values: True).observations, plan.ordering))
         )
         conclusion = seek(search, search.begin(search.frontier.start), Options(nodes=2))
         assert isinstance(conclusion, Accepted) == explained(model, search.frontier, plan.hidden_limit), seed
@@ -243,7 +243,7 @@ def test_what_a_solver_says_past_the_cap_of_the_search_is_so(within: str) -> Non
     assert min(verdicts[Accepted], conflicts) > 5
 
 
-def contradict(search: Search, items: Sequence[Item]) -> None:
+def contradict(search: TraceSearch, items: Sequence[OrderedObservation]) -> None:
     """Assert that no execution explains these items, whatever the others are: nor if they are left out."""
     kept = {item.index for item in items}
     for at, stream in enumerate(search.frontier.order.streams):

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import pytest
 
 from assay.grammar.load import Loaded, load_text
-from assay.traces.event import Event, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, LogPosition, LogRecord, ProcessRun
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.observe.slice_assignment import sliced
 from assay.traces.options import Options
-from assay.traces.result import TraceVerdict, Whole
+from assay.traces.result import ProductAnswer, TraceVerdict
 from assay.traces.slices.product_search import check_whole
 from assay.traces.table.event_table import fields_read
 from assay.traces.validate import validate
@@ -37,7 +37,7 @@ class Shelf(NamedTuple):
 
 
 def _event(number: int, kind: str, **fields: int | str) -> Event:
-    record = LogRecord(Place("n1/a.log", number, 0), 100 * number, "INFO", "toy", None, kind)
+    record = LogRecord(LogPosition("n1/a.log", number, 0), 100 * number, "INFO", "toy", None, kind)
     return Event(kind, kind, MappingProxyType(fields), record, ProcessRun("n1", 1))
 
 
@@ -74,7 +74,7 @@ def changed(events: Sequence[Event], random: Random) -> list[Event]:
     return [*events[:at], replace(events[at], fields={**events[at].fields, name: other}), *events[at + 1 :]]
 
 
-def whole(loaded: Loaded, events: Sequence[Event]) -> Whole:
+def whole(loaded: Loaded, events: Sequence[Event]) -> ProductAnswer:
     plan = trace_plan(loaded.kernel, None)
     assert plan.slicing is not None
     return check_whole(loaded, sliced(plan.slicing, events, fields_read(plan)), None, OPTIONS)

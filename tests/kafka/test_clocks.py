@@ -14,7 +14,7 @@ from assay.cli.settings import load
 from assay.traces.diagnosis import clock_correction
 from assay.traces.diagnosis.clock_correction import CORRECTED, agreed, offsets
 from assay.traces.diagnosis.clock_estimates import APART, ClockEstimate, far_apart
-from assay.traces.event import Place
+from assay.traces.event import LogPosition
 from assay.traces.log_reader import read_logs
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict
@@ -115,5 +115,5 @@ def test_what_is_told_at_once_is_one_occasion() -> None:
     ],
 )
 def test_clocks_are_compared_with_one_another(ahead: Mapping[str, int], told: set[str]) -> None:
-    known = {node: ClockEstimate(late, 1, Place(node, 1, 0)) for node, late in ahead.items()}
+    known = {node: ClockEstimate(late, 1, LogPosition(node, 1, 0)) for node, late in ahead.items()}
     assert {notice.place.file for notice in far_apart(known) if notice.place is not None} == told

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import invoke
-from assay.traces.result import TraceVerdict, Violation
+from assay.traces.result import LogViolation, TraceVerdict
 
 from .recorded import unpack, validate_paths
 
@@ -94,7 +94,7 @@ def apply(edit: Edit, logs: Path) -> str:
     return before
 
 
-def place(violation: Violation, logs: Path) -> tuple[str, int]:
+def place(violation: LogViolation, logs: Path) -> tuple[str, int]:
     return Path(violation.place.file).relative_to(logs).as_posix(), violation.place.line
 
 

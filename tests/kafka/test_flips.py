@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.impact.change_points import Flips, Timeline
+from assay.traces.impact.change_points import Flips, SharedChanges
 from assay.traces.impact.step_times import Moment, woven
 from assay.traces.log_reader import read_logs
 from assay.traces.result import Impact
@@ -27,7 +27,7 @@ def test_looking_at_all_moments_tells_the_same(run: str, monkeypatch: pytest.Mon
     looked_at = 0
 
     def at_all(
-        self: Flips, timeline: Timeline, own: Sequence[Moment], truth: Callable[[Moment], bool]
+        self: Flips, timeline: SharedChanges, own: Sequence[Moment], truth: Callable[[Moment], bool]
     ) -> Iterator[tuple[Moment, bool]]:
         nonlocal looked_at
         for moment in woven(timeline.moments, own, self._own):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.attribution.attribution import Stream
+from assay.traces.attribution.attribution import RunStream
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.event import Event
 from assay.traces.log_reader import LogReading, read_logs
@@ -97,7 +97,7 @@ def test_records_of_any_layout_are_packed_and_are_what_they_are_unpacked(
     assert by_thread(whole) == by_thread(packed)
 
 
-def count_packed(stream: Stream) -> int:
+def count_packed(stream: RunStream) -> int:
     return sum(len(packed.at) for packed in stream.events.packed()) if isinstance(stream.events, LogEvents) else 0
 
 

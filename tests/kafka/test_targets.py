@@ -20,7 +20,7 @@ from benchmarks.traces.recorded import RUNS, events_of, of_version, reading, ret
 from benchmarks.traces.shared_witnesses import exercised_by_all, shared_witness
 from benchmarks.traces.witnesses import witness
 
-from assay.traces.incremental.incremental_recheck import Judgement
+from assay.traces.incremental.incremental_recheck import RecheckAnswer
 from assay.traces.result import TraceVerdict
 from assay.traces.validate import validate
 
@@ -156,7 +156,7 @@ def test_a_changed_line_that_states_what_was_written_is_no_mutant(number: int, s
     site = next(s for s in field_sites("C1") if str(s.place).endswith(place) and s.field == "version")
     change = edited(reading("C1").catalogue, site.events, site.event, "version", number)
     assert change is not None
-    assert FieldMutant(site, number, Judgement(TraceVerdict.CONSISTENT), change).still_true is so
+    assert FieldMutant(site, number, RecheckAnswer(TraceVerdict.CONSISTENT), change).still_true is so
 
 
 def test_a_line_with_a_stack_trace_below_it_is_read_again_when_it_is_changed() -> None:

@@ -19,7 +19,7 @@ def tuples(items: SearchStrategy[Any], least: int = 0, most: int = 3) -> SearchS
 
 
 names = st.sampled_from(NAMES).map(s.Name)
-paths = st.builds(s.Path, tuples(names, 1, 3))
+paths = st.builds(s.DottedName, tuples(names, 1, 3))
 doc_texts = st.text(st.sampled_from("ab \"\\#'\n:=é"), max_size=20)
 docs = st.none() | doc_texts.map(without_indentation)
 
@@ -51,7 +51,9 @@ def binders(expr: Exprs) -> SearchStrategy[s.Binder]:
     return st.builds(s.Binder, tuples(names, 1, 2), expr)
 
 
-patterns = st.builds(s.Pattern, paths | st.just(s.Path((s.Name("none"),))), st.none() | tuples(st.none() | names, 1, 2))
+patterns = st.builds(
+    s.Pattern, paths | st.just(s.DottedName((s.Name("none"),))), st.none() | tuples(st.none() | names, 1, 2)
+)
 
 
 def junctions(expr: Exprs) -> Exprs:
@@ -67,7 +69,7 @@ def junctions(expr: Exprs) -> Exprs:
 def compound(expr: Exprs) -> Exprs:
     """Expressions with parts."""
     some_binders = tuples(binders(expr), 1, 2)
-    entries = st.builds(s.Entry, expr, expr)
+    entries = st.builds(s.MapEntry, expr, expr)
     kinds = st.sampled_from(("set", "seq"))
     forms: list[SearchStrategy[s.Expr]] = [
         st.builds(s.Attr, expr, names),
@@ -118,7 +120,7 @@ fields = st.builds(s.Field, names, types)
 
 # ----------------------------------------------------------------------------------------------------- statements
 
-simple_statements: SearchStrategy[s.Statement] = (
+simple_statements: SearchStrategy[s.ActionLine] = (
     st.builds(s.Guard, st.sampled_from(("when", "bound")), st.none() | names, expressions)
     | st.builds(s.Let, names, expressions)
     | st.builds(s.Pick, binders(small))
@@ -126,7 +128,7 @@ simple_statements: SearchStrategy[s.Statement] = (
 )
 
 
-def _blocks(inner: SearchStrategy[s.Statement]) -> SearchStrategy[s.Statement]:
+def _blocks(inner: SearchStrategy[s.ActionLine]) -> SearchStrategy[s.ActionLine]:
     block = tuples(inner, 1, 2)
     return st.builds(s.If, tuples(st.tuples(small, block), 1, 2), tuples(inner, 0, 2)) | st.builds(
         s.For, binders(small), block
@@ -140,7 +142,7 @@ bodies = tuples(st.recursive(simple_statements, _blocks, max_leaves=4), 1, 3)
 bindings = st.builds(s.Binding, paths, small)
 parameters = tuples(st.builds(s.ActionParameter, names, types | small))
 fairness = st.none() | st.builds(s.Fairness, st.booleans(), tuples(names, 0, 2))
-labels = paths | paths.map(lambda path: s.Path((s.Name(f"capacity of {path}"),)))
+labels = paths | paths.map(lambda path: s.DottedName((s.Name(f"capacity of {path}"),)))
 conjuncts = tuples(st.builds(s.Conjunct, st.none() | names, expressions), 1, 3)
 accepted = st.builds(s.AcceptBounds, tuples(labels, 1, 2))
 starts: SearchStrategy[Any] = st.tuples(st.sampled_from(("=", "in")), small) | st.just((None, None))
@@ -154,8 +156,8 @@ variables = st.builds(
 steps = actions.map(s.Do) | st.builds(s.Refuse, actions, st.none() | paths) | expressions.map(s.Expect)
 
 
-def _model(name: s.Name, some: tuple[s.Binding, ...], bounds: tuple[s.AcceptBounds, ...]) -> s.Model:
-    return s.Model(name, some or (s.Binding(s.Path((name,)), s.Ref(name)),), bounds)
+def _model(name: s.Name, some: tuple[s.Binding, ...], bounds: tuple[s.AcceptBounds, ...]) -> s.ModelBlock:
+    return s.ModelBlock(name, some or (s.Binding(s.DottedName((name,)), s.Ref(name)),), bounds)
 
 
 def _properties() -> SearchStrategy[s.Declaration]:
@@ -182,8 +184,8 @@ trace_lines: SearchStrategy[s.TraceLine] = (
         s.On, tuples(names, 1, 2), tuples(fields), st.none() | small, st.none() | small, st.just(()), st.none(), small
     )
     | st.builds(s.Slice, names, tuples(names, 1, 2), st.none() | names)
-    | st.builds(s.Together, tuples(names, 1, 3), doc_texts.map(without_indentation))
-    | st.builds(s.Report, paths, names, versions, versions, doc_texts.map(without_indentation))
+    | st.builds(s.ThreadLine, tuples(names, 1, 3), doc_texts.map(without_indentation))
+    | st.builds(s.ReportLine, paths, names, versions, versions, doc_texts.map(without_indentation))
     | st.builds(s.Ends, tuples(paths, 1, 2))
     | st.builds(s.Measure, names, tuples(fields), doc_texts.map(without_indentation), expressions)
     | st.builds(s.Noted, names, tuples(fields), names, doc_texts.map(without_indentation), expressions)
@@ -191,7 +193,10 @@ trace_lines: SearchStrategy[s.TraceLine] = (
     | st.builds(s.Numbered, tuples(paths, 1, 2))
     | st.builds(s.Hidden, tuples(paths, 1, 2), small)
     | st.builds(
-        s.Order, st.sampled_from(("file", "thread")), st.none() | st.integers(0, 999), st.none() | st.integers(0, 99)
+        s.OrderLine,
+        st.sampled_from(("file", "thread")),
+        st.none() | st.integers(0, 999),
+        st.none() | st.integers(0, 99),
     )
 )
 
@@ -203,10 +208,10 @@ declarations: SearchStrategy[s.Declaration] = st.one_of(
     st.builds(s.Param, names, st.none() | types, st.none() | small, st.booleans(), st.booleans(), docs),
     expressions.map(s.Assume),
     st.builds(s.TypeAlias, names, types),
-    st.builds(s.Enum, names, tuples(st.builds(s.Variant, names, tuples(fields, 0, 2)), 1, 4)),
-    st.builds(s.Record, names, tuples(fields, 1, 3)),
+    st.builds(s.Enum, names, tuples(st.builds(s.VariantDeclaration, names, tuples(fields, 0, 2)), 1, 4)),
+    st.builds(s.RecordDeclaration, names, tuples(fields, 1, 3)),
     st.builds(s.Def, names, tuples(fields), st.none() | types, expressions),
-    tuples(variables, 1, 4).map(s.State),
+    tuples(variables, 1, 4).map(s.StateBlock),
     bodies.map(s.Init),
     st.builds(s.Action, names, parameters, fairness, docs, bodies),
     st.builds(s.JointAction, names, parameters, fairness, tuples(actions, 1, 3)),
@@ -222,7 +227,7 @@ declarations: SearchStrategy[s.Declaration] = st.one_of(
         tuples(bindings, 1, 2),
         tuples(st.builds(s.ActionMapping, actions, tuples(counterparts, 1, 3))),
     ),
-    st.builds(s.Trace, names, st.none() | paths, tuples(trace_lines, 1, 4)),
+    st.builds(s.TraceClause, names, st.none() | paths, tuples(trace_lines, 1, 4)),
 )
 
 modules = st.builds(s.Module, st.none() | doc_texts, st.none() | paths, tuples(declarations, 0, 5))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.traces.attribution.eager_events import StatedEvents
 from assay.traces.attribution.log_author import Author, Owners
-from assay.traces.attribution.node_identity import Node, NodeFiles, Runs, group_by_node, node_names
+from assay.traces.attribution.node_identity import ClusterNode, NodeFiles, RunSplitter, group_by_node, node_names
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.attribution.zookeeper_sessions import SessionTimeline
 from assay.traces.event import Event, Notice, ProcessRun
@@ -15,7 +15,7 @@ from assay.traces.input.file_contents import FileReading
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class RunStream:
     """The events of one process run in one log (a file, or the parts of a rotated one), in the order of their writing. ``file`` is the first part."""
 
     run: ProcessRun
@@ -23,18 +23,18 @@ class Stream:
     events: Sequence[Event]
 
 
-def attribute(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[list[Stream], list[Node]]:
+def attribute(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[list[RunStream], list[ClusterNode]]:
     """Nodes, runs, brokers and sessions for all records, and the events that come of them."""
     grouped = [_RunRecords(node) for node in group_by_node(readings, notices)]
     owners = {session: (run, node.broker(run)) for node in grouped for session, run in node.owners.items()}
     streams = [stream for node in grouped for stream in node.streams(owners)]
     of_json = _json_streams(readings)
     nodes = [node.node() for node in grouped]
-    nodes += [Node(name, (), (), max(runs)) for name, runs in _runs_by_node(of_json).items()]
+    nodes += [ClusterNode(name, (), (), max(runs)) for name, runs in _runs_by_node(of_json).items()]
     return streams + of_json, nodes
 
 
-def _json_streams(readings: Sequence[FileReading]) -> list[Stream]:
+def _json_streams(readings: Sequence[FileReading]) -> list[RunStream]:
     """The events of files that state events themselves, a stream for each process run in each file."""
     names = node_names(dict.fromkeys(reading.origin.folder for reading in readings if reading.events))
     found: dict[tuple[ProcessRun, str], list[Event]] = {}
@@ -43,10 +43,10 @@ def _json_streams(readings: Sequence[FileReading]) -> list[Stream]:
             run = ProcessRun(event.node or names[reading.origin.folder], event.run)
             fields = {**event.fields, "node": run.node}
             found.setdefault((run, reading.file), []).append(Event(event.kind, "", fields, event.record, run))
-    return [Stream(run, file, StatedEvents(events)) for (run, file), events in found.items()]
+    return [RunStream(run, file, StatedEvents(events)) for (run, file), events in found.items()]
 
 
-def _runs_by_node(streams: Iterable[Stream]) -> dict[str, set[int]]:
+def _runs_by_node(streams: Iterable[RunStream]) -> dict[str, set[int]]:
     """The numbers of the runs of each node."""
     found: dict[str, set[int]] = {}
     for stream in streams:
@@ -59,7 +59,7 @@ class _RunRecords:
 
     def __init__(self, files: NodeFiles) -> None:
         self._files = files
-        self._runs = Runs(files)
+        self._runs = RunSplitter(files)
         self._records = self._runs.divided()
         self._timelines = {run: SessionTimeline() for run in self._records}
         self.owners: dict[str, ProcessRun] = {}
@@ -71,7 +71,7 @@ class _RunRecords:
         """The broker id of a run, if its lines state exactly one, or else the node's if that is known."""
         return self._brokers[run]
 
-    def node(self) -> Node:
+    def node(self) -> ClusterNode:
         """The node as users see it."""
         versions = {
             str(finding.fields["version"])
@@ -82,15 +82,15 @@ class _RunRecords:
             if finding.shape.role == "version"
         }
         brokers = tuple(sorted(self._files.brokers()))
-        return Node(self._files.name, brokers, tuple(sorted(versions)), self._runs.count)
+        return ClusterNode(self._files.name, brokers, tuple(sorted(versions)), self._runs.count)
 
-    def streams(self, owners: Owners) -> Iterator[Stream]:
+    def streams(self, owners: Owners) -> Iterator[RunStream]:
         """The events of the node, a stream for each run and log."""
         for run, sections in sorted(self._records.items(), key=lambda item: item[0].number):
             author = Author(run, self._brokers[run], owners, unknown=self._files.unknown)
             for section in sections:
                 sessions = self._timelines[run].of(section)
-                yield Stream(run, section.stream, LogEvents(section.matches, sessions, author, section.stream))
+                yield RunStream(run, section.stream, LogEvents(section.matches, sessions, author, section.stream))
 
     def _broker_of(self, run: ProcessRun) -> int | None:
         own = set().union(*(section.matches.writers for section in self._records[run])) or self._files.brokers()

@@ -16,10 +16,10 @@ from importlib.resources import files
 import numpy as np
 import numpy.typing as npt
 
-from assay.traces.event import Notice, Place
+from assay.traces.event import LogPosition, Notice
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.rotation import series_name
-from assay.traces.store.matched_record import Match
+from assay.traces.store.matched_record import MatchedRecord
 from assay.traces.store.message_templates import Mould
 from assay.traces.store.packed_records import Rows
 
@@ -55,7 +55,7 @@ def _written_by(matches: Rows, loggers: tuple[str, ...]) -> npt.NDArray[np.bool_
 
 
 @cache
-def _logged_by(loggers: tuple[str, ...]) -> tuple[Callable[[Match], bool], Callable[[Mould], bool]]:
+def _logged_by(loggers: tuple[str, ...]) -> tuple[Callable[[MatchedRecord], bool], Callable[[Mould], bool]]:
     """Whether a logger begins so: the very same functions each time, by which moulds know their answers again."""
     return lambda match: match.record.logger.startswith(loggers), lambda mould: mould.logger.startswith(loggers)
 
@@ -65,4 +65,4 @@ def shared(parts: Sequence[FileReading]) -> Iterator[Notice]:
     if len(parts) == 1 and series_name(parts[0].origin.base) == parts[0].origin.base:
         return
     text = "several processes wrote this log, and each rotated it: what one puts by replaces what another has, so that lines may be missing"
-    yield Notice(KIND, Place(parts[0].file, 1, 0), text)
+    yield Notice(KIND, LogPosition(parts[0].file, 1, 0), text)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from assay.traces.event import Event, Field, LogRecord, ProcessRun
 from assay.traces.patterns.template_fields import Form, LineFields
-from assay.traces.store.matched_record import Match
+from assay.traces.store.matched_record import MatchedRecord
 
 Owners = Mapping[str, tuple[ProcessRun, int | None]]
 """The process run that owned a session, and its broker id if that is known."""
@@ -28,7 +28,7 @@ class Author:
         """Who owned a session, if that is known."""
         return None if session is None else self._owners.get(session)
 
-    def events_of(self, match: Match, session: str | None, stream: str) -> list[Event]:
+    def events_of(self, match: MatchedRecord, session: str | None, stream: str) -> list[Event]:
         """The events of a record one by one, with the node, the broker and the session added where they are known."""
         record, run = match.record, self.run
         return [

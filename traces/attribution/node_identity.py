@@ -18,7 +18,7 @@ import numpy as np
 
 from assay.traces.attribution.colocated_zookeeper import apart, shared
 from assay.traces.attribution.outlier_broker_ids import without_strays
-from assay.traces.event import Notice, Place, ProcessRun
+from assay.traces.event import LogPosition, Notice, ProcessRun
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.rotation import put_together
 from assay.traces.store.packed_records import NEVER, Rows, joined
@@ -33,7 +33,7 @@ ENDED = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ClusterNode:
     """One node: its name, the broker ids it ran with, the Kafka versions it ran, and how many runs its logs hold."""
 
     name: str
@@ -98,7 +98,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
                 continue
             if mixed and not own:
                 text = "several brokers have files here, and no line of this one names its broker"
-                notices.append(Notice("node unknown", Place(parts[0].file, 1, 0), text))
+                notices.append(Notice("node unknown", LogPosition(parts[0].file, 1, 0), text))
             label = f"{name}/{min(own)}" if mixed and own else name
             nodes.setdefault(label, NodeFiles(label, unknown=mixed and not own)).logs[stream] = matches
         for server, beside in others.items():
@@ -116,7 +116,7 @@ def _divide(stream: str, matches: Rows, name: str, nodes: dict[str, NodeFiles], 
             node = nodes.setdefault(label, NodeFiles(label, unknown=not own))
             node.logs[f"{stream}, part {number}"] = piece
         text = f"{len(pieces)} files of several brokers were put one behind another in this one"
-        notices.append(Notice("joined files", Place(matches[0].record.place.file, 1, 0), text))
+        notices.append(Notice("joined files", LogPosition(matches[0].record.place.file, 1, 0), text))
         return
     ids = [match.writers for match in matches]
     labels = [f"{name}/{min(own)}" if len(own) == 1 else f"{name}/?" for own in ids]
@@ -126,7 +126,7 @@ def _divide(stream: str, matches: Rows, name: str, nodes: dict[str, NodeFiles], 
         own_rows = np.array([each == label for each in labels])
         node.logs[stream] = matches.take(own_rows)
     text = f"several brokers wrote this file; for {unknown:,} of its records it cannot be told which"
-    notices.append(Notice("interleaved nodes", Place(matches[0].record.place.file, 1, 0), text))
+    notices.append(Notice("interleaved nodes", LogPosition(matches[0].record.place.file, 1, 0), text))
 
 
 def _joined_files(matches: Rows) -> list[Rows]:
@@ -151,7 +151,7 @@ class _Start:
     position: int
 
 
-class Runs:
+class RunSplitter:
     """Divides a node's records into process runs: by place in the log that holds the start banners, by time in the others."""
 
     def __init__(self, node: NodeFiles) -> None:

@@ -19,7 +19,7 @@ from assay.traces.attribution.zookeeper_sessions import Sessions
 from assay.traces.event import Event, ProcessRun
 from assay.traces.patterns.match import Likeness
 from assay.traces.patterns.template_fields import Form
-from assay.traces.store.matched_record import Match
+from assay.traces.store.matched_record import MatchedRecord
 from assay.traces.store.message_templates import Mould, Moulds
 from assay.traces.store.packed_records import Rows
 from assay.traces.store.record_block import Numbers
@@ -32,11 +32,11 @@ def _forms_of_mould(mould: Mould) -> int:
     return len(mould.likeness.forms)
 
 
-def _findings_of_match(match: Match) -> int:
+def _findings_of_match(match: MatchedRecord) -> int:
     return len(match.findings)
 
 
-def _resolution_of_match(match: Match) -> int:
+def _resolution_of_match(match: MatchedRecord) -> int:
     return match.record.resolution
 
 
@@ -44,7 +44,7 @@ def _resolution_of_mould(mould: Mould) -> int:
     return mould.resolution
 
 
-def _thread_of_match(match: Match) -> str | None:
+def _thread_of_match(match: MatchedRecord) -> str | None:
     return match.record.thread
 
 
@@ -147,7 +147,7 @@ class LogEvents(Events):
             else:
                 yield self.author.event_of(forms[number], match.record, self.sessions[row], self._stream_of(match))
 
-    def _made(self, row: int, match: Match) -> list[Event]:
+    def _made(self, row: int, match: MatchedRecord) -> list[Event]:
         session, stream, forms = self.sessions[row], self._stream_of(match), self._forms(row, match)
         if forms is None:
             return self.author.events_of(match, session, stream)
@@ -159,12 +159,12 @@ class LogEvents(Events):
         """The number of the form, in its record, of which each of some events is; the records are given too."""
         return positions - self._first[rows] if self._numbers is None else self._numbers[positions]
 
-    def _forms(self, row: int, match: Match) -> Sequence[Form] | None:
+    def _forms(self, row: int, match: MatchedRecord) -> Sequence[Form] | None:
         """The forms of a record of which each is an event; None of one that may state one thing twice."""
         found = match.found
         return found.forms if isinstance(found, Likeness) and not self._doubtful[row] else None
 
-    def _stream_of(self, match: Match) -> str:
+    def _stream_of(self, match: MatchedRecord) -> str:
         return "" if self._stream == match.record.place.file else self._stream
 
     def only(self, positions: Numbers) -> tuple[LogEvents, Numbers]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.traces.attribution.node_identity import Section
-from assay.traces.patterns.match import Finding
+from assay.traces.patterns.match import PatternMatch
 from assay.traces.patterns.pattern import JOINED
-from assay.traces.store.matched_record import Match
+from assay.traces.store.matched_record import MatchedRecord
 from assay.traces.store.record_block import Numbers
 
 _OF_SESSIONS = ("session start", "session end")
@@ -85,7 +85,7 @@ class SessionTimeline:
         before, upto = (np.searchsorted(self._times, times, side=side) for side in ("left", "right"))
         return Sessions(list(self._states), np.where(before == upto, before, 0))
 
-    def _states_in(self, match: Match) -> list[tuple[str | None, str | None]]:
+    def _states_in(self, match: MatchedRecord) -> list[tuple[str | None, str | None]]:
         """What a record says of sessions: the one it names as the process's own, and the one that holds from now on."""
         found: list[tuple[str | None, str | None]] = []
         for finding in match.findings:
@@ -103,6 +103,6 @@ class SessionTimeline:
         return found
 
 
-def _join_key(finding: Finding) -> tuple[object, ...]:
+def _join_key(finding: PatternMatch) -> tuple[object, ...]:
     """The values that lines of one session have in common; empty where a shape names none."""
     return tuple(finding.fields.get(name) for name in finding.shape.joins)

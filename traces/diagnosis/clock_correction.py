@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.traces.diagnosis.clock_estimates import BEHIND, repeated
-from assay.traces.event import Event, Notice, Place
+from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.pattern import Shape
 from assay.traces.store.packed_records import NEVER
@@ -55,7 +55,7 @@ class Offset:
     ahead: int
     other: str
     occasions: int
-    place: Place
+    place: LogPosition
 
     def told(self, node: str) -> str:
         """What that says of a node's clock, in words."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from assay.traces.event import Event, Notice, Place
+from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.log_reader import LogReading
 
 APART = "clocks apart"
@@ -26,7 +26,7 @@ class ClockEstimate:
 
     at_most: int
     lines: int
-    place: Place
+    place: LogPosition
 
     def told(self, node: str) -> str:
         """What that says of a node's clock, in words."""

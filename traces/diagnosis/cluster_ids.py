@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from assay.traces.event import Notice, Place, ProcessRun
+from assay.traces.event import LogPosition, Notice, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.store.packed_records import NEVER
 from assay.traces.table.event_table import times
@@ -20,7 +20,7 @@ class ClusterSpan:
     """A cluster: its id, the first line that states it, and from when to when the process runs that state it wrote lines."""
 
     name: str
-    place: Place
+    place: LogPosition
     begin: int
     end: int
 
@@ -34,7 +34,7 @@ def cluster_spans(reading: LogReading) -> list[ClusterSpan]:
         if len(own):
             begin, end = runs.get(stream.run, (int(own[0]), int(own[0])))
             runs[stream.run] = min(begin, int(own.min())), max(end, int(own.max()))
-    stated: dict[str, dict[ProcessRun, tuple[int, Place]]] = {}
+    stated: dict[str, dict[ProcessRun, tuple[int, LogPosition]]] = {}
     for event in reading.of_shapes(lambda shape: FIELD in shape.fields or FIELD in shape.constants):
         time = event.record.time
         if FIELD in event.fields and time is not None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assay.traces.event import SUPPOSED, Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.event import SUPPOSED, Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.store.packed_records import NEVER
 from assay.traces.table.statement_ids import Everywhere
@@ -36,7 +36,7 @@ class Guess(NamedTuple):
     kind: str
     fields: Mapping[str, Field]
     time: int
-    place: Place
+    place: LogPosition
     text: str
 
 

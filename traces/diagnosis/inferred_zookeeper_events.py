@@ -21,7 +21,7 @@ from typing import NamedTuple
 from assay.traces.diagnosis.inference import NEAR, Guess, Said, all_said, data, stream
 from assay.traces.diagnosis.inferred_kraft_events import events_of_quorum
 from assay.traces.diagnosis.missing_logs import lost_starts
-from assay.traces.event import SUPPOSED, Event, Field, Notice, Place, ProcessRun
+from assay.traces.event import SUPPOSED, Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.log_reader import LogReading
 
 APART = 10_000
@@ -56,7 +56,7 @@ class _Entry(NamedTuple):
     node: str
     session: str | None
     time: int
-    place: Place
+    place: LogPosition
 
 
 class _Supposing:
@@ -141,11 +141,11 @@ class _Supposing:
             session = self._session_of(run) or f"session of {run}"
             yield self._opened(str(run), session, time, first.record.place)
 
-    def _started(self, node: str, member: Field, time: int, place: Place) -> Guess:
+    def _started(self, node: str, member: Field, time: int, place: LogPosition) -> Guess:
         text = f"supposed: {node} started as {self._member['name']} {member}"
         return Guess(self._member["starts"], {"node": node, self._member["name"]: member}, time, place, text)
 
-    def _opened(self, node: str, session: Field, time: int, place: Place) -> Guess:
+    def _opened(self, node: str, session: Field, time: int, place: LogPosition) -> Guess:
         text = f"supposed: {node} opened the session {session}"
         return Guess(self._member["opens"], {"node": node, self._member["session"]: session}, time, place, text)
 
@@ -441,7 +441,7 @@ class _Supposing:
         is_open = holders[life, last] != holder and holders.get(following, holder) == holder
         return following if is_open else None
 
-    def _elected(self, node: str, winner: Field, term: int, time: int, place: Place) -> Iterator[Guess]:
+    def _elected(self, node: str, winner: Field, term: int, time: int, place: LogPosition) -> Iterator[Guess]:
         own = self._reign
         fields: dict[str, Field] = {"node": node, own["winner"]: winner, own["term"]: term, own["version"]: term}
         yield Guess(own["wins"], fields, time, place, f"supposed: {node} was elected for {own['term']} {term}")

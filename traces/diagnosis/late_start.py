@@ -15,7 +15,7 @@ from itertools import islice
 
 import numpy as np
 
-from assay.traces.attribution.attribution import Stream
+from assay.traces.attribution.attribution import RunStream
 from assay.traces.diagnosis.missing_logs import lost_starts
 from assay.traces.event import Event, Notice
 from assay.traces.log_reader import LogReading
@@ -48,7 +48,7 @@ def since(reading: LogReading, time: int) -> LogReading:
     return replace(reading, streams=tuple(stream for stream in streams if len(stream.events)))
 
 
-def _since(stream: Stream, time: int) -> Stream:
+def _since(stream: RunStream, time: int) -> RunStream:
     table = EventTable.of(stream.events)
     reached = np.flatnonzero(table.times >= time)
     first = int(reached[0]) if len(reached) else len(table)

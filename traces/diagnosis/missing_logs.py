@@ -16,7 +16,7 @@ import numpy as np
 from assay.traces.attribution.colocated_zookeeper import KIND as SHARED
 from assay.traces.diagnosis.clock_estimates import APART
 from assay.traces.diagnosis.cluster_ids import cluster_spans, simultaneous
-from assay.traces.event import Event, Field, Notice, Place, ProcessRun
+from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.pattern import BEGINNINGS
 from assay.traces.result import TraceVerdict, Validation
@@ -184,7 +184,7 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
     for stream in reading.streams:
         loggers[stream.run.node] |= {each.logger for each in traits(stream.events)}
     for known in _data()["written"]:
-        first: dict[str, Place] = {}
+        first: dict[str, LogPosition] = {}
         for event in reading.of_kinds(known["events"]):
             first.setdefault(event.run.node, event.record.place)
         for node, place in first.items():
@@ -266,9 +266,9 @@ class _Told:
         """Where the first line is that says one of these things: numbers themselves are in no order where they were kept."""
         return int(self._statements.examples[numbers].min())
 
-    def witnesses(self, numbers: Sequence[int]) -> list[Place]:
+    def witnesses(self, numbers: Sequence[int]) -> list[LogPosition]:
         """The first lines that say one of these things, each once: as many as it takes."""
-        found: list[Place] = []
+        found: list[LogPosition] = []
         positions = np.sort(np.concatenate([self._statements.positions(number) for number in numbers]))
         for begin in range(0, len(positions), _AT_ONCE):
             for event in self._events.at(positions[begin : begin + _AT_ONCE]):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.traces.attribution.node_identity import Node
+from assay.traces.attribution.node_identity import ClusterNode
 from assay.traces.attribution.run_events import Traits
 from assay.traces.diagnosis.clock_estimates import ClockEstimate, estimates
 from assay.traces.diagnosis.cluster_ids import ClusterSpan, cluster_spans, new_incarnations
@@ -33,7 +33,7 @@ _SLOW = 1_000
 class NodeOverview:
     """A node: what it ran, from when to when its lines are, its settings, the finest level of each logger, and its clock."""
 
-    node: Node
+    node: ClusterNode
     events: int = 0
     first: int | None = None
     last: int | None = None

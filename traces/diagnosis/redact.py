@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from assay.traces.attribution.attribution import Stream
-from assay.traces.event import Event, Field, Notice, Place, ProcessRun
+from assay.traces.attribution.attribution import RunStream
+from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.log_reader import LogReading, UnmappedLines
 
 _ADDRESS = re.compile(
@@ -99,7 +99,7 @@ class Redaction:
         path = PurePath(file.replace("!", "/"))
         return f"{self._folders(str(path.parent))}/{self.text(path.name)}"
 
-    def place(self, place: Place) -> Place:
+    def place(self, place: LogPosition) -> LogPosition:
         """The same place under another name."""
         return replace(place, file=self.file(place.file))
 
@@ -107,7 +107,7 @@ class Redaction:
 def redacted(reading: LogReading, names: Redaction) -> LogReading:
     """The logs under other names."""
     streams = tuple(
-        Stream(names.run(stream.run), names.file(stream.file), tuple(_events(names, stream.events)))
+        RunStream(names.run(stream.run), names.file(stream.file), tuple(_events(names, stream.events)))
         for stream in reading.streams
     )
     nodes = tuple(replace(node, name=names.run(ProcessRun(node.name, 1)).node) for node in reading.nodes)

@@ -9,12 +9,12 @@ from assay.checker.interpreter.actions.disabled_guards import FalseGuard
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.explain.failed_atoms import Atom, Situation, Writer, failing
-from assay.traces.observe.partial_order import Item
+from assay.traces.explain.failed_atoms import ConditionPrinter, FailedAtom, Situation, failing
+from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import Blame
-from assay.traces.search.dfs import Search
-from assay.traces.search.path import Path
-from assay.traces.search.transition_system import Model
+from assay.traces.search.dfs import TraceSearch
+from assay.traces.search.path import SearchPath
+from assay.traces.search.transition_system import TraceModel
 
 STATES_TRIED = 40
 """How many of the states within reach of hidden steps a candidate is judged in."""
@@ -29,18 +29,18 @@ class Obstacle:
 
     kind: str
     label: str
-    atom: Atom
+    atom: FailedAtom
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
     """A candidate with the fewest obstacles found, for one action (or observation)."""
 
-    item: Item
+    item: OrderedObservation
     action: str
     obstacles: tuple[Obstacle, ...]
     hidden: int
-    path: Path
+    path: SearchPath
 
     @property
     def rank(self) -> tuple[int, int, float, int]:
@@ -52,7 +52,7 @@ class Suspect:
         return any(stated.value == value for each in self.obstacles for stated in each.atom.log)
 
 
-def suspects(search: Search, deepest: Sequence[Path], budget: int) -> list[Suspect]:
+def suspects(search: TraceSearch, deepest: Sequence[SearchPath], budget: int) -> list[Suspect]:
     """The candidates at the deepest nodes, the likeliest first; of each item, action and set of obstacles the least assuming.
 
     They are the items that may come next. Where all of these can, a search ended because an item that is to come later has become
@@ -64,7 +64,9 @@ def suspects(search: Search, deepest: Sequence[Path], budget: int) -> list[Suspe
     )
 
 
-def _blocked_items(search: Search, items: Iterable[tuple[Path, Item]], budget: int) -> list[Suspect]:
+def _blocked_items(
+    search: TraceSearch, items: Iterable[tuple[SearchPath, OrderedObservation]], budget: int
+) -> list[Suspect]:
     best: dict[tuple[int, str, frozenset[str]], Suspect] = {}
     for path, item in items:
         for depth, state in _states(search, path, budget):
@@ -79,7 +81,7 @@ def _blocked_items(search: Search, items: Iterable[tuple[Path, Item]], budget: i
     return sorted(best.values(), key=lambda suspect: suspect.rank)
 
 
-def _states(search: Search, path: Path, budget: int) -> Iterator[tuple[int, int]]:
+def _states(search: TraceSearch, path: SearchPath, budget: int) -> Iterator[tuple[int, int]]:
     closure = search.outlook().closure(path.node)
     number = 0
     for depth in range(max(0, budget - path.node.hidden) + 1):
@@ -90,7 +92,7 @@ def _states(search: Search, path: Path, budget: int) -> Iterator[tuple[int, int]
                 return
 
 
-def obstacles_of(model: Model, item: Item, state: int) -> Iterator[tuple[str, list[Obstacle]]]:
+def obstacles_of(model: TraceModel, item: OrderedObservation, state: int) -> Iterator[tuple[str, list[Obstacle]]]:
     """For each way in which a rule reads an event: the action, and everything that stands in the way in a state."""
     seen = item.observation
     rule, given = seen.rule, frozenset(seen.bound)
@@ -107,7 +109,7 @@ def obstacles_of(model: Model, item: Item, state: int) -> Iterator[tuple[str, li
 
 
 def _along(
-    model: Model, item: Item, steps: tuple[tuple[k.ActionCall, ...], ...], state: int, start: int
+    model: TraceModel, item: OrderedObservation, steps: tuple[tuple[k.ActionCall, ...], ...], state: int, start: int
 ) -> Iterator[tuple[str, list[Obstacle]]]:
     """What stands in the way of the steps from a state, for every choice of alternatives; the action is the blocked or the last one."""
     seen = item.observation
@@ -125,7 +127,7 @@ def _along(
                 yield call.action, [Obstacle("then", seen.rule.label, atom) for atom in failing(seen.rule.then, here)]
 
 
-def _blocked(model: Model, call: k.ActionCall, bound: Mapping[str, Value], state: int) -> list[Obstacle]:
+def _blocked(model: TraceModel, call: k.ActionCall, bound: Mapping[str, Value], state: int) -> list[Obstacle]:
     """The obstacles of the instance of a call that has the fewest, and of those of the one that gets farthest."""
     action = call.action
     wanted = model.wanted_or_none(call, bound)
@@ -142,22 +144,22 @@ def _blocked(model: Model, call: k.ActionCall, bound: Mapping[str, Value], state
 
 
 def _guards(
-    model: Model, action: str, arguments: Sequence[Value], false: Iterable[FalseGuard], state: int
+    model: TraceModel, action: str, arguments: Sequence[Value], false: Iterable[FalseGuard], state: int
 ) -> Iterator[Obstacle]:
     names = model.meanings.actions[action].names
     here = _with_lets(Situation(model, dict(zip(names, arguments, strict=True)), frozenset(names), state), action)
     for guard in false:
         match guard.node:
             case k.Guard(_, label, condition):
-                for atom in failing(condition, here) or [Atom(condition, (), (), guard.undefined)]:
+                for atom in failing(condition, here) or [FailedAtom(condition, (), (), guard.undefined)]:
                     yield Obstacle("guard", label, atom)
             case k.Pick(_, domain):
-                yield Obstacle("guard", guard.label, Atom(domain, (), (), guard.undefined))
+                yield Obstacle("guard", guard.label, FailedAtom(domain, (), (), guard.undefined))
             case k.Let(_, value):
-                yield Obstacle("guard", guard.label, Atom(value, (), (), guard.undefined))
+                yield Obstacle("guard", guard.label, FailedAtom(value, (), (), guard.undefined))
 
 
-def false_guards(model: Model, action: str, arguments: Sequence[Value], state: int) -> dict[int, FalseGuard]:
+def false_guards(model: TraceModel, action: str, arguments: Sequence[Value], state: int) -> dict[int, FalseGuard]:
     """What is false of an instance in a state, by its place in the action; for the way to pick that leaves the fewest, and of those for the one that gets farthest.
 
     Guards go from who does it to how: what fails late is nearer to what was done than what fails at once.
@@ -166,7 +168,9 @@ def false_guards(model: Model, action: str, arguments: Sequence[Value], state: i
     return min(ways, key=lambda way: (len(way), [-at for at in way]), default={})
 
 
-def _ways_blocked(model: Model, action: str, arguments: Sequence[Value], state: int) -> Iterator[dict[int, FalseGuard]]:
+def _ways_blocked(
+    model: TraceModel, action: str, arguments: Sequence[Value], state: int
+) -> Iterator[dict[int, FalseGuard]]:
     """What is false for each way to pick, but for bounds."""
     meaning = model.meanings.actions[action]
     places = {id(node): at for at, node in enumerate(meaning.node.body)}
@@ -174,7 +178,7 @@ def _ways_blocked(model: Model, action: str, arguments: Sequence[Value], state: 
         yield {places[id(each.node)]: each for each in way if not each.is_bound}
 
 
-def guards_in_the_way(model: Model, action: str, arguments: Sequence[Value], state: int) -> list[Obstacle]:
+def guards_in_the_way(model: TraceModel, action: str, arguments: Sequence[Value], state: int) -> list[Obstacle]:
     """The same in its parts."""
     return [*_guards(model, action, arguments, false_guards(model, action, arguments, state).values(), state)]
 
@@ -190,19 +194,21 @@ def _with_lets(here: Situation, action: str) -> Situation:
     return here
 
 
-def _no_result(model: Model, action: str) -> Obstacle:
-    node = model.meanings.actions[action].node
-    return Obstacle("result", action, Atom(k.true(node.span), (), (), "its result is out of range or over a capacity"))
-
-
-def _no_instance(model: Model, action: str) -> Obstacle:
+def _no_result(model: TraceModel, action: str) -> Obstacle:
     node = model.meanings.actions[action].node
     return Obstacle(
-        "arguments", action, Atom(k.true(node.span), (), (), "the log's values are none of its parameters'")
+        "result", action, FailedAtom(k.true(node.span), (), (), "its result is out of range or over a capacity")
     )
 
 
-def as_blame(suspect: Suspect, writer: Writer) -> Blame:
+def _no_instance(model: TraceModel, action: str) -> Obstacle:
+    node = model.meanings.actions[action].node
+    return Obstacle(
+        "arguments", action, FailedAtom(k.true(node.span), (), (), "the log's values are none of its parameters'")
+    )
+
+
+def as_blame(suspect: Suspect, writer: ConditionPrinter) -> Blame:
     """A suspect in words."""
     parts = tuple(writer.part(each.kind, each.label, each.atom) for each in suspect.obstacles)
     return Blame(suspect.item.observation.event, suspect.action, parts)

@@ -13,11 +13,11 @@ from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
 from assay.traces.result import FailedPart
-from assay.traces.search.transition_system import Model
+from assay.traces.search.transition_system import TraceModel
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class AtomValue:
     """A part of a condition with its value."""
 
     expr: k.Expr
@@ -25,12 +25,12 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class Atom:
+class FailedAtom:
     """A part of a condition that is false or has no value; ``log`` and ``model`` are the values that decide."""
 
     expr: k.Expr
-    log: tuple[Stated, ...]
-    model: tuple[Stated, ...]
+    log: tuple[AtomValue, ...]
+    model: tuple[AtomValue, ...]
     undefined: str | None = None
 
 
@@ -41,7 +41,7 @@ class Situation:
     ``fields`` are names that functions give to what comes from the log, each with the name that the log's rule gives it.
     """
 
-    model: Model
+    model: TraceModel
     bound: Mapping[str, Value]
     given: frozenset[str]
     now: int
@@ -77,7 +77,7 @@ class Situation:
         return self.fields.get(name, local)
 
 
-def failing(condition: k.Expr, here: Situation) -> list[Atom]:
+def failing(condition: k.Expr, here: Situation) -> list[FailedAtom]:
     """The smallest parts of a condition that keep it from being true."""
     try:
         if here.value(condition) is True:
@@ -99,7 +99,7 @@ def failing(condition: k.Expr, here: Situation) -> list[Atom]:
             return [_atom(condition, here)]
 
 
-def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> Atom:
+def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> FailedAtom:
     log: dict[k.Expr, Value] = {}
     model: dict[k.Expr, Value] = {}
     for part in _readings(expr):
@@ -114,7 +114,7 @@ def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> Atom:
             model.setdefault(part, value)
     if not model and undefined is None:
         model |= {side: here.value(side) for side in _sides(expr) if side not in log}
-    return Atom(expr, _stated(log), _stated(model), undefined)
+    return FailedAtom(expr, _stated(log), _stated(model), undefined)
 
 
 def _sides(expr: k.Expr) -> Iterator[k.Expr]:
@@ -123,8 +123,8 @@ def _sides(expr: k.Expr) -> Iterator[k.Expr]:
         yield from (side for side in (expr.left, expr.right) if not isinstance(side, k.Const))
 
 
-def _stated(found: Mapping[k.Expr, Value]) -> tuple[Stated, ...]:
-    return tuple(Stated(expr, value) for expr, value in found.items())
+def _stated(found: Mapping[k.Expr, Value]) -> tuple[AtomValue, ...]:
+    return tuple(AtomValue(expr, value) for expr, value in found.items())
 
 
 def _readings(expr: k.Expr) -> Iterator[k.Expr]:
@@ -151,7 +151,7 @@ def reads_place(expr: k.Expr) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class ConditionPrinter:
     """Prints expressions as the spec's author wrote them.
 
     Values of the set ``unsaid`` are left out: of those that slices are named after a slice has but one, which stands for itself under any name.
@@ -160,14 +160,14 @@ class Writer:
     sources: Sources
     unsaid: str | None = None
 
-    def part(self, kind: str, label: str, atom: Atom) -> FailedPart:
+    def part(self, kind: str, label: str, atom: FailedAtom) -> FailedPart:
         """A failed part in words."""
         text = label if isinstance(atom.expr, k.Const) else expression_text(atom.expr, self.sources)
         if atom.undefined is not None:
             text = f"{text} (undefined: {atom.undefined})"
         return FailedPart(kind, label, text, atom.expr.span, self._values(atom.log), self._values(atom.model))
 
-    def _values(self, stated: tuple[Stated, ...]) -> tuple[tuple[str, str], ...]:
+    def _values(self, stated: tuple[AtomValue, ...]) -> tuple[tuple[str, str], ...]:
         told = (each for each in stated if not self._is_unsaid(each.expr.type))
         return tuple((self._text(each.expr), show_value(each.value, each.expr.type)) for each in told)
 

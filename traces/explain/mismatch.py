@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from assay.traces.explain.blame import Suspect, as_blame, suspects
-from assay.traces.explain.failed_atoms import Writer
-from assay.traces.explain.repair import Chosen, best_repair
+from assay.traces.explain.failed_atoms import ConditionPrinter
+from assay.traces.explain.repair import ChosenRepair, best_repair
 from assay.traces.observe.binding import Misfit
-from assay.traces.observe.partial_order import Item, Order
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.options import Options
-from assay.traces.result import Blame, FailedPart, Repair, Violation
-from assay.traces.search.dfs import Search
+from assay.traces.result import Blame, FailedPart, LogViolation, Repair
+from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.driver import Accepted, Rejected, Undecided, conclude
-from assay.traces.search.path import Path
+from assay.traces.search.path import SearchPath
 
 BLAMES_KEPT = 5
 """How many lines are blamed for one mismatch at most."""
@@ -33,21 +33,21 @@ NO_INITIAL_STATE = "the model has no initial state"
 
 
 @dataclass(slots=True)
-class Findings:
+class MismatchFindings:
     """What a search that goes on after every mismatch found: the path to the end, or why it did not get there.
 
     ``stuck`` is when the first line was written that has no explanation, or the last one that was reached, in milliseconds.
     """
 
-    violations: list[Violation] = field(default_factory=list)
+    violations: list[LogViolation] = field(default_factory=list)
     reason: str | None = None
-    path: Path | None = None
+    path: SearchPath | None = None
     stuck: float | None = None
 
 
-def proceed(search: Search, writer: Writer, options: Options) -> Findings:
+def proceed(search: TraceSearch, writer: ConditionPrinter, options: Options) -> MismatchFindings:
     """Search, and go on after every mismatch until the end, a cap, or the most mismatches that are reported."""
-    findings = Findings()
+    findings = MismatchFindings()
     most = min(options.mismatches, MOST_OF_PARTS) if options.partial else options.mismatches
     start = search.begin(search.frontier.start)
     if not start:
@@ -76,7 +76,7 @@ def proceed(search: Search, writer: Writer, options: Options) -> Findings:
     return findings
 
 
-def _last_time(deepest: Sequence[Path]) -> float | None:
+def _last_time(deepest: Sequence[SearchPath]) -> float | None:
     """When the last line was written that one of these points explains."""
     trails = (path.move for deep in deepest for path in deep.backwards() if path.move is not None)
     return max((move.item.time for move in trails if move.item is not None), default=None)
@@ -86,29 +86,31 @@ def _last_time(deepest: Sequence[Path]) -> float | None:
 class Resumption:
     """A violation, and where and over which streams the search goes on."""
 
-    violation: Violation
-    search: Search
-    start: tuple[Path, ...]
+    violation: LogViolation
+    search: TraceSearch
+    start: tuple[SearchPath, ...]
 
 
-def resume(search: Search, rejected: Rejected, start: list[Path], writer: Writer) -> Resumption | None:
+def resume(
+    search: TraceSearch, rejected: Rejected, start: list[SearchPath], writer: ConditionPrinter
+) -> Resumption | None:
     """The violation that a search without an execution tells of, and how it goes on; None if there is no candidate at all."""
     if rejected.conflict:
         return _without_last(search, rejected.conflict, start)
     return explain_mismatch(search, rejected.deepest, writer)
 
 
-def without_candidate(search: Search, rejected: Rejected) -> Violation:
+def without_candidate(search: TraceSearch, rejected: Rejected) -> LogViolation:
     """The violation where nothing can be said against any line that comes next: there is none, for each is to come after another, or the clause has no step for it."""
     cursors = rejected.deepest[0].node.cursors
     due = search.frontier.heads(cursors).items
     first = min(due or search.frontier.next_in_streams(cursors), key=lambda item: (item.time, item.index))
     event, action = first.observation.event, _action(first)
     repair = Repair("none", NO_STEP if due else NO_ORDER, event)
-    return Violation(event, action, (Blame(event, action, ()),), repair)
+    return LogViolation(event, action, (Blame(event, action, ()),), repair)
 
 
-def explain_mismatch(search: Search, deepest: Sequence[Path], writer: Writer) -> Resumption | None:
+def explain_mismatch(search: TraceSearch, deepest: Sequence[SearchPath], writer: ConditionPrinter) -> Resumption | None:
     """Who is to blame for a search that ended at these points, and how it goes on; None if there is no candidate at all."""
     budget = search.model.plan.hidden_limit
     ranked = suspects(search, deepest, budget)
@@ -120,20 +122,20 @@ def explain_mismatch(search: Search, deepest: Sequence[Path], writer: Writer) ->
     candidate = chosen.candidate
     blames = _ranked_blames(candidate.item, ranked, writer, candidate.repair.field)
     repair = _with_times(chosen, search.frontier.order) if candidate.repair.kind == "clock" else candidate.repair
-    violation = Violation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
+    violation = LogViolation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
     return Resumption(violation, candidate.search, candidate.start)
 
 
-def violation_of(misfit: Misfit) -> Violation:
+def violation_of(misfit: Misfit) -> LogViolation:
     """The violation that an event is whose value the model does not have."""
     part = FailedPart("type", misfit.rule.label, misfit.text, misfit.rule.span, ((misfit.field, misfit.text),), ())
     action = misfit.rule.steps[0][0].action if misfit.rule.steps else "observe"
     repair = Repair("drop", "the line is left out", misfit.event)
-    return Violation(misfit.event, action, (Blame(misfit.event, action, (part,)),), repair)
+    return LogViolation(misfit.event, action, (Blame(misfit.event, action, (part,)),), repair)
 
 
 def _ranked_blames(
-    item: Item | None, ranked: Sequence[Suspect], writer: Writer, field: str | None = None
+    item: OrderedObservation | None, ranked: Sequence[Suspect], writer: ConditionPrinter, field: str | None = None
 ) -> list[Blame]:
     """The line that the repair changes first, with what stands against the field it changes; then the candidates by rank, each once."""
     blames = [as_blame(suspect, writer) for suspect in ranked]
@@ -149,43 +151,45 @@ def _ranked_blames(
     return list(first.values())
 
 
-def _as_source(item: Item, noticed: Blame) -> Blame:
+def _as_source(item: OrderedObservation, noticed: Blame) -> Blame:
     """A line read before, whose value is what makes a later line impossible."""
     return Blame(item.observation.event, _action(item), noticed.parts)
 
 
-def _without_repair(search: Search, ranked: Sequence[Suspect], writer: Writer) -> Resumption:
+def _without_repair(search: TraceSearch, ranked: Sequence[Suspect], writer: ConditionPrinter) -> Resumption:
     """Nothing small helps: the likeliest line is left out."""
     worst = ranked[0]
     item = worst.item
     blames = _ranked_blames(item, ranked, writer)
     repair = Repair("none", NO_REPAIR, item.observation.event)
-    violation = Violation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
+    violation = LogViolation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
     return Resumption(violation, _leave_out(search, item), (worst.path,))
 
 
-def _leave_out(search: Search, item: Item) -> Search:
+def _leave_out(search: TraceSearch, item: OrderedObservation) -> TraceSearch:
     order = search.frontier.order
     items = order.streams[item.stream].items
     return search.with_order(order.with_items(item.stream, (*items[: item.position], *items[item.position + 1 :])))
 
 
-def _without_last(search: Search, conflict: Sequence[Item], start: Sequence[Path]) -> Resumption:
+def _without_last(
+    search: TraceSearch, conflict: Sequence[OrderedObservation], start: Sequence[SearchPath]
+) -> Resumption:
     """Lines that contradict each other are blamed together, the last of them first; it is left out, and the search begins anew."""
     *others, last = conflict
     blames = [Blame(each.observation.event, _action(each), ()) for each in (last, *others)]
     places = ", ".join(str(each.place) for each in blames)
     text = f"{CONTRADICTORY} ({places}); the first is left out" if others else f"{UNEXPLAINED}; it is left out"
-    violation = Violation(blames[0].event, blames[0].action, tuple(blames), Repair("drop", text, blames[0].event))
+    violation = LogViolation(blames[0].event, blames[0].action, tuple(blames), Repair("drop", text, blames[0].event))
     return Resumption(violation, _leave_out(search, last), tuple(start))
 
 
-def _action(item: Item) -> str:
+def _action(item: OrderedObservation) -> str:
     named = [call.action for step in item.observation.rule.steps for call in step]
     return named[0] if named else "observe"
 
 
-def _with_times(chosen: Chosen, order: Order) -> Repair:
+def _with_times(chosen: ChosenRepair, order: PartialOrder) -> Repair:
     """The repair that doubts the clocks, with the two lines that are furthest out of order and by how much."""
     repair = chosen.candidate.repair
     worst = max(_inversions(chosen.path, order), key=lambda found: found[0], default=None)
@@ -197,9 +201,11 @@ def _with_times(chosen: Chosen, order: Order) -> Repair:
     return replace(repair, text=text, event=second.observation.event)
 
 
-def _inversions(path: Path | None, order: Order) -> Iterator[tuple[float, Item, Item]]:
+def _inversions(
+    path: SearchPath | None, order: PartialOrder
+) -> Iterator[tuple[float, OrderedObservation, OrderedObservation]]:
     """The pairs of items that a path reads against the certainty of their times, with the milliseconds by which they exceed it."""
-    read: list[Item] = []
+    read: list[OrderedObservation] = []
     for move in path.moves() if path is not None else ():
         if move.item is None:
             continue

@@ -13,8 +13,8 @@ from itertools import groupby
 from assay.traces.explain.blame import Suspect
 from assay.traces.explain.repair_candidates import Candidate, candidates
 from assay.traces.properties.execution import hidden_steps, reordering
-from assay.traces.search.dfs import Limits, Search
-from assay.traces.search.path import Path
+from assay.traces.search.dfs import Limits, TraceSearch
+from assay.traces.search.path import SearchPath
 
 LOOKAHEAD = 40
 """How many items beyond the failure a repair is tried on."""
@@ -30,23 +30,25 @@ FIRST_NODES, SECOND_NODES = 100, 400
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenRepair:
     """A repair, how many items are accounted for with it, and the path that does so."""
 
     candidate: Candidate
     reach: int
-    path: Path | None
+    path: SearchPath | None
     complete: bool
     """Whether that is as far as was asked for."""
 
 
-def best_repair(search: Search, deepest: Sequence[Path], ranked: Sequence[Suspect], budget: int) -> Chosen | None:
+def best_repair(
+    search: TraceSearch, deepest: Sequence[SearchPath], ranked: Sequence[Suspect], budget: int
+) -> ChosenRepair | None:
     """The repair that lets the trace go on furthest, the smallest of those that go equally far; None if none helps.
 
     Repairs are tried by size. Once one gets as far as anyone looks, larger ones are not tried.
     """
     failed = deepest[0].read
-    best: Chosen | None = None
+    best: ChosenRepair | None = None
     for _, group in groupby(sorted(candidates(search, deepest, ranked), key=_size), key=_size):
         for candidate in group:
             if _try(candidate, failed + 1, FIRST_NODES, budget).reach <= failed:
@@ -62,7 +64,7 @@ def _size(candidate: Candidate) -> tuple[int, int]:
     return candidate.size[:2]
 
 
-def _preference(chosen: Chosen) -> tuple[float, ...]:
+def _preference(chosen: ChosenRepair) -> tuple[float, ...]:
     """The furthest first, then the smallest change, then the one that assumes least."""
     kind, change, distance = chosen.candidate.size
     path = chosen.path
@@ -70,10 +72,10 @@ def _preference(chosen: Chosen) -> tuple[float, ...]:
     return (-chosen.reach, kind, change, hidden, reordering(path) if path is not None else 0.0, distance)
 
 
-def _try(candidate: Candidate, enough: int, nodes: int, budget: int) -> Chosen:
+def _try(candidate: Candidate, enough: int, nodes: int, budget: int) -> ChosenRepair:
     """How far a search of so many nodes gets with a repair."""
     limits = Limits(min(budget, HIDDEN), nodes, window=WINDOW)
     finding = candidate.search.run(list(candidate.start), limits, enough - candidate.gain)
     deepest = max(finding.deepest, key=lambda path: path.read, default=None)
     reach = 0 if deepest is None else deepest.read + candidate.gain
-    return Chosen(candidate, min(reach, enough), deepest, finding.path is not None)
+    return ChosenRepair(candidate, min(reach, enough), deepest, finding.path is not None)

@@ -13,10 +13,10 @@ from assay.traces.explain.alternative_values import alternatives, contains, dist
 from assay.traces.explain.blame import Suspect
 from assay.traces.observe.binding import changed
 from assay.traces.observe.model_size import is_sized
-from assay.traces.observe.partial_order import Item, Order
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.result import Repair
-from assay.traces.search.dfs import Search
-from assay.traces.search.path import Move, Node, Path
+from assay.traces.search.dfs import TraceSearch
+from assay.traces.search.path import Move, SearchNode, SearchPath
 from assay.traces.search.transition_system import ANY, Taken
 from assay.traces.table.statement_keys import OF_THE_FILE
 
@@ -40,14 +40,14 @@ class Candidate:
     """
 
     repair: Repair
-    search: Search
-    start: tuple[Path, ...]
+    search: TraceSearch
+    start: tuple[SearchPath, ...]
     size: tuple[int, int, float]
     gain: int = 0
-    item: Item | None = None
+    item: OrderedObservation | None = None
 
 
-def candidates(search: Search, deepest: Sequence[Path], ranked: Sequence[Suspect]) -> Iterator[Candidate]:
+def candidates(search: TraceSearch, deepest: Sequence[SearchPath], ranked: Sequence[Suspect]) -> Iterator[Candidate]:
     """All repairs worth trying."""
     blocked = list(dict.fromkeys(suspect.item for suspect in ranked))[:SUSPECTS_TRIED]
     for item in blocked:
@@ -63,13 +63,13 @@ def candidates(search: Search, deepest: Sequence[Path], ranked: Sequence[Suspect
     yield from _added(search, deepest[0], ranked)
 
 
-def _consumed(path: Path) -> list[Item]:
+def _consumed(path: SearchPath) -> list[OrderedObservation]:
     """The items read last, the last first."""
     read = (step.move.item for step in path.backwards() if step.move is not None and step.move.item is not None)
     return list(islice(read, MEMORY))
 
 
-def first_at(path: Path, item: Item) -> Path:
+def first_at(path: SearchPath, item: OrderedObservation) -> SearchPath:
     """Where on a path the item would come: it is next in its stream, and no line much later than it has changed the state."""
     found = path
     for step in path.backwards():
@@ -89,7 +89,7 @@ def first_at(path: Path, item: Item) -> Path:
 
 
 def _changes(
-    search: Search, path: Path, item: Item, found: Iterable[Suspect], *, consumed: bool
+    search: TraceSearch, path: SearchPath, item: OrderedObservation, found: Iterable[Suspect], *, consumed: bool
 ) -> Iterator[Candidate]:
     """The item with another value in one field. An item already read is doubted if the model's value in a failing condition may stem from it."""
     atoms = [obstacle.atom for suspect in found for obstacle in suspect.obstacles]
@@ -118,7 +118,7 @@ def _changes(
             yield Candidate(repair, search.with_change(order, edited), (start,), size, item=item)
 
 
-def _states_near(search: Search, path: Path, start: Path) -> list[int]:
+def _states_near(search: TraceSearch, path: SearchPath, start: SearchPath) -> list[int]:
     """The states of a path from a point on, and those that few hidden steps reach from its end."""
     passed = []
     for step in path.backwards():
@@ -134,7 +134,7 @@ def _shown(value: Value, field: k.EventField) -> str:
     return show_value(value, field.binder.type)
 
 
-def _swaps(search: Search, path: Path, item: Item) -> Iterator[Candidate]:
+def _swaps(search: TraceSearch, path: SearchPath, item: OrderedObservation) -> Iterator[Candidate]:
     """The item exchanged with its neighbours in the file."""
     items = search.frontier.order.streams[item.stream].items
     for at in (item.position, item.position - 1):
@@ -154,22 +154,22 @@ def _swaps(search: Search, path: Path, item: Item) -> Iterator[Candidate]:
         yield Candidate(repair, search.with_order(order), (first_at(path, first),), size, item=item)
 
 
-def _alike(first: Item, second: Item) -> bool:
+def _alike(first: OrderedObservation, second: OrderedObservation) -> bool:
     """Whether two lines say the same."""
     one, other = first.observation, second.observation
     return one.rule is other.rule and one.values == other.values
 
 
-def _dropped(search: Search, path: Path, item: Item) -> Candidate:
+def _dropped(search: TraceSearch, path: SearchPath, item: OrderedObservation) -> Candidate:
     items = search.frontier.order.streams[item.stream].items
     order = search.frontier.order.with_items(item.stream, (*items[: item.position], *items[item.position + 1 :]))
     repair = Repair("drop", "the line is left out", item.observation.event)
     return Candidate(repair, search.with_change(order, None), (path,), (3, 0, 0.0), gain=1, item=item)
 
 
-def _untimed(search: Search, path: Path) -> Candidate:
+def _untimed(search: TraceSearch, path: SearchPath) -> Candidate:
     """No certainty from times. Where the search begins again, the lines that are out of time are not read yet."""
-    order: Order = replace(search.frontier.order, timed=False)
+    order: PartialOrder = replace(search.frontier.order, timed=False)
     start = list(islice(path.backwards(), MEMORY))[-1]
     repair = Repair(
         "clock", "the clocks of the nodes differ by more, or lines were written later, than the clause says", None
@@ -177,7 +177,7 @@ def _untimed(search: Search, path: Path) -> Candidate:
     return Candidate(repair, search.with_order(order), (start,), (2, 0, 0.0))
 
 
-def _added(search: Search, path: Path, ranked: Sequence[Suspect]) -> Iterator[Candidate]:
+def _added(search: TraceSearch, path: SearchPath, ranked: Sequence[Suspect]) -> Iterator[Candidate]:
     """An action that the clause expects a line for, taken without one."""
     hints = {
         part for one in ranked for each in one.obstacles for stated in each.atom.log for part in parts(stated.value)
@@ -189,13 +189,13 @@ def _added(search: Search, path: Path, ranked: Sequence[Suspect]) -> Iterator[Ca
         for taken in islice(_occurrences(search, name, numbers, path.node.state), INSTANCES_TRIED):
             if taken.state == path.node.state:
                 continue
-            start = path.then(Move((), None, (taken,)), Node(path.node.cursors, taken.state, 0))
+            start = path.then(Move((), None, (taken,)), SearchNode(path.node.cursors, taken.state, 0))
             event = ranked[0].item.observation.event if ranked else None
             repair = Repair("add", f"a line before it, of the action {_call(search, taken)}, is missing", event)
             yield Candidate(repair, search, (start,), (4, 0, 0.0), item=ranked[0].item if ranked else None)
 
 
-def _occurrences(search: Search, name: str, numbers: Sequence[int], state: int) -> Iterator[Taken]:
+def _occurrences(search: TraceSearch, name: str, numbers: Sequence[int], state: int) -> Iterator[Taken]:
     """The occurrences of an action now; a parameter as large as the log takes only the numbers given."""
     model = search.model
     parameters = model.meanings.actions[name].node.parameters
@@ -208,7 +208,7 @@ def _occurrences(search: Search, name: str, numbers: Sequence[int], state: int) 
             yield from model.call(name, wanted, state)
 
 
-def _call(search: Search, taken: Taken) -> str:
+def _call(search: TraceSearch, taken: Taken) -> str:
     parameters = search.model.meanings.actions[taken.action].node.parameters
     values = (show_value(v, p.binder.type) for (_, v), p in zip(taken.arguments, parameters, strict=True))
     return f"`{taken.action}({', '.join(values)})`"

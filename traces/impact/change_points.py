@@ -14,7 +14,12 @@ from dataclasses import replace
 from functools import cached_property
 
 from assay.checker.interpreter.expressions.frame import Frame
-from assay.checker.interpreter.expressions.quantifier_memo import Remembered, Watched, consulted, read_directly
+from assay.checker.interpreter.expressions.quantifier_memo import (
+    Remembered,
+    WatchedMembership,
+    consulted,
+    read_directly,
+)
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import State
@@ -25,7 +30,7 @@ from assay.traces.impact.step_times import Moment, changes
 UNDEFINED = object()
 
 
-class Timeline:
+class SharedChanges:
     """The moments of what is shared, and when what conditions consult changes in them."""
 
     def __init__(self, moments: Sequence[Moment]) -> None:
@@ -41,7 +46,7 @@ class Timeline:
         """The positions at which a variable changes."""
         return self._of(at, lambda state: state[at])
 
-    def of_value(self, value: Remembered | Watched, given: tuple[Value, ...]) -> list[int]:
+    def of_value(self, value: Remembered | WatchedMembership, given: tuple[Value, ...]) -> list[int]:
         """The positions at which a value changes, for values of its locals."""
 
         def now(state: State) -> object:
@@ -72,7 +77,7 @@ class Flips:
         self._direct = sorted(places[name] for name in read_directly(condition) if places[name] not in own)
 
     def of(
-        self, timeline: Timeline, own: Sequence[Moment], truth: Callable[[Moment], bool]
+        self, timeline: SharedChanges, own: Sequence[Moment], truth: Callable[[Moment], bool]
     ) -> Iterator[tuple[Moment, bool]]:
         """Moments of both executions as one, in their order, with whether the condition holds: all at which that can change."""
         own = list(changes(own, self._read))
@@ -84,7 +89,7 @@ class Flips:
             yield from self._stretch(timeline, moment, moment.state, max(0, begin - 1), end, truth)
 
     def _stretch(
-        self, timeline: Timeline, first: Moment, own: State, at: int, end: int, truth: Callable[[Moment], bool]
+        self, timeline: SharedChanges, first: Moment, own: State, at: int, end: int, truth: Callable[[Moment], bool]
     ) -> Iterator[tuple[Moment, bool]]:
         """The moments from one on, at which so many of what is shared have been, while the slice stays as it is."""
         moment = replace(first, state=self._state(timeline.moments[at].state, own))

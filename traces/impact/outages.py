@@ -19,13 +19,13 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.values import Atom, Value
-from assay.traces.attribution.attribution import Stream
+from assay.traces.attribution.attribution import RunStream
 from assay.traces.event import Event, Field
-from assay.traces.impact.change_points import Flips, Timeline
+from assay.traces.impact.change_points import Flips, SharedChanges
 from assay.traces.impact.step_times import Endings, Moment, changes, moments, spans, woven
 from assay.traces.observe.binding import Observation, observe
 from assay.traces.observe.decomposition import split
-from assay.traces.observe.field_values import OutOfRangeError, UnfitError, decode
+from assay.traces.observe.field_values import FieldMismatchError, OutOfRangeError, decode
 from assay.traces.result import Execution, Impact, Remark, SliceResult, Spell, TraceVerdict, Validation
 from assay.traces.slices.slice_validator import SliceAnswer
 from assay.traces.table.event_selection import Selection
@@ -36,7 +36,7 @@ Stretch = tuple[Moment, Moment | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class FieldStatement:
     """What a line states of a field, from its time on."""
 
     time: float
@@ -56,7 +56,11 @@ class Basis:
 
 
 def basis(
-    kernel: k.Kernel, clause: str, execution: Execution | None, streams: Iterable[Stream], settings: Mapping[str, Field]
+    kernel: k.Kernel,
+    clause: str,
+    execution: Execution | None,
+    streams: Iterable[RunStream],
+    settings: Mapping[str, Field],
 ) -> Basis | None:
     """The basis for all streams of a log; None where no execution was found, and where the clause measures and notes nothing."""
     plan = next((each for each in kernel.traces if each.name == clause), None)
@@ -91,7 +95,7 @@ class Meter:
         self.late = list(changes(self.every, sorted(read - set(self.own))))
         self._flips = {id(each): Flips(each.condition, self.places, self.own) for each in plan.measures}
         self.early = Endings(self.meanings, plan.ends, written).early(self.late)
-        self._timelines = Timeline(self.early), Timeline(self.late)
+        self._timelines = SharedChanges(self.early), SharedChanges(self.late)
 
     def of_shared(self) -> Iterator[Impact]:
         """The measures that speak of no slice."""
@@ -146,9 +150,9 @@ class Meter:
         seen = observe(event, rule, lambda _, __: True)
         return seen if isinstance(seen, Observation) else None
 
-    def _stated(self, field: k.EventField, events: Sequence[Event]) -> list[Statement]:
+    def _stated(self, field: k.EventField, events: Sequence[Event]) -> list[FieldStatement]:
         """What lines of the slice state of a field, and from when on; else what the configuration says."""
-        found: list[Statement] = []
+        found: list[FieldStatement] = []
         for value, time in _values(field.field, events):
             if value is not None and time is not None:
                 found += _decoded(value, field, float(time))
@@ -157,7 +161,7 @@ class Meter:
             found += _decoded(setting, field, self.begin)
         return sorted(found, key=lambda each: each.time)
 
-    def _holds_at(self, measure: k.Measure, stated: Mapping[str, Sequence[Statement]], moment: Moment) -> bool:
+    def _holds_at(self, measure: k.Measure, stated: Mapping[str, Sequence[FieldStatement]], moment: Moment) -> bool:
         bound = {
             field.binder.name: self._element()
             if field.field == EVERY_SLICE
@@ -180,8 +184,8 @@ class Meter:
     def _told(
         self,
         measure: k.Measure,
-        stated: Mapping[str, Sequence[Statement]],
-        shared: Timeline,
+        stated: Mapping[str, Sequence[FieldStatement]],
+        shared: SharedChanges,
         own: Sequence[Moment],
         truth: Callable[[Moment], bool],
     ) -> Iterator[Stretch]:
@@ -244,14 +248,14 @@ def _meet(begin: float, end: float, first: float, last: float) -> bool:
     return (first < end or last <= end) and (last > begin or first >= begin)
 
 
-def _decoded(value: Field, field: k.EventField, time: float) -> Iterator[Statement]:
+def _decoded(value: Field, field: k.EventField, time: float) -> Iterator[FieldStatement]:
     try:
-        yield Statement(time, decode(value, field.binder.type))
-    except (UnfitError, OutOfRangeError):
+        yield FieldStatement(time, decode(value, field.binder.type))
+    except (FieldMismatchError, OutOfRangeError):
         return
 
 
-def _latest(statements: Sequence[Statement], time: float) -> Value:
+def _latest(statements: Sequence[FieldStatement], time: float) -> Value:
     """What was stated last before a time, or else first."""
     known = [each for each in statements if each.time <= time]
     return (known or statements[:1])[-1].value

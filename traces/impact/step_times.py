@@ -20,7 +20,7 @@ from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, Value
-from assay.traces.attribution.attribution import Stream
+from assay.traces.attribution.attribution import RunStream
 from assay.traces.event import Event
 from assay.traces.result import ExecutedStep, Execution
 from assay.traces.store.packed_records import NEVER
@@ -38,7 +38,7 @@ class Moment:
     event: Event | None = None
 
 
-def spans(streams: Iterable[Stream]) -> dict[str, tuple[float, float]]:
+def spans(streams: Iterable[RunStream]) -> dict[str, tuple[float, float]]:
     """When each process run wrote its first line, and its last."""
     found: dict[str, tuple[float, float]] = {}
     for stream in streams:

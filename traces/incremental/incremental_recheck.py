@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.traces.event import Event
-from assay.traces.explain.failed_atoms import Writer
+from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import resume, violation_of
-from assay.traces.observe.binding import Binder, Bound, Misfit
-from assay.traces.observe.partial_order import Item
+from assay.traces.observe.binding import Bound, EventBinder, Misfit
+from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.observe.slice_assignment import SlicedEvents
 from assay.traces.options import Options
-from assay.traces.properties.execution import Properties, execution
-from assay.traces.result import BrokenProperty, TraceVerdict, Violation
+from assay.traces.properties.execution import PropertyChecker, execution
+from assay.traces.result import BrokenProperty, LogViolation, TraceVerdict
 from assay.traces.search.cut_points import Stages
-from assay.traces.search.dfs import Search
+from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.driver import Accepted, Conclusion, Rejected, Undecided, conclude
-from assay.traces.search.path import Path
+from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_order
 from assay.traces.slices.slice_validator import Joiner, Joint, joint
 
@@ -30,11 +30,11 @@ Change = Mapping[int, Sequence[Event]]
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class RecheckAnswer:
     """The answer about a changed log. The first violation of what is shared is explained on demand only."""
 
     verdict: TraceVerdict
-    violations: tuple[Violation, ...] = ()
+    violations: tuple[LogViolation, ...] = ()
     properties: tuple[BrokenProperty, ...] = ()
 
     @property
@@ -47,7 +47,7 @@ class Retrial:
     """A log that an execution explains. ``joined`` is None where the clause has no slices."""
 
     def __init__(
-        self, search: Search, joined: Joint | None, parts: SlicedEvents, writer: Writer, options: Options
+        self, search: TraceSearch, joined: Joint | None, parts: SlicedEvents, writer: ConditionPrinter, options: Options
     ) -> None:
         self.search = search
         self.joiner = None if joined is None else Joiner(joined)
@@ -56,19 +56,19 @@ class Retrial:
             part.keep()  # changes are of events by their identities
         self.writer = writer
         self.options = options
-        self._properties = Properties(search.model, search.model.kernel.properties)
-        self._binder = Binder(search.model.plan, search.model.applies)
+        self._properties = PropertyChecker(search.model, search.model.kernel.properties)
+        self._binder = EventBinder(search.model.plan, search.model.applies)
         self._stages = Stages(search)
-        self._items: dict[int, list[Item]] = {}
+        self._items: dict[int, list[OrderedObservation]] = {}
         for item in search.frontier.order.items:
             self._items.setdefault(id(item.observation.event), []).append(item)
         self._owner = {id(event): name for name, events in parts.slices.items() for event in events}
         self._shared = {id(event): event for event in parts.shared}
 
-    def judge(self, change: Change, *, explained: bool = False) -> Judgement:
+    def judge(self, change: Change, *, explained: bool = False) -> RecheckAnswer:
         """The answer about the log with a change; where ``explained``, with the blame for what is shared."""
         if beyond := self._beyond(change):
-            return Judgement(TraceVerdict.INCONSISTENT, tuple(map(violation_of, beyond)))
+            return RecheckAnswer(TraceVerdict.INCONSISTENT, tuple(map(violation_of, beyond)))
         shared = {key: new for key, new in change.items() if key in self._shared and not self._says_the_same(key, new)}
         touched = dict.fromkeys(name for key in change if (name := self._owner.get(key)) is not None)
         joiner = self.joiner
@@ -76,14 +76,14 @@ class Retrial:
         if shared:
             search, misfits = self._changed_search(shared)
             if misfits:
-                return Judgement(TraceVerdict.INCONSISTENT, tuple(misfits))
+                return RecheckAnswer(TraceVerdict.INCONSISTENT, tuple(misfits))
             conclusion = self._concluded(search)
             if not isinstance(conclusion, Accepted):
                 return self._refused(search, conclusion, explained=explained)
             broken = self._properties.broken(execution(search.model, conclusion.path))
             joiner = None if joiner is None else joiner.on(self._joint_on(joiner.joint, conclusion.path))
         if joiner is None:
-            return Judgement(TraceVerdict.CONSISTENT, (), broken)
+            return RecheckAnswer(TraceVerdict.CONSISTENT, (), broken)
         names = list(touched) if joiner is self.joiner else list(self.parts.slices)
         found = self._of_slices(joiner, names, change)
         return replace(found, properties=(*broken, *found.properties))
@@ -107,7 +107,7 @@ class Retrial:
         binders = [self._binder] if self.joiner is None else [self._binder, self.joiner.binder]
         return [misfit for binder in binders for misfit in binder.misfits(news)][:1] if news else []
 
-    def _concluded(self, search: Search) -> Conclusion:
+    def _concluded(self, search: TraceSearch) -> Conclusion:
         """Whether there is an execution: from the last cut before the change, and from the beginning only where that leaves it open."""
         cut = self._stages.before_change(search.frontier.order)
         conclusion = conclude(search, list(cut.paths), self.options)
@@ -115,20 +115,20 @@ class Retrial:
             return conclude(search, search.begin(search.frontier.start), self.options)
         return conclusion
 
-    def _joint_on(self, known: Joint, path: Path) -> Joint:
+    def _joint_on(self, known: Joint, path: SearchPath) -> Joint:
         return joint(known.split, known.plan, self.search.model, path, self.writer, self.options)
 
-    def _refused(self, search: Search, conclusion: Conclusion, *, explained: bool) -> Judgement:
+    def _refused(self, search: TraceSearch, conclusion: Conclusion, *, explained: bool) -> RecheckAnswer:
         if not isinstance(conclusion, Rejected):
-            return Judgement(TraceVerdict.INCONCLUSIVE)
+            return RecheckAnswer(TraceVerdict.INCONCLUSIVE)
         if not explained:
-            return Judgement(TraceVerdict.INCONSISTENT)
+            return RecheckAnswer(TraceVerdict.INCONSISTENT)
         start = search.begin(search.frontier.start)
         found = resume(search, conclusion, start, self.writer)
-        return Judgement(TraceVerdict.INCONSISTENT, () if found is None else (found.violation,))
+        return RecheckAnswer(TraceVerdict.INCONSISTENT, () if found is None else (found.violation,))
 
-    def _of_slices(self, joiner: Joiner, names: Sequence[str], change: Change) -> Judgement:
-        violations: list[Violation] = []
+    def _of_slices(self, joiner: Joiner, names: Sequence[str], change: Change) -> RecheckAnswer:
+        violations: list[LogViolation] = []
         properties: list[BrokenProperty] = []
         verdicts = {TraceVerdict.CONSISTENT}
         for name in names:
@@ -139,11 +139,11 @@ class Retrial:
             properties += found.result.properties
             verdicts.add(found.result.verdict)
         if violations:
-            return Judgement(TraceVerdict.INCONSISTENT, tuple(violations), tuple(properties))
+            return RecheckAnswer(TraceVerdict.INCONSISTENT, tuple(violations), tuple(properties))
         open_ = TraceVerdict.INCONCLUSIVE in verdicts
-        return Judgement(TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT, (), tuple(properties))
+        return RecheckAnswer(TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT, (), tuple(properties))
 
-    def _changed_search(self, change: Change) -> tuple[Search, list[Violation]]:
+    def _changed_search(self, change: Change) -> tuple[TraceSearch, list[LogViolation]]:
         """A search over the changed shared events; what it learnt of the others is kept where none is added or left out."""
         found = {key: self._bound(new) for key, new in change.items()}
         misfits = [violation_of(misfit) for bound in found.values() for misfit in bound.misfits]
@@ -158,12 +158,12 @@ class Retrial:
     def _bound(self, events: Sequence[Event]) -> Bound:
         return self._binder.bind(events)
 
-    def _rebuilt(self, change: Change) -> Search:
+    def _rebuilt(self, change: Change) -> TraceSearch:
         events = [new for event in self.parts.shared for new in change.get(id(event), (event,))]
         return self.search.with_order(compared_order(self.search.model, self._bound(events).observations))
 
 
-def _with_item(search: Search, item: Item) -> Search:
+def _with_item(search: TraceSearch, item: OrderedObservation) -> TraceSearch:
     whole = search.frontier.order
     items = whole.streams[item.stream].items
     changed = (*items[: item.position], item, *items[item.position + 1 :])

@@ -9,14 +9,14 @@ from random import Random
 from assay.checker.interpreter.values.show import show_value
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.event import Event, Field, Place
+from assay.traces.event import Event, Field, LogPosition
 from assay.traces.explain.alternative_values import alternatives
 from assay.traces.incremental.incremental_recheck import Change, Retrial
 from assay.traces.observe.binding import Observation, bind
 from assay.traces.observe.field_values import encode
 from assay.traces.options import Options
 from assay.traces.result import KillRate, Repair, TraceVerdict
-from assay.traces.search.transition_system import Model
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.table.statement_keys import EVERY_SLICE, OF_THE_FILE
 
 
@@ -27,7 +27,7 @@ class Site:
     events: tuple[Event, ...]
     observation: Observation
     field: k.EventField
-    model: Model
+    model: TraceModel
 
     @property
     def value(self) -> Value:
@@ -57,11 +57,11 @@ def changed_line(events: Iterable[Event], field: str, old: Field, new: Field) ->
 
 def sites(retrial: Retrial) -> list[Site]:
     """The fields of the lines that the model reads, of each line each field once."""
-    lines: dict[Place, list[Event]] = {}
+    lines: dict[LogPosition, list[Event]] = {}
     for event in retrial.parts.all:
         if not event.is_supposed:
             lines.setdefault(event.record.place, []).append(event)
-    found: dict[tuple[Place, str], Site] = {}
+    found: dict[tuple[LogPosition, str], Site] = {}
     for model, seen in _observations(retrial):
         place = seen.event.record.place
         for field in seen.rule.fields:
@@ -70,7 +70,7 @@ def sites(retrial: Retrial) -> list[Site]:
     return list(found.values())
 
 
-def _observations(retrial: Retrial) -> Iterator[tuple[Model, Observation]]:
+def _observations(retrial: Retrial) -> Iterator[tuple[TraceModel, Observation]]:
     for item in retrial.search.frontier.order.items:
         if not item.observation.event.is_supposed:
             yield retrial.search.model, item.observation

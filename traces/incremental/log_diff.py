@@ -45,7 +45,7 @@ class _Part(NamedTuple):
     rank: int
 
 
-class Growth:
+class LogDiff:
     """Follows a table of events from one time to the next."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ are of higher numbers and were written later than all lines of those entries: th
 contradicts another (``SliceCheck.misplaced``). The positions are the same as long as both chains agree in the time of those lines
 (``shared_timeline.agree_before``). So the check goes on from the last point that later lines leave as it was, with the lines behind it. What it then says is
 taken where nothing is wrong; a slice in which something does not fit, or fits only in more ways than are followed, is checked as a whole, as is one in which a
-write is missing that no line states, for such a write may be anywhere (``History.unseen``).
+write is missing that no line states, for such a write may be anywhere (``VersionHistory.unseen``).
 """
 
 from __future__ import annotations
@@ -23,21 +23,22 @@ from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.jit.array_ops import distinct
 from assay.grammar import kernel as k
 from assay.traces.incremental.log_diff import Grown
-from assay.traces.observe.binding import Observation, Tally, Unread, chosen, observe
-from assay.traces.observe.partial_order import Item
+from assay.traces.observe.binding import BindingTally, Observation, Unread, chosen, observe
+from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import Remark, SliceResult
-from assay.traces.slices.slice_validator import (
-    WIDTHS,
-    FirstWrite,
-    Joiner,
-    SliceAnswer,
-    reason_of,
-    slice_item,
-    verdict_of,
-)
-from assay.traces.slices.versions.findings import Asked, Findings, Gap
+from assay.traces.slices.slice_validator import WIDTHS, Joiner, SliceAnswer, reason_of, slice_item, verdict_of
+from assay.traces.slices.versions.findings import Gap, SliceFindings, SliceQuery
+from assay.traces.slices.versions.first_update import FirstWrite
 from assay.traces.slices.versions.version_check import SliceCheck
-from assay.traces.slices.versions.version_history import Deed, Frontier, History, Trail, Write, entries, number_of
+from assay.traces.slices.versions.version_history import (
+    Deed,
+    Frontier,
+    VersionedUpdate,
+    VersionHistory,
+    VersionNode,
+    entries,
+    number_of,
+)
 from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_selection import Selection
 
@@ -49,7 +50,7 @@ _VIEWS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class PathCounts:
     """What was told of on a way to a trail, on which no property is broken."""
 
     hidden: Mapping[str, int]
@@ -67,18 +68,18 @@ class Point:
     number: float
     time: float
     until: float
-    rest: list[Item]
+    rest: list[OrderedObservation]
     frontier: Frontier
     last: int | None
     waiting: tuple[Deed, ...]
     gaps: tuple[Gap, ...]
     skips: bool
     missing: tuple[int, ...]
-    unplaced: tuple[Write, ...]
-    begun: Item | None
+    unplaced: tuple[VersionedUpdate, ...]
+    begun: OrderedObservation | None
     narrowed: bool
     visited: int
-    ways: dict[int, Way] = field(default_factory=dict)
+    ways: dict[int, PathCounts] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Callable[..., Point], tuple[object, ...]]:
         """Elsewhere trails have other identities."""
@@ -103,16 +104,16 @@ def _point_of(*given: Any) -> Point:
     return found
 
 
-def _since_write(trail: Trail) -> Trail:
+def _since_write(trail: VersionNode) -> VersionNode:
     """A trail from the last write on, of which nothing is left but that it is one."""
-    if trail.before is None or isinstance(trail.entry, Write):
-        entry = Write(trail.entry.number, ()) if isinstance(trail.entry, Write) else trail.entry
+    if trail.before is None or isinstance(trail.entry, VersionedUpdate):
+        entry = VersionedUpdate(trail.entry.number, ()) if isinstance(trail.entry, VersionedUpdate) else trail.entry
         return replace(trail, before=None, entry=entry)
     return replace(trail, before=_since_write(trail.before))
 
 
 @dataclass(slots=True)
-class Counts:
+class BindingCounts:
     """How the events of a slice were bound so far; of each kind that carries nothing, with the order of the example."""
 
     used: int = 0
@@ -120,10 +121,10 @@ class Counts:
     ignored: dict[tuple[str, str], tuple[int, Unread]] = field(default_factory=dict)
     unmapped: dict[tuple[str, str], tuple[int, Unread]] = field(default_factory=dict)
 
-    def tally(self) -> Tally:
+    def tally(self) -> BindingTally:
         """The same as a tally."""
         ignored, unmapped = (tuple(own[key][1] for key in sorted(own)) for own in (self.ignored, self.unmapped))
-        return Tally(self.used, self.fields, (), ignored, unmapped)
+        return BindingTally(self.used, self.fields, (), ignored, unmapped)
 
 
 class SliceProgress:
@@ -134,7 +135,7 @@ class SliceProgress:
         self.until = -inf
         self.started: bool | None = None
         self._first = FirstWrite()
-        self._counts = Counts()
+        self._counts = BindingCounts()
         self._points: list[Point] = []
         self._items = 0
 
@@ -166,7 +167,7 @@ class SliceProgress:
 
     def move_to(self, joiner: Joiner, rules: Mapping[int, k.TraceRule], grown: frozenset[str]) -> bool:
         """Go on with another kernel, in which slices are the same (NOTE(new elements)); ``rules`` are its rules, by the identities of those before. False if a line states something else there."""
-        moved: dict[int, Item] = {}
+        moved: dict[int, OrderedObservation] = {}
         lines = [line for point in self._points for line in (*point.rest, *(deed.line for deed in point.waiting))]
         for line in lines:
             if id(line) not in moved:
@@ -186,7 +187,9 @@ class SliceProgress:
 
     # ------------------------------------------------------------------------------------------------- what is new
 
-    def _learn(self, joiner: Joiner, events: Selection, grown: Grown, fresh: Numbers) -> list[Item] | None:
+    def _learn(
+        self, joiner: Joiner, events: Selection, grown: Grown, fresh: Numbers
+    ) -> list[OrderedObservation] | None:
         """New lines as the clause sees them, without those that say the same of a write as an earlier one (NOTE(equal lines)); None if one that was left out would be the earlier one now."""
         new = events.some(fresh)
         read = joiner.binder.read(new)
@@ -216,7 +219,7 @@ class SliceProgress:
                 return None
         return set(again.tolist())
 
-    def _count(self, new: Selection, grown: Grown, tally: Tally) -> None:
+    def _count(self, new: Selection, grown: Grown, tally: BindingTally) -> None:
         counts = self._counts
         counts.used += tally.used
         counts.fields += tally.fields
@@ -229,7 +232,7 @@ class SliceProgress:
 
     # -------------------------------------------------------------------------------------------------- the check
 
-    def _point_before(self, joiner: Joiner, items: Sequence[Item], before: float) -> Point | None:
+    def _point_before(self, joiner: Joiner, items: Sequence[OrderedObservation], before: float) -> Point | None:
         """The last point that new lines, and what is shared after a time, leave as it was; the lines are added behind it."""
         self.until = max([self.until, *(item.latest for item in items)])
         if not self._items:
@@ -253,7 +256,7 @@ class SliceProgress:
     def _go_on(self, joiner: Joiner, name: str, point: Point) -> SliceAnswer | None:
         """The answer, by a check from a point on; None if anything is wrong that only a check of the whole can explain."""
         joiner.forget()
-        history = History(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0])
+        history = VersionHistory(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0])
         check = self._check(joiner, history, point)
         if check is None:
             return None
@@ -273,10 +276,12 @@ class SliceProgress:
         result = SliceResult(name, verdict, reason, self._counts.used, (), (), told.hidden, None, told.remarks)
         return SliceAnswer(result, self._counts.tally(), history.visited)
 
-    def _check(self, joiner: Joiner, history: History, point: Point) -> tuple[list[Point], Findings, bool] | None:
+    def _check(
+        self, joiner: Joiner, history: VersionHistory, point: Point
+    ) -> tuple[list[Point], SliceFindings, bool] | None:
         """The points after a point, what is found in the end, and whether numbers were skipped."""
         assert self.started is not None, "the events were looked at"
-        asked = Asked(started=self.started, partial=joiner.joint.partial, one_is_enough=True, explained=False)
+        asked = SliceQuery(started=self.started, partial=joiner.joint.partial, one_is_enough=True, explained=False)
         check = SliceCheck(history, joiner.blamer, point.rest, asked)
         _take_up(check, point)
         if check.misplaced():
@@ -289,9 +294,9 @@ class SliceProgress:
             check.take(entry, todo[at + 1 :])
             if check.found.violations:
                 return None
-            lines = entry.lines if isinstance(entry, Write) else (entry.line,)
+            lines = entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,)
             time, until = max(time, *(each.time for each in lines)), max(until, *(each.latest for each in lines))
-            if isinstance(entry, Write):
+            if isinstance(entry, VersionedUpdate):
                 points.append(_point(check, entry, (time, until), _behind(todo[at + 1 :]), skips=skips))
         return points, check.finish(()), skips
 
@@ -312,10 +317,10 @@ def _order_of(unread: Unread, new: Selection, grown: Grown) -> int:
     return grown.orders(new.positions[[at]])[0]
 
 
-def _beginning(joiner: Joiner, items: Sequence[Item]) -> Point:
+def _beginning(joiner: Joiner, items: Sequence[OrderedObservation]) -> Point:
     """Before all lines."""
-    begin = History(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0]).begin
-    ways = {id(trail): Way({}, ()) for trail in begin}
+    begin = VersionHistory(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0]).begin
+    ways = {id(trail): PathCounts({}, ()) for trail in begin}
     rest = sorted(items, key=lambda item: item.index)
     return Point(-inf, -inf, -inf, rest, begin, None, (), (), False, (), (), None, False, 0, ways)
 
@@ -329,14 +334,21 @@ def _take_up(check: SliceCheck, point: Point) -> None:
     history.narrowed, history.visited = point.narrowed, point.visited
 
 
-def _skips(check: SliceCheck, entry: Write | Deed) -> bool:
+def _skips(check: SliceCheck, entry: VersionedUpdate | Deed) -> bool:
     """Whether numbers before a write are skipped, by which no line tells of its beginning."""
     expected = 0 if check.last is None else check.last + 1
     unknown = check.last is None and not check.started
-    return isinstance(entry, Write) and entry.number > expected and not unknown
+    return isinstance(entry, VersionedUpdate) and entry.number > expected and not unknown
 
 
-def _point(check: SliceCheck, write: Write, times: tuple[float, float], rest: list[Item], *, skips: bool) -> Point:
+def _point(
+    check: SliceCheck,
+    write: VersionedUpdate,
+    times: tuple[float, float],
+    rest: list[OrderedObservation],
+    *,
+    skips: bool,
+) -> Point:
     """Where a check is after a write."""
     found, history = check.found, check.history
     return Point(
@@ -357,12 +369,12 @@ def _point(check: SliceCheck, write: Write, times: tuple[float, float], rest: li
     )
 
 
-def _behind(ahead: Sequence[Write | Deed]) -> list[Item]:
+def _behind(ahead: Sequence[VersionedUpdate | Deed]) -> list[OrderedObservation]:
     """The lines of the entries that follow."""
-    return [line for entry in ahead for line in (entry.lines if isinstance(entry, Write) else (entry.line,))]
+    return [line for entry in ahead for line in (entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,))]
 
 
-def _told(joiner: Joiner, history: History, found: Findings, point: Point) -> Way | None:
+def _told(joiner: Joiner, history: VersionHistory, found: SliceFindings, point: Point) -> PathCounts | None:
     """What is told of on the way to the end; None if a property is broken there, or may be broken on the way to the point."""
     if (
         found.missing or found.unplaced
@@ -376,9 +388,9 @@ def _told(joiner: Joiner, history: History, found: Findings, point: Point) -> Wa
     return _onward(joiner, point.ways[id(trails[0])], trails[1:])
 
 
-def _since(point: Point, end: Trail) -> list[Trail]:
+def _since(point: Point, end: VersionNode) -> list[VersionNode]:
     """The trails up to the end, from the last one of which is remembered at a point what was told on the way to it; all, if there is none."""
-    trails: list[Trail] = []
+    trails: list[VersionNode] = []
     for trail in end.backwards():
         trails.append(trail)
         if id(trail) in point.ways:
@@ -386,14 +398,14 @@ def _since(point: Point, end: Trail) -> list[Trail]:
     return trails[::-1]
 
 
-def _onward(joiner: Joiner, way: Way, trails: Sequence[Trail]) -> Way:
+def _onward(joiner: Joiner, way: PathCounts, trails: Sequence[VersionNode]) -> PathCounts:
     """A way that goes on with some trails."""
     hidden = Counter(way.hidden)
     hidden.update(taken.action for trail in trails for taken in trail.hidden)
-    return Way(hidden, (*way.remarks, *joiner.remarks(trails)))
+    return PathCounts(hidden, (*way.remarks, *joiner.remarks(trails)))
 
 
-def _note_ways(joiner: Joiner, points: Sequence[Point], end: Trail, begin: Point) -> None:
+def _note_ways(joiner: Joiner, points: Sequence[Point], end: VersionNode, begin: Point) -> None:
     """Remember at each point what was told of on the way through it."""
     trails = _since(begin, end)
     way = begin.ways[id(trails[0])]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
-from assay.traces.event import Notice, Place
+from assay.traces.event import LogPosition, Notice
 from assay.traces.input.decompress import ENGINES, Decompressed
 from assay.traces.input.lines.record_scanner import ByteStream
 
@@ -63,7 +63,7 @@ class Peeked:
 class Limited:
     """A stream that ends where the budget does, with one notice."""
 
-    def __init__(self, stream: ByteStream, budget: Budget, place: Place, notices: list[Notice]) -> None:
+    def __init__(self, stream: ByteStream, budget: Budget, place: LogPosition, notices: list[Notice]) -> None:
         self._stream, self._budget, self._place, self._notices = stream, budget, place, notices
 
     def read(self, size: int, /) -> bytes:
@@ -90,9 +90,9 @@ class Wrapping:
         return "!".join((self.path, *self.members))
 
     @property
-    def place(self) -> Place:
+    def place(self) -> LogPosition:
         """The beginning of the file."""
-        return Place(str(self), 1, 0)
+        return LogPosition(str(self), 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def _unzipped(
 class _Checked:
     """A member of a zip archive; damage ends it with a notice."""
 
-    def __init__(self, content: IO[bytes], place: Place, notices: list[Notice]) -> None:
+    def __init__(self, content: IO[bytes], place: LogPosition, notices: list[Notice]) -> None:
         self._content, self._place, self._notices = content, place, notices
         self._over = False
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import zstandard
 
-from assay.traces.event import Notice, Place
+from assay.traces.event import LogPosition, Notice
 from assay.traces.input.lines.record_scanner import ByteStream
 
 _BLOCK = 1 << 18
@@ -123,7 +123,9 @@ ENGINES: dict[bytes, Callable[[], Engine]] = {
 class Decompressed:
     """The content of a compressed stream, several compressed parts in a row included; damage ends it with a notice."""
 
-    def __init__(self, stream: ByteStream, make: Callable[[], Engine], place: Place, notices: list[Notice]) -> None:
+    def __init__(
+        self, stream: ByteStream, make: Callable[[], Engine], place: LogPosition, notices: list[Notice]
+    ) -> None:
         self._stream, self._make, self._place, self._notices = stream, make, place, notices
         self._engine = make()
         self._given = 0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from assay.traces.event import Notice, Place
+from assay.traces.event import LogPosition, Notice
 from assay.traces.input.json_events import JsonEvent
-from assay.traces.input.lines.record_scanner import Tally
+from assay.traces.input.lines.record_scanner import FileCounts
 from assay.traces.store.packed_records import Rows
 
 
@@ -15,11 +15,11 @@ class Unmapped:
     """Records of protocol loggers that no shape describes, alike but for their numbers; ``place`` is the first."""
 
     count: int
-    place: Place
+    place: LogPosition
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class RecordOrigin:
     """Where records come from: the file, the part of it that one process wrote if there are several, and the folder and the name that say whose it is.
 
     ``modified`` is when the file was last written, in milliseconds since the epoch, where that is known.
@@ -46,8 +46,8 @@ class FileReading:
     ``events`` are those of a file that states them itself, as JSON. ``lacks`` is ``year`` or ``date`` if the time stamps lack it, and then the times count from the beginning of ``timestamps.BASE_YEAR``.
     """
 
-    origin: Origin
-    tally: Tally
+    origin: RecordOrigin
+    tally: FileCounts
     matches: Rows = field(default_factory=Rows)
     unmapped: dict[tuple[str, str], Unmapped] = field(default_factory=dict)
     other: int = 0
@@ -66,6 +66,6 @@ class FileReading:
         """Whether any record was found that names a logger, or is known by its words: others have time stamps too."""
         return self.tally.records > self.nameless
 
-    def note(self, kind: str, place: Place, text: str) -> None:
+    def note(self, kind: str, place: LogPosition, text: str) -> None:
         """Record a notice."""
         self.tally.notices.append(Notice(kind, place, text))

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from assay.traces.event import LogRecord, Place
+from assay.traces.event import LogPosition, LogRecord
 from assay.traces.input.file_contents import FileReading, Unmapped
 from assay.traces.input.lines.line_layout import (
-    Header,
+    LineHeader,
     header_without_logger,
     headers,
     split_logger,
@@ -19,12 +19,12 @@ from assay.traces.input.lines.line_layout import (
     without_colours,
 )
 from assay.traces.input.lines.pasted_lines import normalise
-from assay.traces.input.lines.record_kinds import ALONE, BRACKETED, KEPT, Dispatched, Kinds, Sorted
+from assay.traces.input.lines.record_kinds import ALONE, BRACKETED, KEPT, Dispatched, RecordKinds, Sorted
 from assay.traces.input.lines.timestamps import Clock
 from assay.traces.patterns.match import NOTHING, Likeness, LoggerShapes
 from assay.traces.patterns.pattern import BEGINNINGS
 from assay.traces.store.log4j_scanner import NO_MOMENT
-from assay.traces.store.matched_record import Match, match_of
+from assay.traces.store.matched_record import MatchedRecord, match_of
 from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers, RawRecord, Stretch
 from assay.traces.store.single_record_templates import SingleMoulds
@@ -58,7 +58,7 @@ class Dispatch(Protocol):
         ...
 
     @property
-    def kinds(self) -> Kinds:
+    def kinds(self) -> RecordKinds:
         """The kinds of records in the stock layout."""
         ...
 
@@ -72,12 +72,12 @@ class Dispatch(Protocol):
         """The shapes by which a message can be known whose logger is not."""
         ...
 
-    def pasted(self, text: bytes, place: Place) -> Iterator[Match]:
+    def pasted(self, text: bytes, place: LogPosition) -> Iterator[MatchedRecord]:
         """The log lines in text that is in no layout."""
         ...
 
 
-class Line(NamedTuple):
+class ReadLine(NamedTuple):
     """One way to read a record: the parts of its header, the message, and what follows the message."""
 
     level: str
@@ -95,8 +95,8 @@ class FileJob:
         self._reader, self.reading, self._may_be_pasted = reader, reading, may_be_pasted
         self._clock = Clock()
         self._in_header = False
-        self._loose: tuple[Place, int] | None = None
-        self._odd: dict[tuple[str, str], tuple[int, Place]] = {}
+        self._loose: tuple[LogPosition, int] | None = None
+        self._odd: dict[tuple[str, str], tuple[int, LogPosition]] = {}
         self._last: RawRecord | None = None
         self._nameless_last = False
         self._vain = 0
@@ -105,7 +105,7 @@ class FileJob:
         self._first_thread: int | None = None
         """How many records in a row had begun with a bracket that is no thread when the first thread was found."""
         self._latest: int | None = None
-        self._jumps: dict[str, tuple[int, int, Place]] = {}
+        self._jumps: dict[str, tuple[int, int, LogPosition]] = {}
 
     def take_all(self, records: Iterable[RawRecord | Stretch]) -> None:
         """Sort records in."""
@@ -152,7 +152,7 @@ class FileJob:
         np.subtract(times[1:], times[:-1], out=jumps[1:])
         for at in np.flatnonzero((jumps < -_BACK) | (jumps > _AHEAD)).tolist():
             line, offset = int(stretch.lines[kept[at]]), stretch.base + int(stretch.starts[kept[at]]) + 1
-            self._note_jump(int(jumps[at]), Place(self.reading.file, line, offset))
+            self._note_jump(int(jumps[at]), LogPosition(self.reading.file, line, offset))
         self._latest = int(times[-1])
 
     def take(self, raw: RawRecord) -> None:
@@ -194,7 +194,7 @@ class FileJob:
             return
         self._count(raw, name, shapes, likeness)
         if likeness.forms:
-            said = Line(self._reader.level(raw.level), None, name, head.decode(), tail)
+            said = ReadLine(self._reader.level(raw.level), None, name, head.decode(), tail)
             self._keep(raw, said, shapes, likeness)
 
     def begin_like(self, earlier: FileJob) -> None:
@@ -240,9 +240,9 @@ class FileJob:
         self._last, self._nameless_last = later._last, later._nameless_last
         return True
 
-    def _moved(self, place: Place, lines: int, offset: int) -> Place:
+    def _moved(self, place: LogPosition, lines: int, offset: int) -> LogPosition:
         """A place in a part of the file, as one in the file; it may have got another name since the part was read."""
-        return Place(self.reading.file, place.line + lines, place.offset + offset)
+        return LogPosition(self.reading.file, place.line + lines, place.offset + offset)
 
     def _would_read_alike(self, later: FileJob) -> bool:
         """Whether this job, as it is now, reads records as the other did, which began without having read any."""
@@ -263,7 +263,7 @@ class FileJob:
             kept = [notice for notice in reading.tally.notices if notice.kind == "record too long"]
             reading.tally.notices[:] = kept
             what = "no log record" if not reading.nameless else "no record that names a logger or was understood"
-            reading.note("not a log", Place(file, 1, 0), f"the file holds {what}")
+            reading.note("not a log", LogPosition(file, 1, 0), f"the file holds {what}")
             return
         if self._loose is not None and not self._begins_with_process():
             place, size = self._loose
@@ -280,8 +280,8 @@ class FileJob:
         """Whether the first line that tells anything is one of a process's first: what a script printed before is no part of a record."""
         return bool(self.reading.matches) and not BEGINNINGS.isdisjoint(self.reading.matches[0].roles)
 
-    def _place(self, raw: RawRecord) -> Place:
-        return Place(self.reading.file, raw.line, raw.offset)
+    def _place(self, raw: RawRecord) -> LogPosition:
+        return LogPosition(self.reading.file, raw.line, raw.offset)
 
     def _note(self, kind: str, raw: RawRecord, text: str) -> None:
         """Count a record that is odd; each kind is reported once, at its first record."""
@@ -301,7 +301,7 @@ class FileJob:
         """A record of another layout than the stock one, or with more than plain letters: it may have come from a web page."""
         text = self._text(raw)
         level = self._reader.level(raw.level)
-        best: tuple[Line, LoggerShapes | None, Likeness] | None = None
+        best: tuple[ReadLine, LoggerShapes | None, Likeness] | None = None
         for line in self._ways_to_read(text, level):
             name, shapes = self._reader.dispatch(line.logger.encode())
             if shapes is None and (
@@ -334,7 +334,7 @@ class FileJob:
         if likeness.forms:
             self._keep(raw, line, shapes, likeness)
 
-    def _without_logger(self, text: str, level: str) -> tuple[Line, LoggerShapes, Likeness] | None:
+    def _without_logger(self, text: str, level: str) -> tuple[ReadLine, LoggerShapes, Likeness] | None:
         """A record that names no logger, because its layout has none or its end is missing, read by what its message says."""
         head = None if level else header_without_logger(text)
         message = (text if head is None else text[head.begin :]).rstrip()
@@ -342,10 +342,14 @@ class FileJob:
         likeness = shapes.likeness(message.encode())
         if not likeness.whole:
             return None
-        said = Line(level, None, "", message, "") if head is None else Line(head.level, head.thread, "", message, "")
+        said = (
+            ReadLine(level, None, "", message, "")
+            if head is None
+            else ReadLine(head.level, head.thread, "", message, "")
+        )
         return said._replace(logger=likeness.forms[0].shape.loggers[0], in_header=self._in_header), shapes, likeness
 
-    def _note_jump(self, jump: int, place: Place) -> None:
+    def _note_jump(self, jump: int, place: LogPosition) -> None:
         """Report times that go back, or ahead by so much that lines are probably missing; the largest of the file is said."""
         kind = "clock went back" if jump < 0 else "gap in time"
         count, largest, where = self._jumps.get(kind, (0, 0, place))
@@ -362,7 +366,7 @@ class FileJob:
         plain = without_colours(text.encode()).decode() if "\x1b" in text else text
         return plain.replace("\r\n", "\n")
 
-    def _ways_to_read(self, text: str, level: str) -> Iterator[Line]:
+    def _ways_to_read(self, text: str, level: str) -> Iterator[ReadLine]:
         """The ways to read a record, those of the layout of the record before it first; then again as it was before a web page had it."""
         ways = (_with_header, _with_suffix) if self._in_header else (_with_suffix, _with_header)
         for way in ways:
@@ -384,7 +388,7 @@ class FileJob:
         elif not likeness.forms:
             self.reading.other += 1
 
-    def _keep(self, raw: RawRecord, line: Line, shapes: LoggerShapes, likeness: Likeness) -> None:
+    def _keep(self, raw: RawRecord, line: ReadLine, shapes: LoggerShapes, likeness: Likeness) -> None:
         """Take in what was found in a message."""
         time = self._clock.read(raw.stamp)
         if time is None:
@@ -411,7 +415,7 @@ def _duration(milliseconds: int) -> str:
     return " ".join(f"{number:,} {unit}" for number, unit in parts if number)
 
 
-def _with_suffix(text: str, level: str) -> Iterator[Line]:
+def _with_suffix(text: str, level: str) -> Iterator[ReadLine]:
     """The logger behind the message, and perhaps a thread behind the logger, or before the message."""
     data = text.encode()
     head, logger, tail = split_logger(data)
@@ -427,12 +431,12 @@ def _with_suffix(text: str, level: str) -> Iterator[Line]:
         if before is None:
             return
         level, thread, message = before.level, before.thread or thread, message[before.begin :]
-    yield Line(level, thread, logger.decode(), message, tail.decode())
+    yield ReadLine(level, thread, logger.decode(), message, tail.decode())
     if message.startswith("[") and (end := message.find("] ")) > 0:
-        yield Line(level, message[1:end].strip(), logger.decode(), message[end + 2 :].lstrip(), tail.decode())
+        yield ReadLine(level, message[1:end].strip(), logger.decode(), message[end + 2 :].lstrip(), tail.decode())
 
 
-def _with_header(text: str, level: str) -> Iterator[Line]:
+def _with_header(text: str, level: str) -> Iterator[ReadLine]:
     """The logger before the message: the message is the first line, or all lines of one that has several."""
     for header in headers(text):
         if not (header.level or level):
@@ -445,5 +449,5 @@ def _with_header(text: str, level: str) -> Iterator[Line]:
             yield _headed(header, level, rest.rstrip("\n"), "")
 
 
-def _headed(header: Header, level: str, message: str, tail: str) -> Line:
-    return Line(header.level or level, header.thread, header.logger, message, tail, in_header=True)
+def _headed(header: LineHeader, level: str, message: str, tail: str) -> ReadLine:
+    return ReadLine(header.level or level, header.thread, header.logger, message, tail, in_header=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from assay.traces.event import Field, LogRecord, Notice, Place
-from assay.traces.input.lines.record_scanner import ByteStream, ScanLimits, Tally
+from assay.traces.event import Field, LogPosition, LogRecord, Notice
+from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits
 from assay.traces.input.lines.timestamps import Clock
 
 RESERVED = frozenset({"event", "time", "node", "run", "thread", "message", "level"})
@@ -56,10 +56,10 @@ def holds_events(head: bytes) -> bool:
     return isinstance(content, dict) and isinstance(content.get("event"), str)
 
 
-def read_events(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits) -> JsonEvents:
+def read_events(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits) -> JsonEvents:
     """Read a file of events to its end. Lines that are no events are counted, by what is wrong with them, with the first place of each."""
     found = JsonEvents()
-    wrong: dict[str, tuple[int, Place]] = {}
+    wrong: dict[str, tuple[int, LogPosition]] = {}
     clock = Clock()
     for place, line in lines_of(stream, file, tally, limits):
         if not line.strip():
@@ -76,7 +76,9 @@ def read_events(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits)
     return found
 
 
-def lines_of(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits) -> Iterator[tuple[Place, bytes]]:
+def lines_of(
+    stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits
+) -> Iterator[tuple[LogPosition, bytes]]:
     """The lines with their places; of one that is too long, only its beginning, which is no event."""
     rest, offset, number, skipping = b"", 0, 0, False
     while block := stream.read(limits.block):
@@ -85,19 +87,19 @@ def lines_of(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits) ->
         for line in lines:
             number += 1
             if not skipping:
-                yield Place(file, number, offset), line
+                yield LogPosition(file, number, offset), line
             skipping = False
             offset += len(line) + 1
         if len(rest) > limits.record:
             if not skipping:
-                yield Place(file, number + 1, offset), rest[: limits.kept]
+                yield LogPosition(file, number + 1, offset), rest[: limits.kept]
             skipping, offset, rest = True, offset + len(rest), b""
     if rest and not skipping:
-        yield Place(file, number + 1, offset), rest
+        yield LogPosition(file, number + 1, offset), rest
     tally.lines = number + bool(rest or skipping)
 
 
-def _event(line: bytes, place: Place, clock: Clock) -> JsonEvent:
+def _event(line: bytes, place: LogPosition, clock: Clock) -> JsonEvent:
     content = _object(line)
     kind = content.get("event")
     if not isinstance(kind, str):

@@ -15,9 +15,9 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-from assay.traces.event import Field, LogRecord, Notice, Place
+from assay.traces.event import Field, LogPosition, LogRecord, Notice
 from assay.traces.input.json_events import JsonEvent, JsonEvents, NoEventError, field_of, lines_of
-from assay.traces.input.lines.record_scanner import ByteStream, ScanLimits, Tally
+from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits
 
 _BATCH = re.compile(rb"baseOffset: \d{1,20} .{0,400}?partitionLeaderEpoch: (-?\d{1,20}) .{0,400}?isvalid: (true|false)")
 _RECORD = re.compile(rb"\| (?:offset: (?P<offset>\d{1,20}) )?.{0,300}?CreateTime: (?P<time>-?\d{1,20}) ")
@@ -46,11 +46,11 @@ def is_dump(head: bytes) -> bool:
     )
 
 
-def read_dump(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits) -> JsonEvents:
+def read_dump(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits) -> JsonEvents:
     """Read a dump to its end. What is no line of a dump is counted, with the first place of each kind."""
     found = JsonEvents()
     job = _Dump()
-    wrong: dict[str, tuple[int, Place]] = {}
+    wrong: dict[str, tuple[int, LogPosition]] = {}
     for place, line in lines_of(stream, file, tally, limits):
         try:
             event = job.event(line, place)
@@ -74,7 +74,7 @@ class _Dump:
         self._epoch: int | None = None
         self._names: dict[tuple[str, str], str] = {}
 
-    def event(self, line: bytes, place: Place) -> JsonEvent | None:
+    def event(self, line: bytes, place: LogPosition) -> JsonEvent | None:
         """The event of a line; none if it is a batch's or says nothing."""
         if line.startswith(b"| "):
             return self._record(line, place)
@@ -89,7 +89,7 @@ class _Dump:
             raise NoEventError("neither a batch nor a record")
         return None
 
-    def _record(self, line: bytes, place: Place) -> JsonEvent:
+    def _record(self, line: bytes, place: LogPosition) -> JsonEvent:
         head = _RECORD.match(line)
         if head is None:
             raise NoEventError("a record without offset and time")
@@ -106,7 +106,7 @@ class _Dump:
             )
         return self._payload(_parsed(line[at + len(_PAYLOAD) :]), own, int(head["time"]), line, place)
 
-    def _json(self, line: bytes, place: Place) -> JsonEvent:
+    def _json(self, line: bytes, place: LogPosition) -> JsonEvent:
         content = _parsed(line)
         own: dict[str, Field] = {}
         for key, name in (("offset", "offset"), ("epoch", "raft_epoch")):
@@ -116,7 +116,7 @@ class _Dump:
         return self._payload(content, own, time if isinstance(time, int) else None, line, place)
 
     def _payload(
-        self, content: dict[str, Any], own: dict[str, Field], time: int | None, line: bytes, place: Place
+        self, content: dict[str, Any], own: dict[str, Field], time: int | None, line: bytes, place: LogPosition
     ) -> JsonEvent:
         kind, data = content.get("type"), content.get("data")
         if not isinstance(kind, str) or not isinstance(data, dict):
@@ -158,7 +158,7 @@ def _completed(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
     return whole
 
 
-def _made(kind: str, fields: Mapping[str, Field], time: int | None, line: bytes, place: Place) -> JsonEvent:
+def _made(kind: str, fields: Mapping[str, Field], time: int | None, line: bytes, place: LogPosition) -> JsonEvent:
     text = line.decode("utf-8", "replace").strip()
     record = LogRecord(place, time, "INFO", "", None, text)
     return JsonEvent(kind, MappingProxyType(dict(fields)), record, "", 1)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from assay.traces.event import Place
-from assay.traces.input.file_contents import FileReading, Origin
+from assay.traces.event import LogPosition
+from assay.traces.input.file_contents import FileReading, RecordOrigin
 from assay.traces.input.file_reader import FileJob
 from assay.traces.input.json_events import JsonEvents, holds_events, read_events
 from assay.traces.input.kraft_metadata_dump import is_dump, read_dump
@@ -16,11 +16,11 @@ from assay.traces.input.lines.collector_prefix import find_prefixes
 from assay.traces.input.lines.json_log_lines import holds_lines
 from assay.traces.input.lines.line_layout import LOGGER_LAST, START
 from assay.traces.input.lines.pasted_lines import pasted_records
-from assay.traces.input.lines.record_kinds import Dispatched, Kinds
-from assay.traces.input.lines.record_scanner import ByteStream, ScanLimits, Tally, divide
-from assay.traces.input.lines.strip_prefix import Part, Unwrapped
+from assay.traces.input.lines.record_kinds import Dispatched, RecordKinds
+from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits, divide
+from assay.traces.input.lines.strip_prefix import LineOrigin, Unwrapped
 from assay.traces.patterns.match import LoggerShapes, Recogniser
-from assay.traces.store.matched_record import Match, match_found
+from assay.traces.store.matched_record import MatchedRecord, match_found
 from assay.traces.store.record_block import RawRecord
 from assay.traces.store.single_record_templates import SingleMoulds
 
@@ -29,7 +29,7 @@ _PASTED_INTO = (".log", ".txt", ".out", ".err", ".md", "")
 
 _ENDINGS_KEPT = 4096
 
-ReadsEvents = Callable[[ByteStream, str, Tally, ScanLimits], JsonEvents]
+ReadsEvents = Callable[[ByteStream, str, FileCounts, ScanLimits], JsonEvents]
 """Reads a file that states events itself to its end."""
 
 
@@ -65,12 +65,12 @@ class RecordReader:
         self._loggers: dict[bytes, Dispatched] = {}
         self.endings: dict[bytes, Dispatched] = {}
         self._levels: dict[bytes, str] = {}
-        self.kinds, self.single = Kinds(self.dispatch, self.level), SingleMoulds()
+        self.kinds, self.single = RecordKinds(self.dispatch, self.level), SingleMoulds()
 
-    def read(self, stream: ByteStream, head: bytes, origin: Origin, *, may_be_pasted: bool) -> list[FileReading]:
+    def read(self, stream: ByteStream, head: bytes, origin: RecordOrigin, *, may_be_pasted: bool) -> list[FileReading]:
         """Read one file to its end: the file, or the parts of it. ``head`` is its beginning, which ``stream`` will hand out again."""
-        reading = FileReading(origin, Tally())
-        start = Place(origin.file, 1, 0)
+        reading = FileReading(origin, FileCounts())
+        start = LogPosition(origin.file, 1, 0)
         if not head:
             reading.note("empty file", start, "the file is empty")
             return [reading]
@@ -108,21 +108,21 @@ class RecordReader:
         reading.digest = hashed.digest()
         return reading
 
-    def _read_parts(self, records: Iterator[tuple[Part, RawRecord]], whole: FileReading) -> list[FileReading]:
+    def _read_parts(self, records: Iterator[tuple[LineOrigin, RawRecord]], whole: FileReading) -> list[FileReading]:
         """A file whose lines have prefixes: a reading for each part, behind one that counts bytes and lines of the file."""
-        jobs: dict[Part, FileJob] = {}
+        jobs: dict[LineOrigin, FileJob] = {}
         for part, raw in records:
             job = jobs.get(part)
             if job is None:
                 job = jobs[part] = FileJob(
-                    self, FileReading(_origin_of(part, whole.origin), Tally()), may_be_pasted=False
+                    self, FileReading(_origin_of(part, whole.origin), FileCounts()), may_be_pasted=False
                 )
             job.take(raw)
         for job in jobs.values():
             job.finish()
         readings = [job.reading for job in jobs.values()]
         if not any(reading.is_log for reading in readings):
-            whole.note("not a log", Place(whole.file, 1, 0), "the file holds no log record")
+            whole.note("not a log", LogPosition(whole.file, 1, 0), "the file holds no log record")
         for reading in readings:
             if not reading.is_log:
                 reading.tally.notices.clear()
@@ -155,7 +155,7 @@ class RecordReader:
             found = self._levels[level] = level.decode("ascii")
         return found
 
-    def pasted(self, text: bytes, place: Place) -> Iterator[Match]:
+    def pasted(self, text: bytes, place: LogPosition) -> Iterator[MatchedRecord]:
         """The log lines in text that is in no layout."""
         for pasted in pasted_records(text, place, self._recogniser):
             yield match_found(pasted.record, pasted.findings)
@@ -171,7 +171,7 @@ def is_plain(head: bytes) -> bool:
 def note_zeros(reading: FileReading, first: int) -> None:
     """Report zero bytes in a text, such as a crash of the operating system leaves."""
     if first >= 0:
-        reading.note("zero bytes", Place(reading.file, 1, first), f"zero bytes from byte {first:,} on")
+        reading.note("zero bytes", LogPosition(reading.file, 1, first), f"zero bytes from byte {first:,} on")
 
 
 def _is_binary(head: bytes) -> bool:
@@ -184,7 +184,7 @@ def _has_record(head: bytes) -> bool:
     return START.search(b"\n" + head) is not None
 
 
-def _origin_of(part: Part, whole: Origin) -> Origin:
+def _origin_of(part: LineOrigin, whole: RecordOrigin) -> RecordOrigin:
     """Where the records of a part come from: a process's container is its folder, as is that of the file which grep names."""
     if part.path:
         path = PurePosixPath(part.path)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from assay.checker.jit.array_ops import among, distinct, repeated
-from assay.traces.event import LogRecord, Notice, Place
+from assay.traces.event import LogPosition, LogRecord, Notice
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.lines.timestamps import BASE_YEAR, DAY, year_start
 from assay.traces.store.packed_records import NEVER, Rows
@@ -92,7 +92,7 @@ def turn_around(readings: Sequence[FileReading], notices: list[Notice]) -> None:
             reading.matches = reading.matches.take(slice(None, None, -1))
             reading.tally.notices[:] = [each for each in reading.tally.notices if each.kind != "clock went back"]
             text = "the newest line comes first; the lines were read from the last to the first"
-            notices.append(Notice("newest first", Place(reading.file, 1, 0), text))
+            notices.append(Notice("newest first", LogPosition(reading.file, 1, 0), text))
 
 
 def missing_parts(readings: Sequence[FileReading]) -> list[Notice]:
@@ -106,7 +106,7 @@ def missing_parts(readings: Sequence[FileReading]) -> list[Notice]:
         missing = sorted(set(range(1, max(parts))) - set(parts))
         if missing and len(parts) >= len(missing):
             text = f"of {name}, the rotated parts {', '.join(map(str, missing))} are missing"
-            found.append(Notice("lines left out", Place(parts[max(parts)].file, 1, 0), text))
+            found.append(Notice("lines left out", LogPosition(parts[max(parts)].file, 1, 0), text))
     return found + list(_unfinished(readings))
 
 
@@ -123,7 +123,7 @@ def _unfinished(readings: Sequence[FileReading]) -> Iterator[Notice]:
             last = max(parts, key=_span)
             if name not in whole and _span(last)[1] + _TOLERANCE < until:
                 text = f"of {name}, rotated parts alone were read: what was written after {last.origin.base} is missing"
-                yield Notice("lines left out", Place(last.file, 1, 0), text)
+                yield Notice("lines left out", LogPosition(last.file, 1, 0), text)
 
 
 Key = tuple[int, str, str]
@@ -242,7 +242,7 @@ def find_years(readings: Sequence[FileReading], notices: list[Notice]) -> None:
         reading.matches = reading.matches.changed(reading.file, times=shift)
         said = "that of the other files" if dated else "that of the file's last change" if shift else "unknown"
         text = f"the time stamps have no {reading.lacks}; it was taken to be {said}"
-        notices.append(Notice(f"no {reading.lacks}", Place(reading.file, 1, 0), text))
+        notices.append(Notice(f"no {reading.lacks}", LogPosition(reading.file, 1, 0), text))
 
 
 def _shift(lacks: str, begin: int, end: int, dated: Sequence[tuple[int, int]], modified: int | None) -> int:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
-from assay.traces.event import Notice, Place
+from assay.traces.event import LogPosition, Notice
 from assay.traces.input.archives import Budget, Content, Wrapping, expand
-from assay.traces.input.file_contents import Origin
+from assay.traces.input.file_contents import RecordOrigin
 from assay.traces.input.lines.record_scanner import ByteStream
 
 _COMPRESSIONS = (".gz", ".xz", ".bz2", ".zst", ".tgz", ".txz", ".tzst")
@@ -48,25 +48,25 @@ class Listed:
     size: int
     modified: int | None = None
 
-    def origin(self, members: tuple[str, ...] = ()) -> Origin:
+    def origin(self, members: tuple[str, ...] = ()) -> RecordOrigin:
         """Where the records of the file come from, or those of a member if it is an archive: the archive is then like a directory."""
         file = "!".join((self.name, *members))
         folder = "/".join((self.location, *members)).rpartition("/")[0]
         base = file.rpartition("!")[2].rpartition("/")[2]
         for ending in _COMPRESSIONS:
             base = base.removesuffix(ending)
-        return Origin(file, folder, base, modified=self.modified)
+        return RecordOrigin(file, folder, base, modified=self.modified)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TextSource:
     """A text to read: a listed file, or one out of it if it is an archive."""
 
     listed: Listed
     content: Content
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> RecordOrigin:
         """Where its records come from."""
         return self.listed.origin(self.content.where.members)
 
@@ -81,7 +81,7 @@ def check_paths(paths: Iterable[Path]) -> None:
         )
 
 
-def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) -> Iterator[Source]:
+def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) -> Iterator[TextSource]:
     """The texts behind the paths, each to be read before the next is asked for. Directories are walked by name."""
     for listed in list_files(paths, notices):
         if listed.name == STDIN_NAME:
@@ -94,13 +94,13 @@ def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) ->
             notices.append(unreadable(listed.name, error.strerror))
 
 
-def unpack(listed: Listed, stream: ByteStream, limit: ExpansionLimit, notices: list[Notice]) -> Iterator[Source]:
+def unpack(listed: Listed, stream: ByteStream, limit: ExpansionLimit, notices: list[Notice]) -> Iterator[TextSource]:
     """The texts in a file, of which ``stream`` hands out the bytes: itself, or what an archive holds; each is read before the next.
 
     Standard input's size is not known: the floor of the limit is its budget where it is compressed.
     """
     for content in expand(stream, Wrapping(listed.name), limit.budget(listed.size), notices):
-        yield Source(listed, content)
+        yield TextSource(listed, content)
 
 
 def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[Listed]:
@@ -122,7 +122,7 @@ def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[Listed]
 
 def unreadable(path: str | Path, reason: str | None, what: str = "file") -> Notice:
     """What is said of a file or directory that the system, for that reason, does not let anybody read."""
-    return Notice("unreadable", Place(str(path), 1, 0), f"the {what} cannot be read: {reason}")
+    return Notice("unreadable", LogPosition(str(path), 1, 0), f"the {what} cannot be read: {reason}")
 
 
 class _Walker:
@@ -173,4 +173,4 @@ class _Walker:
 
 
 def _note(kind: str, path: Path, text: str) -> Notice:
-    return Notice(kind, Place(str(path), 1, 0), text)
+    return Notice(kind, LogPosition(str(path), 1, 0), text)

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
-from assay.traces.event import Place
+from assay.traces.event import LogPosition
 from assay.traces.input.archives import is_packed
-from assay.traces.input.file_contents import FileReading, Origin
+from assay.traces.input.file_contents import FileReading, RecordOrigin
 from assay.traces.input.file_reader import FileJob
 from assay.traces.input.lines.line_layout import START
-from assay.traces.input.lines.record_scanner import BOM, Cutter, ScanLimits, Tally, divide
+from assay.traces.input.lines.record_scanner import BOM, Cutter, FileCounts, ScanLimits, divide
 from assay.traces.input.pattern_matcher import RecordReader, is_plain, note_zeros
 from assay.traces.store.message_templates import LikeMoulds
 
@@ -55,7 +55,7 @@ class Piece:
         return replace(self, between=between)
 
 
-def read_piece(reader: RecordReader, text: bytes, origin: Origin, limits: ScanLimits, number: int) -> Piece:
+def read_piece(reader: RecordReader, text: bytes, origin: RecordOrigin, limits: ScanLimits, number: int) -> Piece:
     """Read some whole lines of a text; those with the number 0 are its beginning."""
     first, second, last = _beginnings(text)
     between = None
@@ -91,9 +91,11 @@ def _beginnings(text: bytes) -> tuple[int, int, int]:
     return first, second, last
 
 
-def _job(reader: RecordReader, text: bytes, origin: Origin, limits: ScanLimits, like: FileJob | None = None) -> FileJob:
+def _job(
+    reader: RecordReader, text: bytes, origin: RecordOrigin, limits: ScanLimits, like: FileJob | None = None
+) -> FileJob:
     """Read the records of a text that begins with one."""
-    job = FileJob(reader, FileReading(origin, Tally()), may_be_pasted=False)
+    job = FileJob(reader, FileReading(origin, FileCounts()), may_be_pasted=False)
     if like is not None:
         job.begin_like(like)
     job.take_all(divide(io.BytesIO(text), origin.file, job.reading.tally, limits))
@@ -102,7 +104,7 @@ def _job(reader: RecordReader, text: bytes, origin: Origin, limits: ScanLimits, 
 
 def join_pieces(
     reader: RecordReader,
-    origin: Origin,
+    origin: RecordOrigin,
     pieces: Sequence[Piece],
     size: int,
     limits: ScanLimits,
@@ -122,7 +124,7 @@ def join_pieces(
     mark = BOM if missing in {len(BOM), len(BOM) - 1} else b""
     if missing - len(mark) not in {0, -1}:  # the text was written to in the meantime
         return None
-    joined = _Joined(FileJob(reader, FileReading(origin, Tally()), may_be_pasted=may_be_pasted), limits, mark)
+    joined = _Joined(FileJob(reader, FileReading(origin, FileCounts()), may_be_pasted=may_be_pasted), limits, mark)
     for piece in ordered:
         if not joined.append(piece):
             return None
@@ -163,7 +165,7 @@ class _Joined:
         """Read the text at the seam, now that its end is known."""
         job, file = self.job, self.job.reading.file
         lines, offset = self.lines, self.offset
-        cutter = Cutter(lambda line, at: Place(file, line + lines, at + offset), job.reading.tally, self.limits)
+        cutter = Cutter(lambda line, at: LogPosition(file, line + lines, at + offset), job.reading.tally, self.limits)
         for at in range(0, len(self.open), self.limits.block):
             for raw in cutter.feed(self.open[at : at + self.limits.block]):
                 job.take(raw._replace(line=raw.line + lines, offset=raw.offset + offset))

@@ -23,13 +23,13 @@ from assay.traces.native_replay.encode_lines import KindsOfEvents, needed
 from assay.traces.native_replay.lazy_execution import FollowedExecution
 from assay.traces.native_replay.linear_order import NoOrderError, Queue, queue
 from assay.traces.native_replay.run import lines_of, tally_of, walk
-from assay.traces.observe.binding import Tally
+from assay.traces.observe.binding import BindingTally
 from assay.traces.observe.field_values import OutOfRangeError
 from assay.traces.observe.model_size import adapted, kernel_for, trace_plan
 from assay.traces.options import Options
-from assay.traces.properties.execution import Properties
+from assay.traces.properties.execution import PropertyChecker
 from assay.traces.result import Execution
-from assay.traces.search.transition_system import Model
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.table.event_table import EventTable
 
 WORTH_IT = 4_096
@@ -44,7 +44,7 @@ class Followed:
 
     kernel: k.Kernel
     clause: str
-    tally: Tally
+    tally: BindingTally
     execution: Execution
     reordering: float
     visited: int
@@ -89,7 +89,7 @@ def _follow(loaded: Loaded, events: EventTable, clause: str | None, options: Opt
     plan = adapted(sized, options)
     asked = [plan.rules[each.rule] for each in stated]
     program = rule_program(kernel, asked, kernel.properties)
-    model = Model(kernel, plan)
+    model = TraceModel(kernel, plan)
     if len(model.initial) != 1 or model.overflowed or not asked:
         return None
     steps = RuleSteps(program)
@@ -98,7 +98,7 @@ def _follow(loaded: Loaded, events: EventTable, clause: str | None, options: Opt
         return None
     found = queue(listed, positions, lines, plan.ordering)
     initial = model.states[model.initial[0]]
-    if Properties(model, kernel.properties).broken(Execution(initial, ())):
+    if PropertyChecker(model, kernel.properties).broken(Execution(initial, ())):
         return None
     if not walk(steps, program.layout.pack(initial), found, 0, len(found)):
         return None

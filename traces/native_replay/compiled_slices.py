@@ -19,13 +19,13 @@ from assay.traces.native_replay.encode_lines import KindsOfEvents
 from assay.traces.native_replay.lazy_execution import FollowedExecution
 from assay.traces.native_replay.linear_order import Queue, queue
 from assay.traces.native_replay.run import lines_of, tally_of, walk
-from assay.traces.observe.binding import Tally
-from assay.traces.properties.execution import Properties
+from assay.traces.observe.binding import BindingTally
+from assay.traces.properties.execution import PropertyChecker
 from assay.traces.result import Execution, SliceResult, TraceVerdict
-from assay.traces.search.transition_system import Model
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.slice_validator import Joint, SliceAnswer, speaks_of
 from assay.traces.store.record_block import Numbers
-from assay.traces.table.event_selection import Mark, Selection
+from assay.traces.table.event_selection import Selection, SliceField
 from assay.traces.table.event_table import EventTable
 from assay.traces.table.statement_keys import EVERY_SLICE
 
@@ -53,7 +53,7 @@ class _Of:
     table: EventTable
     positions: Numbers
     owners: Numbers
-    mark: Mark
+    mark: SliceField
 
     def events(self, places: Numbers) -> Iterator[Event]:
         """The events of some of these, as their slice sees them."""
@@ -62,7 +62,7 @@ class _Of:
 
 def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[str, SliceAnswer]]:
     stands_for = joint.split.slicing.sort.elements[0]
-    own = _of(slices, Mark(stands_for))
+    own = _of(slices, SliceField(stands_for))
     kernel, plan = joint.split.kernel, joint.split.plan_of_slices(joint.plan)
     if own is None or not leave_nothing_open(kernel, plan, own.table):
         return
@@ -72,11 +72,11 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
     stated = list(KindsOfEvents(events, {EVERY_SLICE: stands_for}).stated(plan.rules))
     rules = [plan.rules[each.rule] for each in stated]
     program = rule_program(kernel, rules, properties)
-    model = Model(kernel, plan)
+    model = TraceModel(kernel, plan)
     if len(model.initial) != 1 or model.overflowed or not rules:
         return
     initial = model.states[model.initial[0]]
-    if Properties(model, properties).broken(Execution(initial, ())):
+    if PropertyChecker(model, properties).broken(Execution(initial, ())):
         return
     steps = RuleSteps(program)
     positions, lines = lines_of(stated, rules, program, steps)
@@ -91,7 +91,7 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
             yield name, SliceAnswer(_result(name, tally.used, run), tally, end - begin)
 
 
-def _of(slices: Mapping[str, Selection], mark: Mark) -> _Of | None:
+def _of(slices: Mapping[str, Selection], mark: SliceField) -> _Of | None:
     """The events of slices; None if one of them is of several."""
     positions = np.concatenate([each.positions for each in slices.values()])
     owners = np.repeat(np.arange(len(slices)), [len(each) for each in slices.values()])
@@ -117,12 +117,12 @@ class _Counts:
         self._places = np.argsort(owners, kind="stable")
         self._ends = np.cumsum(np.bincount(owners, minlength=count))
 
-    def of(self, number: int) -> Tally:
+    def of(self, number: int) -> BindingTally:
         """The tally of a slice."""
         begin, end = self._ends[number - 1] if number else 0, self._ends[number]
         used, fields = self._is_used[self._places[begin:end]], int(self._fields[number])
         if used.all():
-            return Tally(len(used), fields)
+            return BindingTally(len(used), fields)
         events = [self._events[at] for at in self._places[begin:end].tolist()]
         return tally_of(KindsOfEvents(events), self._plan, events, np.flatnonzero(used), fields)
 

@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from assay.checker.layout.encode import encode
 from assay.checker.layout.row import WORD, RowLayout, Rows
-from assay.checker.layout.shape import NumberShape, Place
+from assay.checker.layout.shape import BitRange, NumberShape
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.traces.event import Event, Field, ProcessRun
 from assay.traces.observe.binding import fields_of
-from assay.traces.observe.field_values import Named, OutOfRangeError, Reached, UnfitError, decode, needs
+from assay.traces.observe.field_values import FieldMismatchError, Named, OutOfRangeError, Reached, decode, needs
 from assay.traces.observe.model_size import Needs
 from assay.traces.patterns.template_fields import LineFields
 from assay.traces.store.record_block import Numbers
@@ -37,7 +37,7 @@ _PLAIN = frozenset({int, str, type(None)})
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class FieldValues:
     """What events state in one field: each value once, and by its number which of them each event states."""
 
     every: Sequence[Field]
@@ -51,11 +51,11 @@ class Integers:
     every: Numbers
 
 
-Column = Values | Integers
+Column = FieldValues | Integers
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class EncodedStatements:
     """What events state in the fields of a rule, by the rule's place in its clause: the positions of those that state all of them, and a column for each field."""
 
     rule: int
@@ -72,7 +72,7 @@ class KindsOfEvents:
         codes = np.array([known.setdefault(event.kind, len(known)) for event in events], np.int32)
         self.positions = {kind: np.flatnonzero(codes == code) for kind, code in known.items()}
 
-    def stated(self, rules: Sequence[k.TraceRule]) -> Iterator[Stated]:
+    def stated(self, rules: Sequence[k.TraceRule]) -> Iterator[EncodedStatements]:
         """What the events state of which rules speak."""
         for kind, positions in self.positions.items():
             speaking = [(at, rule) for at, rule in enumerate(rules) if rule.event == kind]
@@ -116,7 +116,7 @@ _OF_RUNS: Mapping[str, Callable[[ProcessRun], str]] = {"node": lambda run: run.n
 """The fields that every event has, if it does not state them itself."""
 
 
-def _stated(at: int, rule: k.TraceRule, positions: Numbers, fields: _Fields) -> Stated:
+def _stated(at: int, rule: k.TraceRule, positions: Numbers, fields: _Fields) -> EncodedStatements:
     given = [fields.named(each.field) for each in rule.fields]
     there = np.ones(len(positions), np.bool_)
     for own in given:
@@ -127,7 +127,7 @@ def _stated(at: int, rule: k.TraceRule, positions: Numbers, fields: _Fields) -> 
         given = [[own[each] for each in kept] for own in given]
     types = [each.binder.type for each in rule.fields]
     columns = (_column(own, isinstance(type_, t.RangeType)) for own, type_ in zip(given, types, strict=True))
-    return Stated(at, positions[there], tuple(columns))
+    return EncodedStatements(at, positions[there], tuple(columns))
 
 
 def _column(given: Sequence[Field | _Absent], is_range: bool) -> Column:
@@ -140,10 +140,10 @@ def _column(given: Sequence[Field | _Absent], is_range: bool) -> Column:
     numbers = np.array([known.setdefault(key, len(known)) for key in keys], np.int64)
     firsts = np.empty(len(known), np.int64)
     firsts[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
-    return Values([given[at] for at in firsts.tolist()], numbers)  # type: ignore[misc]  # no absent one was taken along
+    return FieldValues([given[at] for at in firsts.tolist()], numbers)  # type: ignore[misc]  # no absent one was taken along
 
 
-def needed(stated: Sequence[Stated], rules: Sequence[k.TraceRule]) -> Needs:
+def needed(stated: Sequence[EncodedStatements], rules: Sequence[k.TraceRule]) -> Needs:
     """What the model must have for all that is stated."""
     named: set[tuple[str, str]] = set()
     largest = 0
@@ -162,11 +162,11 @@ def _needs(column: Column, type_: t.Type) -> Iterator[Named | Reached]:
     match column:
         case Integers(every):
             return needs(int(every.max()), type_) if len(every) else iter(())
-        case Values(every):
+        case FieldValues(every):
             return chain.from_iterable(needs(value, type_) for value in every)
 
 
-def packed(stated: Stated, rule: k.TraceRule, layout: RowLayout, words: int) -> tuple[Numbers, Rows]:
+def packed(stated: EncodedStatements, rule: k.TraceRule, layout: RowLayout, words: int) -> tuple[Numbers, Rows]:
     """The positions of the events that have the form of the rule's fields, and what each of them states, as rows of so many words.
 
     Raises ``OutOfRangeError`` if one states what is no value of the field's type.
@@ -177,27 +177,27 @@ def packed(stated: Stated, rule: k.TraceRule, layout: RowLayout, words: int) -> 
         match column:
             case Integers(every):
                 _put_numbers(rows, every, place)
-            case Values(every, numbers):
+            case FieldValues(every, numbers):
                 fitting, codes = _codes(every, field.binder.type, place, words)
                 fits &= fitting[numbers]
                 rows |= codes[numbers]
     return stated.positions[fits], rows[fits]
 
 
-def _codes(every: Sequence[Field], type_: t.Type, place: Place, words: int) -> tuple[npt.NDArray[np.bool_], Rows]:
+def _codes(every: Sequence[Field], type_: t.Type, place: BitRange, words: int) -> tuple[npt.NDArray[np.bool_], Rows]:
     """Which values have the form of a type, and the words that each of them is."""
     fitting, codes = np.ones(len(every), np.bool_), np.zeros((len(every), words), np.uint64)
     for at, value in enumerate(every):
         try:
             code = encode(decode(value, type_), place.shape) << place.shift
-        except UnfitError:
+        except FieldMismatchError:
             fitting[at] = False
         else:
             codes[at] = np.frombuffer(code.to_bytes(8 * words, "little"), "<u8")
     return fitting, codes
 
 
-def _put_numbers(rows: Rows, numbers: Numbers, place: Place) -> None:
+def _put_numbers(rows: Rows, numbers: Numbers, place: BitRange) -> None:
     shape = place.shape
     assert isinstance(shape, NumberShape)
     if len(numbers) and not (shape.low <= numbers.min() and numbers.max() <= shape.high):

@@ -12,7 +12,7 @@ from assay.grammar.values import Value
 from assay.traces.event import Event
 from assay.traces.native_replay.linear_order import Queue
 from assay.traces.result import ExecutedStep, Execution
-from assay.traces.search.transition_system import Model
+from assay.traces.search.transition_system import TraceModel
 
 
 class FollowedExecution(Execution):
@@ -22,7 +22,7 @@ class FollowedExecution(Execution):
 
     def __init__(
         self,
-        model: Model,
+        model: TraceModel,
         rules: Sequence[k.TraceRule],
         steps: RuleSteps,
         queue: Queue,

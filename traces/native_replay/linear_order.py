@@ -14,7 +14,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from assay.checker.native.functions.trace_rules import Lines
+from assay.checker.native.functions.trace_rules import EncodedLines
 from assay.grammar.kernel import Ordering
 from assay.traces.event import SUPPOSED, Event
 from assay.traces.observe.partial_order import Key, Times, earliest_times, latest_times, precede, times_of
@@ -31,7 +31,7 @@ class Queue:
 
     keys: Sequence[Key]
     skew: int
-    lines: Lines
+    lines: EncodedLines
     positions: Numbers
     streams: Numbers
     times: Times
@@ -71,7 +71,7 @@ class Queue:
 
 
 def queue(
-    events: Sequence[Event], positions: Numbers, lines: Lines, ordering: Ordering, owners: Numbers | None = None
+    events: Sequence[Event], positions: Numbers, lines: EncodedLines, ordering: Ordering, owners: Numbers | None = None
 ) -> Queue:
     """The lines of events at some positions, which are in the order of the events, as a queue; raises ``NoOrderError``.
 
@@ -88,7 +88,7 @@ def queue(
     of_slices = np.zeros(len(order), np.int64) if owners is None else owners[positions[order]]
     sequence = np.lexsort((latest, of_slices))
     order = order[sequence]
-    followed = Lines(
+    followed = EncodedLines(
         np.ascontiguousarray(lines.rules[order]),
         np.ascontiguousarray(lines.stated[order]),
         np.zeros(len(order), np.uint8),

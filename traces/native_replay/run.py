@@ -7,19 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.checker.layout.row import Rows
-from assay.checker.native.functions.trace_rules import Lines, RuleProgram, RuleSteps
+from assay.checker.native.functions.trace_rules import EncodedLines, RuleProgram, RuleSteps
 from assay.grammar import kernel as k
 from assay.traces.event import Event
-from assay.traces.native_replay.encode_lines import KindsOfEvents, Stated, packed
+from assay.traces.native_replay.encode_lines import EncodedStatements, KindsOfEvents, packed
 from assay.traces.native_replay.linear_order import Queue
-from assay.traces.observe.binding import NO_CONDITION, NO_RULE, Tally, Unread
+from assay.traces.observe.binding import NO_CONDITION, NO_RULE, BindingTally, Unread
 from assay.traces.search.driver import NEAR
 from assay.traces.store.record_block import Numbers
 
 
 def lines_of(
-    stated: Sequence[Stated], rules: Sequence[k.TraceRule], program: RuleProgram, steps: RuleSteps
-) -> tuple[Numbers, Lines]:
+    stated: Sequence[EncodedStatements], rules: Sequence[k.TraceRule], program: RuleProgram, steps: RuleSteps
+) -> tuple[Numbers, EncodedLines]:
     """The lines of which rules speak, in the order of their events, those of one event in the order of the rules; with the positions of their events."""
     parts: list[tuple[Numbers, Numbers, Rows]] = []
     for at, (each, rule) in enumerate(zip(stated, rules, strict=True)):
@@ -30,7 +30,7 @@ def lines_of(
         parts.append((positions, np.full(len(positions), at, np.int32), rows))
     positions, numbers, rows = (np.concatenate(each) for each in zip(*parts, strict=True))
     order = np.lexsort((numbers, positions))
-    return positions[order], Lines(numbers[order], rows[order], np.zeros(len(order), np.uint8))
+    return positions[order], EncodedLines(numbers[order], rows[order], np.zeros(len(order), np.uint8))
 
 
 def walk(steps: RuleSteps, row: Rows, waiting: Queue, begin: int, end: int) -> bool:
@@ -54,7 +54,9 @@ def _can_come(steps: RuleSteps, row: Rows, waiting: Queue, place: int) -> bool:
     return after != place
 
 
-def tally_of(kinds: KindsOfEvents, plan: k.TracePlan, events: Sequence[Event], used: Numbers, fields: int) -> Tally:
+def tally_of(
+    kinds: KindsOfEvents, plan: k.TracePlan, events: Sequence[Event], used: Numbers, fields: int
+) -> BindingTally:
     """How the events of a log, or of a slice, were bound, of which those at some positions were used."""
     reasons = {known.event: known.reason for known in plan.ignored}
     spoken = {rule.event for rule in plan.rules}
@@ -68,4 +70,4 @@ def tally_of(kinds: KindsOfEvents, plan: k.TracePlan, events: Sequence[Event], u
         reason = reasons.get(kind, NO_CONDITION if kind in spoken else NO_RULE)
         unread = Unread(kind, reason, len(others), events[int(others[0])].record.place)
         (unmapped if reason == NO_RULE else ignored).append(unread)
-    return Tally(int(is_used.sum()), fields, (), tuple(ignored), tuple(unmapped))
+    return BindingTally(int(is_used.sum()), fields, (), tuple(ignored), tuple(unmapped))

@@ -13,8 +13,8 @@ import numpy as np
 
 from assay.grammar.kernel import TracePlan, TraceRule
 from assay.grammar.values import Value
-from assay.traces.event import Event, Field, Place, ProcessRun
-from assay.traces.observe.field_values import OutOfRangeError, UnfitError, decode
+from assay.traces.event import Event, Field, LogPosition, ProcessRun
+from assay.traces.observe.field_values import FieldMismatchError, OutOfRangeError, decode
 from assay.traces.patterns.template_fields import LineFields
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import StatementKeys, named_by
@@ -55,7 +55,7 @@ class Unread:
     kind: str
     reason: str
     count: int
-    example: Place
+    example: LogPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +68,15 @@ class Bound:
     unmapped: tuple[Unread, ...]
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> BindingTally:
         """How many events and fields that is, and what is said of each other event."""
         used = len({id(observation.event) for observation in self.observations}) + len(self.misfits)
         fields = sum(len(observation.values) for observation in self.observations)
-        return Tally(used, fields, self.misfits, self.ignored, self.unmapped)
+        return BindingTally(used, fields, self.misfits, self.ignored, self.unmapped)
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class BindingTally:
     """How the events of a log, or of a part of it, were bound: how many were used, and how many of their fields were compared."""
 
     used: int = 0
@@ -86,9 +86,9 @@ class Tally:
     unmapped: tuple[Unread, ...] = ()
 
 
-def sum_of(tallies: Sequence[Tally]) -> Tally:
+def sum_of(tallies: Sequence[BindingTally]) -> BindingTally:
     """The tally of all parts. An example is that of the first part that has one."""
-    return Tally(
+    return BindingTally(
         sum(each.used for each in tallies),
         sum(each.fields for each in tallies),
         tuple(misfit for each in tallies for misfit in each.misfits),
@@ -155,7 +155,7 @@ def _stated(given: Mapping[str, Field], rule: TraceRule, condition: Condition) -
     for field in rule.fields:
         try:
             value = decode(given[field.field], field.binder.type)
-        except UnfitError:
+        except FieldMismatchError:
             return None
         except OutOfRangeError as error:
             return _OutOfRange(field.field, str(error))
@@ -168,7 +168,7 @@ _View = tuple[TraceRule, _Stated]
 """A rule, and what it sees in an event."""
 
 
-class Chosen(NamedTuple):
+class RuleView(NamedTuple):
     """An event by its position, as one rule sees it: the place of that view among the event's, and the view, of what is in the model."""
 
     at: int
@@ -198,14 +198,14 @@ class Read(NamedTuple):
     """What a clause sees in each statement that it speaks of, by the statement's number, and the tally of all events."""
 
     views: Mapping[int, tuple[_View, ...]]
-    tally: Tally
+    tally: BindingTally
 
 
 STATEMENTS_KEPT = 1 << 16
 """How many statements are remembered."""
 
 
-class Binder:
+class EventBinder:
     """Binds events to the rules of a clause. What many lines state alike is read and decoded once."""
 
     def __init__(self, plan: TracePlan, condition: Condition) -> None:
@@ -259,7 +259,7 @@ class Binder:
                 ignored.add(example, NO_CONDITION, count)
             else:
                 unmapped.add(example, NO_RULE, count)
-        tally = Tally(used + len(misfits), fields, tuple(misfits), ignored.result(), unmapped.result())
+        tally = BindingTally(used + len(misfits), fields, tuple(misfits), ignored.result(), unmapped.result())
         return Read(views, tally)
 
     def thinned(self, events: Selection, read: Read) -> list[Observation]:
@@ -293,18 +293,18 @@ class Binder:
         return tuple(view for view in views if view[1] is not None)
 
 
-def chosen(events: Selection, read: Read, restated: Container[int] = ()) -> list[Chosen]:
+def chosen(events: Selection, read: Read, restated: Container[int] = ()) -> list[RuleView]:
     """Which of the events :meth:`Binder.thinned` keeps; what the ``restated`` statements say of a write was stated before them."""
-    found: list[Chosen] = []
+    found: list[RuleView] = []
     for number, earliest in events.earliest().items():
         every: list[int] | None = None
         for order, view in enumerate(read.views.get(number, ())):
             rule = view[0]
             if rule.steps or rule.at is None:
                 every = np.flatnonzero(events.numbers == number).tolist() if every is None else every
-                found += (Chosen(at, order, view) for at in every)
+                found += (RuleView(at, order, view) for at in every)
             elif number not in restated:
-                found.append(Chosen(earliest, order, view))
+                found.append(RuleView(earliest, order, view))
     return found
 
 
@@ -318,7 +318,7 @@ def rules_by_kind(plan: TracePlan) -> dict[str, list[TraceRule]]:
 
 def bind(plan: TracePlan, events: Iterable[Event], condition: Condition) -> Bound:
     """The observations that events are; see :meth:`Binder.bind`."""
-    return Binder(plan, condition).bind(events)
+    return EventBinder(plan, condition).bind(events)
 
 
 def changed(observation: Observation, field: str, value: Value, text: Field) -> Observation:
@@ -329,7 +329,7 @@ def changed(observation: Observation, field: str, value: Value, text: Field) -> 
     return replace(observation, event=event, bound=bound, values=values)
 
 
-def observed(events: Selection, chosen: Iterable[Chosen]) -> list[Observation]:
+def observed(events: Selection, chosen: Iterable[RuleView]) -> list[Observation]:
     """Observations of some events, in the order of these."""
     ordered = sorted(chosen, key=lambda each: each[:2])
     positions = np.array(sorted({each.at for each in ordered}), np.int64)
@@ -346,7 +346,7 @@ class _Counter:
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()
-        self.places: dict[tuple[str, str], Place] = {}
+        self.places: dict[tuple[str, str], LogPosition] = {}
 
     def add(self, event: Event, reason: str, count: int = 1) -> None:
         key = (event.kind, reason)

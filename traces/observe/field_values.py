@@ -11,7 +11,7 @@ from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, Vari
 from assay.traces.event import Field
 
 
-class UnfitError(Exception):
+class FieldMismatchError(Exception):
     """A field has another form than the rule's type: the rule does not speak of this event."""
 
 
@@ -24,7 +24,7 @@ _known: dict[tuple[int, Field], tuple[t.Type, Value]] = {}
 
 
 def decode(value: Field, type_: t.Type) -> Value:
-    """The value of the type that a field stands for; raises ``UnfitError`` or ``OutOfRangeError``. A log states few values, again and again."""
+    """The value of the type that a field stands for; raises ``FieldMismatchError`` or ``OutOfRangeError``. A log states few values, again and again."""
     kind = value.__class__
     plain = kind is int or kind is str or (kind is tuple and all(each.__class__ is int for each in value))  # type: ignore[union-attr]
     if not plain:
@@ -68,19 +68,19 @@ def _decoded(value: Field, type_: t.Type) -> Value:
 def integer(value: Field) -> int:
     """A field as an integer, from a number or its text, decimal or hexadecimal."""
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise UnfitError
+        raise FieldMismatchError
     if isinstance(value, int):
         return value
     try:
         return int(value, 16) if value.lower().startswith("0x") else int(value)
     except ValueError:
-        raise UnfitError from None
+        raise FieldMismatchError from None
 
 
 def element(value: Field) -> str:
     """The name under which a field's value is an element of a set parameter: its text."""
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise UnfitError
+        raise FieldMismatchError
     return str(value)
 
 
@@ -91,7 +91,7 @@ def _truth(value: Field) -> bool:
         case "true" | "false":
             return value == "true"
         case _:
-            raise UnfitError
+            raise FieldMismatchError
 
 
 def _ranged(number: int, low: int, high: int) -> int:
@@ -111,27 +111,27 @@ def _variant(value: Field, variants: tuple[t.VariantType, ...]) -> VariantValue:
     for variant in variants:
         if variant.name == value and not variant.fields:
             return VariantValue(variant.name, ())
-    raise UnfitError
+    raise FieldMismatchError
 
 
 def _record(value: Field, fields: tuple[t.FieldType, ...]) -> RecordValue:
     if not isinstance(value, Mapping) or any(field.name not in value for field in fields):
-        raise UnfitError
+        raise FieldMismatchError
     return RecordValue(tuple(decode(value[field.name], field.type) for field in fields))
 
 
 def _parts(value: Field) -> tuple[Field, ...]:
     if not isinstance(value, tuple):
-        raise UnfitError
+        raise FieldMismatchError
     return value
 
 
 def _map(value: Field, type_: t.MapType) -> FrozenMap:
     if not isinstance(value, Mapping):
-        raise UnfitError
+        raise FieldMismatchError
     table = FrozenMap((decode(key, type_.key), decode(item, type_.value)) for key, item in value.items())
     if not type_.partial and isinstance(type_.key, t.AtomType) and len(table) < len(type_.key.sort.elements):
-        raise UnfitError
+        raise FieldMismatchError
     return table
 
 
@@ -197,5 +197,5 @@ def needs(value: Field, type_: t.Type) -> Iterator[Named | Reached]:
 def _number(value: int | str) -> Iterator[Reached]:
     try:
         yield Reached(integer(value))
-    except UnfitError:
+    except FieldMismatchError:
         return

@@ -36,7 +36,7 @@ def files_tell_order(plan: k.TracePlan) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Item:
+class OrderedObservation:
     """An observation with its number, its stream and its position there, and its interval of possible times in milliseconds.
 
     What a model knows of an item ends with it: a log that is asked about with many changes makes many items.
@@ -52,42 +52,42 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class ObservationStream:
     """The observations whose order is certain. ``after`` lists the streams that must be read to their ends before this one begins."""
 
     name: str
     node: str
-    items: tuple[Item, ...]
+    items: tuple[OrderedObservation, ...]
     after: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class PartialOrder:
     """The partial order of all observations: its streams, and the skew between the clocks of different nodes.
 
     With ``timed`` false the times of lines say nothing. ``requires`` says of items, all by their numbers, which others come before them for other reasons.
     """
 
-    streams: tuple[Stream, ...]
+    streams: tuple[ObservationStream, ...]
     skew: int
     timed: bool = True
     requires: Mapping[int, frozenset[int]] = field(default_factory=dict)
 
     @property
-    def items(self) -> tuple[Item, ...]:
+    def items(self) -> tuple[OrderedObservation, ...]:
         """All items by number."""
         return tuple(sorted((item for stream in self.streams for item in stream.items), key=lambda item: item.index))
 
-    def precedes(self, x: Item, y: Item) -> bool:
+    def precedes(self, x: OrderedObservation, y: OrderedObservation) -> bool:
         """Whether x's thing certainly happened before y's, by their times."""
         return self.timed and self.excess(x, y) > 0
 
-    def excess(self, x: Item, y: Item) -> float:
+    def excess(self, x: OrderedObservation, y: OrderedObservation) -> float:
         """By how many milliseconds x's last possible time lies before y's first, the skew between their nodes' clocks taken off."""
         same = self.streams[x.stream].node == self.streams[y.stream].node
         return y.earliest - x.latest - (0 if same else self.skew)
 
-    def with_items(self, stream: int, items: Sequence[Item]) -> Order:
+    def with_items(self, stream: int, items: Sequence[OrderedObservation]) -> PartialOrder:
         """The order with other items in one stream."""
         placed = tuple(item if item.position == at else replace(item, position=at) for at, item in enumerate(items))
         changed = replace(self.streams[stream], items=placed)
@@ -120,7 +120,7 @@ Times = npt.NDArray[np.float64]
 """Of the lines of a stream, in milliseconds."""
 
 
-def order(observations: Iterable[Observation], ordering: Ordering) -> Order:
+def order(observations: Iterable[Observation], ordering: Ordering) -> PartialOrder:
     """The order of the observations under an ordering clause."""
     groups: dict[Key, list[Observation]] = {}
     for observation in observations:
@@ -131,19 +131,19 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> Order:
     spreads = [np.array([o.event.record.resolution - 1 for o in groups[key]], np.float64) for key in keys]
     latest = latest_times(times, spreads, after)
     earliest = earliest_times(times, after, ordering)
-    streams: list[Stream] = []
+    streams: list[ObservationStream] = []
     first = 0
     for number, key in enumerate(keys):
         if key[0] == SUPPOSED:
             earliest[number], latest[number] = np.full_like(times[number], -inf), np.full_like(times[number], inf)
         rows = zip(groups[key], *(each[number].tolist() for each in (times, earliest, latest)), strict=True)
         items = tuple(
-            Item(first + i, seen, number, i, 0.0 if isnan(time) else time, low, high)
+            OrderedObservation(first + i, seen, number, i, 0.0 if isnan(time) else time, low, high)
             for i, (seen, time, low, high) in enumerate(rows)
         )
-        streams.append(Stream(_name(key), key[0], items, after[number]))
+        streams.append(ObservationStream(_name(key), key[0], items, after[number]))
         first += len(items)
-    return Order(tuple(streams), ordering.skew)
+    return PartialOrder(tuple(streams), ordering.skew)
 
 
 def stream_key(observation: Observation, ordering: Ordering) -> Key:

@@ -11,7 +11,7 @@ import numpy as np
 from assay.grammar.kernel import Slicing
 from assay.traces.event import Event
 from assay.traces.observe.slice_incarnations import lives
-from assay.traces.table.event_selection import Mark, Selection
+from assay.traces.table.event_selection import Selection, SliceField
 from assay.traces.table.event_table import EventTable, Positions, in_order
 from assay.traces.table.statement_ids import Everywhere, Names
 
@@ -61,7 +61,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEve
     telling = frozenset({*slicing.fields, *(() if slicing.identity is None else (slicing.identity,))})
     statements = table.statements(Everywhere(telling, names))
     found = _Named(slicing, table)
-    mark = Mark(slicing.sort.elements[0])
+    mark = SliceField(slicing.sort.elements[0])
     slices: dict[str, Selection] = {}
     for name in sorted(found.slices, key=_natural):
         own = found.slices[name]

@@ -31,7 +31,7 @@ NO_ROLES: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
-class Finding:
+class PatternMatch:
     """A shape found in a message, with the decoded fields."""
 
     shape: Shape
@@ -57,9 +57,9 @@ class Likeness:
         """What is only looked at while a text is read does not travel."""
         return Likeness, (self.forms, self.whole, self.repeats, (), "", self.roles)
 
-    def findings(self, message: str) -> list[Finding]:
+    def findings(self, message: str) -> list[PatternMatch]:
         """The findings in a message of this skeleton."""
-        found = [Finding(form.shape, LineFields(form, message)) for form in self.forms]
+        found = [PatternMatch(form.shape, LineFields(form, message)) for form in self.forms]
         return _distinct(found) if self.repeats else found
 
 
@@ -67,19 +67,19 @@ NOTHING = Likeness((), whole=False, repeats=False, writers=(), masked="")
 """What a message of an unknown logger is."""
 
 
-def roles_of(found: Iterable[Form | Finding]) -> frozenset[str]:
+def roles_of(found: Iterable[Form | PatternMatch]) -> frozenset[str]:
     """What a line tells of its process in which these were found; see ``Shape.roles``."""
     telling = [each.shape.roles for each in found if each.shape.role is not None or each.shape.joins]
     return frozenset().union(*telling) if telling else NO_ROLES
 
 
-def _distinct(found: Iterable[Finding]) -> list[Finding]:
+def _distinct(found: Iterable[PatternMatch]) -> list[PatternMatch]:
     """The findings, those of a shape in one message that are equal once."""
-    by_shape: dict[str, list[Finding]] = {}
+    by_shape: dict[str, list[PatternMatch]] = {}
     for finding in found:
         by_shape.setdefault(finding.shape.name, []).append(finding)
     return [
-        Finding(each[0].shape, fields)
+        PatternMatch(each[0].shape, fields)
         for each in by_shape.values()
         for fields in distinct(dict(finding.fields) for finding in each)
     ]
@@ -99,7 +99,7 @@ class LoggerShapes:
         self._known: dict[bytes, Likeness] = {}
         self._kept = 0
 
-    def find(self, message: str) -> tuple[list[Finding], bool]:
+    def find(self, message: str) -> tuple[list[PatternMatch], bool]:
         """All findings in a message, and whether a shape accounts for the whole of it."""
         likeness = self.likeness(message.encode("utf-8", "replace"))
         return likeness.findings(message), likeness.whole
@@ -162,10 +162,10 @@ class Recogniser:
             self._full_names[logger] = known or logger
         return self._full_names[logger]
 
-    def anywhere(self, message: str) -> list[Finding]:
+    def anywhere(self, message: str) -> list[PatternMatch]:
         """The first finding of the shapes that have an anchor, for a message that came without its logger."""
         anchored = (shape for shape in self.catalogue.shapes if shape.anchor and shape.anchor in message)
-        return [Finding(shape, fields) for shape in anchored for fields in shape.match(message)][:1]
+        return [PatternMatch(shape, fields) for shape in anchored for fields in shape.match(message)][:1]
 
     def _collect(self, logger: str) -> LoggerShapes | None:
         shapes, protocol = self._names.shapes(logger), self._names.is_protocol(logger)

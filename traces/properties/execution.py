@@ -10,11 +10,11 @@ from assay.grammar import kernel as k
 from assay.traces.event import Event
 from assay.traces.properties.incremental_conditions import StandingCondition
 from assay.traces.result import BrokenProperty, ExecutedStep, Execution
-from assay.traces.search.path import Path
-from assay.traces.search.transition_system import Model
+from assay.traces.search.path import SearchPath
+from assay.traces.search.transition_system import TraceModel
 
 
-def execution(model: Model, path: Path) -> Execution:
+def execution(model: TraceModel, path: SearchPath) -> Execution:
     """The execution that a path is."""
     state = model.states[path.root.node.state]
     initial, steps = state, []
@@ -28,12 +28,12 @@ def execution(model: Model, path: Path) -> Execution:
     return Execution(initial, tuple(steps))
 
 
-def hidden_steps(path: Path) -> Counter[str]:
+def hidden_steps(path: SearchPath) -> Counter[str]:
     """How often each hidden action was assumed to have happened."""
     return Counter(taken.action for move in path.moves() for taken in move.hidden)
 
 
-def reordering(path: Path) -> float:
+def reordering(path: SearchPath) -> float:
     """The most, in milliseconds, by which an item was read after one whose line is later and that changed the state."""
     latest, most = float("-inf"), 0.0
     for step in reversed(list(path.backwards())):
@@ -44,10 +44,10 @@ def reordering(path: Path) -> float:
     return most
 
 
-class Properties:
+class PropertyChecker:
     """The invariants, lemmas and transitions of a model, asked of one execution after another."""
 
-    def __init__(self, model: Model, properties: Iterable[k.Property]) -> None:
+    def __init__(self, model: TraceModel, properties: Iterable[k.Property]) -> None:
         self._model = model
         self._conditions = [
             (prop, [(part.label, StandingCondition(model, part.condition)) for part in prop.conjuncts])

@@ -19,7 +19,7 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.kernel.types import AtomType, MapType
 from assay.grammar.values import FrozenMap, Value
-from assay.traces.search.transition_system import Model
+from assay.traces.search.transition_system import TraceModel
 
 ANSWERS_KEPT = 1 << 12
 """How many answers are remembered."""
@@ -37,7 +37,7 @@ class Missing(Enum):
 class StandingCondition:
     """A condition of a kernel. What it reads is compared before it is evaluated."""
 
-    def __init__(self, model: Model, condition: k.Expr) -> None:
+    def __init__(self, model: TraceModel, condition: k.Expr) -> None:
         self._model, self._condition = model, condition
         self._reads = _positions(model, condition)
         self._known: dict[tuple[Value, ...], bool] = {}
@@ -88,7 +88,7 @@ def _other(old: _Seen, new: _Seen) -> list[int]:
 class _View:
     """What the elements of a binder see of a step: the values of some expressions; and ``rest``, the condition with one of ``bound`` for the binder."""
 
-    def __init__(self, model: Model, bound: list[dict[str, Value]], parts: Sequence[k.Expr], rest: k.Expr) -> None:
+    def __init__(self, model: TraceModel, bound: list[dict[str, Value]], parts: Sequence[k.Expr], rest: k.Expr) -> None:
         self.bound, self.rest = bound, rest
         self._columns = [_Column(model, part, bound) for part in parts]
 
@@ -100,7 +100,7 @@ class _View:
 class _Column:
     """The values of one expression for all elements of a binder. An entry of a map for each element is taken out of the map, which has one value."""
 
-    def __init__(self, model: Model, part: k.Expr, bound: list[dict[str, Value]]) -> None:
+    def __init__(self, model: TraceModel, part: k.Expr, bound: list[dict[str, Value]]) -> None:
         self._model, self._bound = model, bound
         self._reads = _positions(model, part)
         entry = _entry(part)
@@ -137,11 +137,11 @@ def _is(one: object, other: object) -> bool:
     return one is other
 
 
-def _positions(model: Model, expr: k.Expr) -> list[int]:
+def _positions(model: TraceModel, expr: k.Expr) -> list[int]:
     return [model.meanings.scope.positions[name] for name in sorted(variables_of(expr))]
 
 
-def _views(model: Model, condition: k.Expr) -> list[_View]:
+def _views(model: TraceModel, condition: k.Expr) -> list[_View]:
     """The view of no element, and one for each binder; nothing where the condition is not of the form in the note, or has few elements."""
     binders, body = _binders(condition)
     elements = {each.binder.name: domain(each.binder.type, each.span) for each in binders}

@@ -15,30 +15,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from assay.traces.observe.partial_order import Item, Order
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.dependence import Interference
-from assay.traces.search.dfs import Finding, Limits, Search, wider
-from assay.traces.search.heads import Cursors, Frontier
-from assay.traces.search.path import Path
+from assay.traces.search.dfs import Limits, SearchResult, TraceSearch, wider
+from assay.traces.search.heads import Cursors, TraceHeads
+from assay.traces.search.path import SearchPath
 
 NODES = 20_000
 """The most nodes between two cuts that are visited to know all that lead to the second."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutPoint:
     """A place to begin at, with a path to each node of it."""
 
     cursors: Cursors
-    paths: tuple[Path, ...]
+    paths: tuple[SearchPath, ...]
 
-    def at(self, cursors: Cursors) -> Cut:
+    def at(self, cursors: Cursors) -> CutPoint:
         """The same cut, where streams are counted otherwise."""
         paths = (replace(path, node=replace(path.node, cursors=cursors)) for path in self.paths)
-        return Cut(cursors, tuple(paths))
+        return CutPoint(cursors, tuple(paths))
 
 
-def cuts(order: Order) -> list[Cursors]:
+def cuts(order: PartialOrder) -> list[Cursors]:
     """The places of an order at which all items before certainly precede all items after, by what is read of each stream; the beginning and the end are left out."""
     found: list[Cursors] = []
     read = [0] * len(order.streams)
@@ -54,13 +54,13 @@ def cuts(order: Order) -> list[Cursors]:
 class Stages:
     """The cuts of a log that an execution explains, each looked at when one before a later change is asked for."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: TraceSearch) -> None:
         self._search = search
         self._open = cuts(search.frontier.order)[::-1]
         start = search.frontier.start
-        self._known = [Cut(start, tuple(search.begin(start)))]
+        self._known = [CutPoint(start, tuple(search.begin(start)))]
 
-    def before_change(self, order: Order) -> Cut:
+    def before_change(self, order: PartialOrder) -> CutPoint:
         """The last cut before which another order has the same items. The other may lack streams of this one, and have others beside them."""
         mine = self._search.frontier.order.streams
         begins = {id(stream.items[0].observation.event): at for at, stream in enumerate(mine) if stream.items}
@@ -77,9 +77,9 @@ class Stages:
             if (found := self._at(tuple(own))) is not None:
                 return found.at(cursors)
         start = (0,) * len(order.streams)
-        return Cut(start, tuple(self._search.begin(start)))
+        return CutPoint(start, tuple(self._search.begin(start)))
 
-    def _at(self, cursors: Cursors) -> Cut | None:
+    def _at(self, cursors: Cursors) -> CutPoint | None:
         """The cut at a place; None if this order has none there, or not all nodes of it are known."""
         while self._open and sum(self._open[-1]) <= sum(cursors):
             self._explore(self._open.pop())
@@ -94,33 +94,33 @@ class Stages:
             if _hidden(more) != _hidden(nodes):
                 return
         if finding.why_stopped is None:
-            self._known.append(Cut(end, tuple(nodes.values())))
+            self._known.append(CutPoint(end, tuple(nodes.values())))
 
-    def _nodes(self, end: Cursors, hidden: int) -> tuple[dict[int, Path], Finding]:
+    def _nodes(self, end: Cursors, hidden: int) -> tuple[dict[int, SearchPath], SearchResult]:
         """A path to each state at a place, from the last cut that is known, with the fewest hidden steps since the last action that a line tells of."""
         order, begin = self._search.frontier.order, self._known[-1]
         streams = list(zip(order.streams, begin.cursors, end, strict=True))
         until = replace(order, streams=tuple(replace(s, items=s.items[:last]) for s, _, last in streams))
         items = [item for stream, first, last in streams for item in stream.items[first:last]]
         prints = self._search.prints
-        stage = Search(self._search.model, Frontier(until), prints, Interference(prints, until, items))
-        finding = Finding()
+        stage = TraceSearch(self._search.model, TraceHeads(until), prints, Interference(prints, until, items))
+        finding = SearchResult()
         found = {path.node.state: path for path in stage.paths(begin.paths, Limits(hidden, NODES), finding)}
         return found, finding
 
 
-def _common(old: Sequence[Item], new: Sequence[Item]) -> int:
+def _common(old: Sequence[OrderedObservation], new: Sequence[OrderedObservation]) -> int:
     """How many of the first items are the same."""
     pairs = zip(old, new, strict=False)
     return next((at for at, (one, other) in enumerate(pairs) if not _alike(one, other)), min(len(old), len(new)))
 
 
-def _alike(one: Item, other: Item) -> bool:
+def _alike(one: OrderedObservation, other: OrderedObservation) -> bool:
     mine, its = one.observation, other.observation
     if (one.earliest, one.latest) != (other.earliest, other.latest):
         return False
     return mine is its or (mine.event is its.event and mine.rule is its.rule and mine.values == its.values)
 
 
-def _hidden(nodes: Mapping[int, Path]) -> dict[int, int]:
+def _hidden(nodes: Mapping[int, SearchPath]) -> dict[int, int]:
     return {state: path.node.hidden for state, path in nodes.items()}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from assay.traces.observe.partial_order import Item
+from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.dependence import Doom, Interference, Lasts, to_come
-from assay.traces.search.heads import Cursors, Frontier
+from assay.traces.search.heads import Cursors, TraceHeads
 from assay.traces.search.hidden_closure import Closure
-from assay.traces.search.path import Node
+from assay.traces.search.path import SearchNode
 
 
 class Outlook:
     """The same for all searches that read no item while another is unread that is older by more than ``interference.window`` milliseconds."""
 
-    def __init__(self, frontier: Frontier, interference: Interference) -> None:
+    def __init__(self, frontier: TraceHeads, interference: Interference) -> None:
         self.interference = interference
         self.closures: dict[tuple[Cursors, int], Closure] = {}
         self._frontier = frontier
@@ -20,7 +20,7 @@ class Outlook:
         self._lasting: dict[Doom, Lasts] | None = None
         self._lost: dict[Cursors, tuple[Doom, ...]] = {}
 
-    def closure(self, node: Node, *, reduced: bool = True) -> Closure:
+    def closure(self, node: SearchNode, *, reduced: bool = True) -> Closure:
         """The states that hidden steps reach from a node; when ``reduced``, those from which nothing can go on are left out."""
         key = (node.cursors, node.state)
         if not reduced:
@@ -41,7 +41,7 @@ class Outlook:
             dooms = self._dooms[cursors] = self.interference.dooms(self._frontier.next_in_streams(cursors), cursors)
         return any(self.interference.is_one(doom, state) for doom in dooms)
 
-    def lost(self, node: Node, state: int) -> bool:
+    def lost(self, node: SearchNode, state: int) -> bool:
         """Whether hidden steps from a node have ruled out an item that is further on in some stream.
 
         One that was ruled out before rules out no step: so a search without an execution ends where that item would have to come, and it is the one to blame.
@@ -55,7 +55,7 @@ class Outlook:
         ends = self.interference
         return any(ends.is_one(doom, state) and not ends.is_one(doom, node.state) for doom in dooms)
 
-    def doomed(self, node: Node) -> list[Item]:
+    def doomed(self, node: SearchNode) -> list[OrderedObservation]:
         """The items, next in their streams, that cannot come any more."""
         ends = self.interference
         return [

@@ -22,12 +22,12 @@ from math import inf
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.observe.partial_order import Item, Order
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.heads import Cursors
 from assay.traces.search.hidden_closure import Closure
 from assay.traces.search.read_write_sets import (
     Call,
-    Condition,
+    ConditionReads,
     Footprint,
     Place,
     falsifies,
@@ -36,7 +36,7 @@ from assay.traces.search.read_write_sets import (
     observed,
     overlap,
 )
-from assay.traces.search.transition_system import ANY, Model, Wildcard
+from assay.traces.search.transition_system import ANY, AnyValue, TraceModel
 from assay.traces.search.writers_by_place import Near, Occurrence, Occurrences
 
 Lasts = tuple[tuple[int, int], ...]
@@ -49,10 +49,10 @@ MOST_NEAR = 5_000
 """Where more than so much may come before an item and would have to be looked at, it is not known to be doomed or idle, which spares less and loses nothing."""
 
 
-class Scan:
+class DependenceScan:
     """What may come before an item and writes some places (NOTE(near items)), looked through no further than somebody asks."""
 
-    def __init__(self, item: Item, places: Iterable[Place]) -> None:
+    def __init__(self, item: OrderedObservation, places: Iterable[Place]) -> None:
         self.item = item
         self.places = tuple(places)
         self.left = MOST_NEAR
@@ -75,8 +75,8 @@ class Scan:
 class Rescue:
     """A condition of an item that only items to come can make true, no hidden step: streams with the position of the last one that was found."""
 
-    condition: Condition
-    scan: Scan
+    condition: ConditionReads
+    scan: DependenceScan
     found: dict[int, int] = field(default_factory=dict)
 
 
@@ -92,13 +92,13 @@ class Threat:
 class Threats:
     """All that could change what an item writes, as far as it was looked for: by calls."""
 
-    conditions: tuple[Condition, ...]
-    scan: Scan
+    conditions: tuple[ConditionReads, ...]
+    scan: DependenceScan
     hidden: tuple[Threat, ...]
     known: dict[Call, Threat] = field(default_factory=dict)
 
 
-Doom = tuple[tuple[Condition, ...], ...]
+Doom = tuple[tuple[ConditionReads, ...], ...]
 """The alternatives of an item, each with conditions of which one that is false rules it out for good."""
 
 
@@ -106,7 +106,7 @@ class Writers:
     """Calls by the places that they write."""
 
     def __init__(self, prints: Footprints, calls: Iterable[Call]) -> None:
-        self._calls: dict[str, dict[Value | Wildcard, dict[Call, None]]] = {}
+        self._calls: dict[str, dict[Value | AnyValue, dict[Call, None]]] = {}
         for call in calls:
             for name, key in (write.place for write in prints.of(call).writes):
                 self._calls.setdefault(name, {}).setdefault(key, {})[call] = None
@@ -122,7 +122,7 @@ class Writers:
 class Footprints:
     """What a model's calls and hidden steps do, each computed once, and how they touch one another; shared by all searches of a log."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: TraceModel) -> None:
         self.model = model
         self.hidden = tuple(
             (name, arguments)
@@ -130,9 +130,9 @@ class Footprints:
             for arguments in model.instances(name, (ANY,) * len(model.meanings.actions[name].names))
         )
         self._known: dict[Call, Footprint] = {}
-        self._helps: dict[tuple[Condition, Call], bool] = {}
-        self._observed: dict[tuple[int, frozenset[tuple[str, Value]]], tuple[Condition, ...]] = {}
-        self._false: dict[Condition, dict[int, bool]] = {}
+        self._helps: dict[tuple[ConditionReads, Call], bool] = {}
+        self._observed: dict[tuple[int, frozenset[tuple[str, Value]]], tuple[ConditionReads, ...]] = {}
+        self._false: dict[ConditionReads, dict[int, bool]] = {}
         self._closures: dict[int, Closure] = {}
 
     def closure(self, state: int) -> Closure:
@@ -154,7 +154,7 @@ class Footprints:
             found = self._known[call] = footprint(self.model, call)
         return found
 
-    def observed(self, condition: k.Expr, bound: Mapping[str, Value]) -> tuple[Condition, ...]:
+    def observed(self, condition: k.Expr, bound: Mapping[str, Value]) -> tuple[ConditionReads, ...]:
         """The parts of an observation's condition for some values of its binders."""
         key = (id(condition), frozenset(bound.items()))
         found = self._observed.get(key)
@@ -162,7 +162,7 @@ class Footprints:
             found = self._observed[key] = observed(self.model, condition, bound)
         return found
 
-    def helps(self, call: Call, condition: Condition) -> bool:
+    def helps(self, call: Call, condition: ConditionReads) -> bool:
         """Whether an occurrence of the call might make a condition true that is false."""
         key = (condition, call)
         found = self._helps.get(key)
@@ -176,7 +176,7 @@ class Footprints:
             )
         return found
 
-    def is_false(self, condition: Condition, state: int) -> bool:
+    def is_false(self, condition: ConditionReads, state: int) -> bool:
         """Whether a condition is certainly false in a state."""
         known = self._false.setdefault(condition, {})
         found = known.get(state)
@@ -184,13 +184,13 @@ class Footprints:
             found = known[state] = self._evaluates_to_false(condition, state)
         return found
 
-    def _evaluates_to_false(self, condition: Condition, state: int) -> bool:
+    def _evaluates_to_false(self, condition: ConditionReads, state: int) -> bool:
         try:
             return self.model.value(condition.expr, condition.bound, state) is False
         except Undefined:
             return False
 
-    def dooming(self, call: Call, conditions: Iterable[Condition]) -> Condition | None:
+    def dooming(self, call: Call, conditions: Iterable[ConditionReads]) -> ConditionReads | None:
         """A condition that is certainly false right after the call."""
         sure = [write for write in self.of(call).writes if write.sure]
         return next((c for c in conditions for write in sure if falsifies(self.model, write, c)), None)
@@ -202,17 +202,19 @@ class Interference:
     No item is read while another is unread that is older by more than ``window`` milliseconds.
     """
 
-    def __init__(self, prints: Footprints, order: Order, items: Iterable[Item], window: float = inf) -> None:
+    def __init__(
+        self, prints: Footprints, order: PartialOrder, items: Iterable[OrderedObservation], window: float = inf
+    ) -> None:
         self.prints = prints
         self.model = prints.model
         self._near = Near(order, window)
         self._occurrences = Occurrences()
         self._calls: dict[Call, None] = {}
         self._opaque: dict[int, int] = {}
-        self._rescue_of: dict[Item, dict[Condition, Rescue]] = {}
-        self._rescues: dict[Item, tuple[tuple[Rescue, ...], ...]] = {}
-        self._threats: dict[Item, Threats | None] = {}
-        self._lasting: dict[Condition, bool] = {}
+        self._rescue_of: dict[OrderedObservation, dict[ConditionReads, Rescue]] = {}
+        self._rescues: dict[OrderedObservation, tuple[tuple[Rescue, ...], ...]] = {}
+        self._threats: dict[OrderedObservation, Threats | None] = {}
+        self._lasting: dict[ConditionReads, bool] = {}
         self._first: tuple[Cursors, float] = ((), inf)
         for item in items:
             self._enter(item)
@@ -221,7 +223,7 @@ class Interference:
         """The same for searches that stay near the order of time."""
         return self._of_same(Near(self._near.order, window))
 
-    def with_item(self, order: Order, item: Item | None) -> Interference:
+    def with_item(self, order: PartialOrder, item: OrderedObservation | None) -> Interference:
         """The same for an order in which this item took another's place, or one was left out.
 
         What the other item could do is still reckoned with, which spares less and loses nothing.
@@ -239,14 +241,14 @@ class Interference:
         other._occurrences, other._calls, other._opaque = self._occurrences, self._calls, self._opaque
         return other
 
-    def _does_no_more(self, item: Item) -> bool:
+    def _does_no_more(self, item: OrderedObservation) -> bool:
         """Whether the item in its place, at the same time, could do all that this one can."""
         before = self._near.order.streams[item.stream].items[item.position]
         same = (before.earliest, before.latest) == (item.earliest, item.latest)
         mine, its = self._may_be(item), self._may_be(before)
         return same and mine is not None and its is not None and mine <= its
 
-    def _may_be(self, item: Item) -> set[Call] | None:
+    def _may_be(self, item: OrderedObservation) -> set[Call] | None:
         """All calls that an item can be; None if they are too many."""
         found: set[Call] = set()
         for call in _calls(item):
@@ -256,7 +258,7 @@ class Interference:
             found.update(instances)
         return found
 
-    def _enter(self, item: Item) -> None:
+    def _enter(self, item: OrderedObservation) -> None:
         calls = self._may_be(item)
         if calls is None:
             _note(self._opaque, item)
@@ -273,7 +275,7 @@ class Interference:
             self._first = cursors, least
         return least
 
-    def _instances(self, item: Item, call: k.ActionCall) -> list[Call] | None:
+    def _instances(self, item: OrderedObservation, call: k.ActionCall) -> list[Call] | None:
         """The calls that a call of the clause can be; None if they are too many."""
         wanted = self.model.wanted_or_none(call, item.observation.bound)
         instances = [] if wanted is None else self.model.instances(call.action, wanted)
@@ -281,7 +283,7 @@ class Interference:
 
     # ------------------------------------------------------------------------------------------------ doomed items
 
-    def dooms(self, items: Iterable[Item], cursors: Cursors) -> tuple[Doom, ...]:
+    def dooms(self, items: Iterable[OrderedObservation], cursors: Cursors) -> tuple[Doom, ...]:
         """What would mean that one of these items, which are next in their streams, cannot come any more (see the module's note).
 
         It is a whole of alternatives, each of the conditions of which none may be false: nothing that is still to come makes them true.
@@ -289,9 +291,9 @@ class Interference:
         found = (self._doom(item, cursors) for item in items)
         return tuple(dict.fromkeys(doom for doom in found if doom))
 
-    def _doom(self, item: Item, cursors: Cursors) -> Doom:
+    def _doom(self, item: OrderedObservation, cursors: Cursors) -> Doom:
         """That of one item; empty if there is none, as for most."""
-        ways: list[tuple[Condition, ...]] = []
+        ways: list[tuple[ConditionReads, ...]] = []
         for way in self._rescuable(item):
             conditions = dict.fromkeys(r.condition for r in way if not self._is_rescued(r, cursors))
             if not conditions:
@@ -303,7 +305,7 @@ class Interference:
         """Whether it has come to that in a state: some condition of each alternative is false."""
         return all(any(self.prints.is_false(condition, state) for condition in way) for way in doom)
 
-    def lasting(self, items: Iterable[Item]) -> dict[Doom, Lasts]:
+    def lasting(self, items: Iterable[OrderedObservation]) -> dict[Doom, Lasts]:
         """What hidden steps can do that rules items out for good wherever they are in their streams, each with the last items that it rules out."""
         found: dict[Doom, dict[int, int]] = {}
         for item in items if not self._opaque else ():
@@ -314,7 +316,7 @@ class Interference:
                 _note(found.setdefault(doom, {}), item)
         return {doom: tuple(lasts.items()) for doom, lasts in found.items()}
 
-    def _is_lasting(self, condition: Condition) -> bool:
+    def _is_lasting(self, condition: ConditionReads) -> bool:
         """Whether hidden steps can make a condition false that they do not make true, and no item does either."""
         found = self._lasting.get(condition)
         if found is None:
@@ -323,7 +325,7 @@ class Interference:
             found = self._lasting[condition] = touched and not any(self.prints.helps(call, condition) for call in near)
         return found
 
-    def _rescuable(self, item: Item) -> tuple[tuple[Rescue, ...], ...]:
+    def _rescuable(self, item: OrderedObservation) -> tuple[tuple[Rescue, ...], ...]:
         """For each alternative of an item's first step, the conditions that no hidden step makes true."""
         found = self._rescues.get(item)
         if found is None:
@@ -333,11 +335,11 @@ class Interference:
             )
         return found
 
-    def _alternatives(self, item: Item) -> list[tuple[Condition, ...]]:
+    def _alternatives(self, item: OrderedObservation) -> list[tuple[ConditionReads, ...]]:
         seen = item.observation
         if not seen.rule.steps:
             return [] if seen.rule.observe is None else [self.prints.observed(seen.rule.observe, seen.bound)]
-        found: list[tuple[Condition, ...]] = []
+        found: list[tuple[ConditionReads, ...]] = []
         for call in seen.rule.steps[0]:
             instances = self._instances(item, call)
             if instances is None:
@@ -345,17 +347,17 @@ class Interference:
             found += [self.prints.of(instance).conditions for instance in instances]
         return found
 
-    def _counts(self, condition: Condition) -> bool:
+    def _counts(self, condition: ConditionReads) -> bool:
         return condition.closed and not any(
             self.prints.helps(call, condition) for call in self.prints.hidden_writers.at(condition.reads)
         )
 
-    def _rescue(self, condition: Condition, item: Item) -> Rescue:
+    def _rescue(self, condition: ConditionReads, item: OrderedObservation) -> Rescue:
         """The only one of a condition of an item: what may come before it is looked through once, whoever asks."""
         known = self._rescue_of.setdefault(item, {})
         found = known.get(condition)
         if found is None:
-            found = known[condition] = Rescue(condition, Scan(item, condition.reads))
+            found = known[condition] = Rescue(condition, DependenceScan(item, condition.reads))
         return found
 
     def _is_rescued(self, rescue: Rescue, cursors: Cursors) -> bool:
@@ -370,7 +372,7 @@ class Interference:
                     return True
         return scan.left <= 0
 
-    def _is_opaque(self, item: Item, cursors: Cursors) -> bool:
+    def _is_opaque(self, item: OrderedObservation, cursors: Cursors) -> bool:
         """Whether something is to come in another stream of which nobody knows what it does."""
         return to_come(((stream, at) for stream, at in self._opaque.items() if stream != item.stream), cursors)
 
@@ -381,7 +383,7 @@ class Interference:
 
     # -------------------------------------------------------------------------------------------------- idle items
 
-    def idle(self, item: Item, state: int, cursors: Cursors) -> bool:
+    def idle(self, item: OrderedObservation, state: int, cursors: Cursors) -> bool:
         """Whether an item that may come next and changes nothing can be read at once (see the module's note)."""
         if not self.model.can_stay(item, state):
             return False
@@ -395,13 +397,13 @@ class Interference:
                 return False
         return threats.scan.left > 0
 
-    def _known_threats(self, item: Item) -> Threats | None:
+    def _known_threats(self, item: OrderedObservation) -> Threats | None:
         """What could change what the item writes; None if the item can do more than one thing, or a hidden step always could."""
         if item not in self._threats:
             self._threats[item] = self._find_threats(item)
         return self._threats[item]
 
-    def _find_threats(self, item: Item) -> Threats | None:
+    def _find_threats(self, item: OrderedObservation) -> Threats | None:
         steps = item.observation.rule.steps
         if len(steps) != 1 or len(steps[0]) != 1 or self._opaque:
             return None
@@ -415,7 +417,7 @@ class Interference:
             self.prints.dooming(call, conditions) for call in dict.fromkeys(self.prints.hidden_writers.at(touched))
         ]
         hidden = tuple(Threat(self._rescue(each, item), None) for each in dict.fromkeys(dooming) if each is not None)
-        return None if None in dooming else Threats(conditions, Scan(item, touched), hidden)
+        return None if None in dooming else Threats(conditions, DependenceScan(item, touched), hidden)
 
     def _noted(self, threats: Threats, occurrence: Occurrence) -> Threat:
         """What an occurrence can do to an item, with those of the same call."""
@@ -434,11 +436,11 @@ class Interference:
         return threat.rescue is None or self._is_rescued(threat.rescue, cursors)
 
 
-def _calls(item: Item) -> list[k.ActionCall]:
+def _calls(item: OrderedObservation) -> list[k.ActionCall]:
     return [call for step in item.observation.rule.steps for call in step]
 
 
-def _note(lasts: dict[int, int], item: Item) -> None:
+def _note(lasts: dict[int, int], item: OrderedObservation) -> None:
     """An item among the last ones of their streams."""
     lasts[item.stream] = max(item.position, lasts.get(item.stream, -1))
 

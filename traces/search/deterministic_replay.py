@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 
-from assay.traces.observe.partial_order import Item
-from assay.traces.search.heads import Cursors, Frontier, advanced
-from assay.traces.search.path import Move, Node, Path
-from assay.traces.search.transition_system import Consumed, Model
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.search.heads import Cursors, TraceHeads, advanced
+from assay.traces.search.path import Move, SearchNode, SearchPath
+from assay.traces.search.transition_system import Consumed, TraceModel
 
 
-def step_through(model: Model, frontier: Frontier, beginning: Path, window: float) -> Path | None:
+def step_through(model: TraceModel, frontier: TraceHeads, beginning: SearchPath, window: float) -> SearchPath | None:
     """The path from a beginning to the end of all streams; None if there is no such path line by line.
 
     No item is read while another is unread that is older by more than ``window`` milliseconds.
@@ -29,7 +29,7 @@ def step_through(model: Model, frontier: Frontier, beginning: Path, window: floa
             return None
         ((after, taken),) = ways
         hidden = 0 if item.observation.pinned else node.hidden
-        path = path.then(Move((), item, taken), Node(advanced(node.cursors, item), after, hidden))
+        path = path.then(Move((), item, taken), SearchNode(advanced(node.cursors, item), after, hidden))
         model.visited += 1
         upcoming.read(item)
     return path
@@ -38,7 +38,7 @@ def step_through(model: Model, frontier: Frontier, beginning: Path, window: floa
 class _Upcoming:
     """The next item of each stream, by time."""
 
-    def __init__(self, frontier: Frontier, cursors: Cursors) -> None:
+    def __init__(self, frontier: TraceHeads, cursors: Cursors) -> None:
         self._frontier = frontier
         self._heap = [_entry(item) for item in frontier.next_in_streams(cursors)]
         heapify(self._heap)
@@ -47,14 +47,16 @@ class _Upcoming:
         """Whether there are any."""
         return bool(self._heap)
 
-    def first_with_way(self, model: Model, node: Node, window: float) -> tuple[Item | None, Consumed]:
+    def first_with_way(
+        self, model: TraceModel, node: SearchNode, window: float
+    ) -> tuple[OrderedObservation | None, Consumed]:
         """The first item that can come in a state, and its ways."""
         for item in self._in_order(node.cursors, window):
             if ways := model.consume(item, node.state):
                 return item, ways
         return None, ()
 
-    def _in_order(self, cursors: Cursors, window: float) -> Iterator[Item]:
+    def _in_order(self, cursors: Cursors, window: float) -> Iterator[OrderedObservation]:
         """Those that may be read next. None certainly precedes the one with the earliest time: it begins no later, and the others end no earlier, than that."""
         first = self._heap[0][-1]
         if self._frontier.is_due(first, cursors):
@@ -65,7 +67,7 @@ class _Upcoming:
             if item is not first:
                 yield item
 
-    def read(self, item: Item) -> None:
+    def read(self, item: OrderedObservation) -> None:
         """Go on to the next of the item's stream."""
         stream = self._frontier.order.streams[item.stream].items
         following = [_entry(each) for each in stream[item.position + 1 : item.position + 2]]
@@ -78,5 +80,5 @@ class _Upcoming:
             heappush(self._heap, entry)
 
 
-def _entry(item: Item) -> tuple[float, int, int, Item]:
+def _entry(item: OrderedObservation) -> tuple[float, int, int, OrderedObservation]:
     return item.time, item.index, item.stream, item

@@ -21,13 +21,13 @@ from functools import partial
 from heapq import heappop, heappush
 from math import inf
 
-from assay.traces.observe.partial_order import Item, Order
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.dead_ends import Outlook
 from assay.traces.search.dependence import Footprints, Interference
-from assay.traces.search.heads import Cursors, Frontier, advanced
+from assay.traces.search.heads import Cursors, TraceHeads, advanced
 from assay.traces.search.hidden_closure import Closure, ways
-from assay.traces.search.path import Move, Node, Path
-from assay.traces.search.transition_system import Model
+from assay.traces.search.path import Move, SearchNode, SearchPath
+from assay.traces.search.transition_system import TraceModel
 
 HIDDEN_COST = 100.0
 """A hidden step is tried before an item that is out of the order of time by more than this many milliseconds."""
@@ -59,27 +59,27 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Finding:
+class SearchResult:
     """What a search found: a whole path, or the deepest ones; ``why_stopped`` names the cap that ended it. ``supposed`` counts the states that hidden steps led to.
 
     ``budget_reached`` says that more hidden steps than the budget allows would have been possible somewhere.
     """
 
-    path: Path | None = None
-    deepest: list[Path] = field(default_factory=list)
+    path: SearchPath | None = None
+    deepest: list[SearchPath] = field(default_factory=list)
     visited: int = 0
     supposed: int = 0
     why_stopped: str | None = None
     budget_reached: bool = False
 
 
-class Search:
+class TraceSearch:
     """One trace and one model; what is learnt about them is shared by all searches."""
 
     def __init__(
         self,
-        model: Model,
-        frontier: Frontier,
+        model: TraceModel,
+        frontier: TraceHeads,
         prints: Footprints | None = None,
         interference: Interference | None = None,
     ) -> None:
@@ -103,15 +103,15 @@ class Search:
             self._interference = Interference(self.prints, self.frontier.order, self.frontier.order.items)
         return self._interference
 
-    def with_order(self, order: Order) -> Search:
+    def with_order(self, order: PartialOrder) -> TraceSearch:
         """A search of the same model over other streams."""
-        return Search(self.model, Frontier(order), self.prints)
+        return TraceSearch(self.model, TraceHeads(order), self.prints)
 
-    def with_change(self, order: Order, item: Item | None) -> Search:
+    def with_change(self, order: PartialOrder, item: OrderedObservation | None) -> TraceSearch:
         """A search over streams in which only this item took another's place, or one was left out."""
-        return Search(self.model, Frontier(order), self.prints, self.interference.with_item(order, item))
+        return TraceSearch(self.model, TraceHeads(order), self.prints, self.interference.with_item(order, item))
 
-    def settle(self, path: Path, limits: Limits) -> Path:
+    def settle(self, path: SearchPath, limits: Limits) -> SearchPath:
         """The path with every item read at once that may be: observations that hold now, and idle items."""
         ends = self.outlook(limits.window).interference
         while True:
@@ -119,28 +119,30 @@ class Search:
             for item in self.frontier.heads(node.cursors).items:
                 pinned = item.observation.pinned
                 if not pinned and self.model.stays(item, node.state):
-                    path = path.then(Move((), item, ()), Node(advanced(node.cursors, item), node.state, node.hidden))
+                    path = path.then(
+                        Move((), item, ()), SearchNode(advanced(node.cursors, item), node.state, node.hidden)
+                    )
                     break
                 if pinned and limits.reduced and ends.idle(item, node.state, node.cursors):
                     taken = next(steps for after, steps in self.model.consume(item, node.state) if after == node.state)
-                    path = path.then(Move((), item, taken), Node(advanced(node.cursors, item), node.state, 0))
+                    path = path.then(Move((), item, taken), SearchNode(advanced(node.cursors, item), node.state, 0))
                     break
             else:
                 return path
 
-    def begin(self, cursors: Cursors) -> list[Path]:
+    def begin(self, cursors: Cursors) -> list[SearchPath]:
         """The paths that begin in the initial states."""
-        return [Path(Node(cursors, state, 0), sum(cursors)) for state in self.model.initial]
+        return [SearchPath(SearchNode(cursors, state, 0), sum(cursors)) for state in self.model.initial]
 
-    def run(self, beginnings: list[Path], limits: Limits, enough: int | None = None) -> Finding:
+    def run(self, beginnings: list[SearchPath], limits: Limits, enough: int | None = None) -> SearchResult:
         """Search for a path that reads everything, or ``enough`` items."""
-        finding = Finding()
+        finding = SearchResult()
         finding.path = next(self.paths(beginnings, limits, finding, enough), None)
         return finding
 
     def paths(
-        self, beginnings: Iterable[Path], limits: Limits, finding: Finding, enough: int | None = None
-    ) -> Iterator[Path]:
+        self, beginnings: Iterable[SearchPath], limits: Limits, finding: SearchResult, enough: int | None = None
+    ) -> Iterator[SearchPath]:
         """The paths that read everything, or ``enough`` items: of each node at which they end one with the fewest hidden steps is the last.
 
         What else is found is noted in ``finding``; a cap ends the paths.
@@ -174,7 +176,7 @@ class Search:
                 continue
             stack.append(self.moves(path, limits, finding))
 
-    def moves(self, path: Path, limits: Limits, finding: Finding) -> Iterator[Path]:
+    def moves(self, path: SearchPath, limits: Limits, finding: SearchResult) -> Iterator[SearchPath]:
         """The ways on, the most natural first: by time, and by the number of hidden steps. Few are taken, and only those are worked out and settled."""
         node = path.node
         heads = self.frontier.heads(node.cursors)
@@ -202,7 +204,7 @@ class Search:
             if finding.supposed > limits.supposed:
                 return
 
-    def _look_ahead(self, ahead: _Ahead, path: Path, closure: Closure, level: int, limits: Limits) -> None:
+    def _look_ahead(self, ahead: _Ahead, path: SearchPath, closure: Closure, level: int, limits: Limits) -> None:
         """Note the items that may come next after so many hidden steps."""
         heads = self.frontier.heads(path.node.cursors)
         for item in heads.items:
@@ -211,12 +213,14 @@ class Search:
             cost = level * HIDDEN_COST + item.time - heads.time
             ahead.add(cost, partial(self._with, path, closure, level, item, limits))
 
-    def _with(self, path: Path, closure: Closure, level: int, item: Item, limits: Limits) -> Iterator[Path]:
+    def _with(
+        self, path: SearchPath, closure: Closure, level: int, item: OrderedObservation, limits: Limits
+    ) -> Iterator[SearchPath]:
         """The ways on with an item after so many hidden steps."""
         node = path.node
         for way in ways(closure, item, level, reduced=limits.reduced):
             hidden = 0 if item.observation.pinned else node.hidden + level
-            target = Node(advanced(node.cursors, item), way.after, hidden)
+            target = SearchNode(advanced(node.cursors, item), way.after, hidden)
             move = Move(closure.route(way.origin) if level else (), item, way.taken)
             yield path.then(move, target)
 
@@ -229,11 +233,11 @@ class _Ahead:
     """
 
     def __init__(self) -> None:
-        self._noted: list[tuple[float, int, Callable[[], Iterable[Path]]]] = []
-        self._next: deque[Path] = deque()
+        self._noted: list[tuple[float, int, Callable[[], Iterable[SearchPath]]]] = []
+        self._next: deque[SearchPath] = deque()
         self._cost, self._count = 0.0, 0
 
-    def add(self, cost: float, paths: Callable[[], Iterable[Path]]) -> None:
+    def add(self, cost: float, paths: Callable[[], Iterable[SearchPath]]) -> None:
         """Note what leads to paths, all of one cost."""
         heappush(self._noted, (cost, self._count, paths))
         self._count += 1
@@ -245,7 +249,7 @@ class _Ahead:
             self._next.extend(paths())
         return bool(self._next) and self._cost < cost
 
-    def take(self) -> Path:
+    def take(self) -> SearchPath:
         """The next path, if there is any."""
         return self._next.popleft()
 
@@ -255,7 +259,7 @@ def wider(hidden: int) -> int:
     return 4 * hidden + 8
 
 
-def _remember(finding: Finding, path: Path) -> None:
+def _remember(finding: SearchResult, path: SearchPath) -> None:
     best = finding.deepest[0].read if finding.deepest else -1
     if path.read > best:
         finding.deepest = [path]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from assay.traces.observe.partial_order import Item
+from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.options import Options
 from assay.traces.search.deterministic_replay import step_through
-from assay.traces.search.dfs import Finding, Limits, Search, wider
-from assay.traces.search.path import Path
+from assay.traces.search.dfs import Limits, SearchResult, TraceSearch, wider
+from assay.traces.search.path import SearchPath
 
 NEAR = (100.0, 1_000.0)
 """How far from the order of time, in milliseconds, an execution is sought first: nearly every log has one that is near, and a search that
@@ -30,7 +30,7 @@ OF_PARTIAL = 20
 class Accepted:
     """An execution explains all that was asked."""
 
-    path: Path
+    path: SearchPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Rejected:
     Where a solver said so, ``conflict`` are items that contradict each other, and ``deepest`` the points where the search gave up.
     """
 
-    deepest: tuple[Path, ...]
-    conflict: tuple[Item, ...] = ()
+    deepest: tuple[SearchPath, ...]
+    conflict: tuple[OrderedObservation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class Undecided:
     """A cap or a budget ended the search."""
 
     reason: str
-    deepest: tuple[Path, ...]
+    deepest: tuple[SearchPath, ...]
 
 
 Conclusion = Accepted | Rejected | Undecided
 
 
-def conclude(search: Search, beginnings: list[Path], options: Options) -> Conclusion:
+def conclude(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> Conclusion:
     """The log followed line by line; where that does not get to the end, a search."""
     for beginning in beginnings if len(beginnings) == 1 else ():
         stepped = step_through(search.model, search.frontier, beginning, NEAR[0])
@@ -64,7 +64,7 @@ def conclude(search: Search, beginnings: list[Path], options: Options) -> Conclu
     return seek(search, beginnings, options)
 
 
-def seek(search: Search, beginnings: list[Path], options: Options) -> Conclusion:
+def seek(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> Conclusion:
     """Search within the clause's budget of hidden steps, and beyond it only to tell why there is nothing within."""
     nodes = max(1, options.nodes // OF_PARTIAL) if options.partial else options.nodes
     limits = Limits(search.model.plan.hidden_limit, nodes)
@@ -86,16 +86,16 @@ def seek(search: Search, beginnings: list[Path], options: Options) -> Conclusion
     return _nothing(search, first)
 
 
-def _stopped(finding: Finding, *more: str) -> Undecided:
+def _stopped(finding: SearchResult, *more: str) -> Undecided:
     return Undecided("; ".join((finding.why_stopped or "", *more)), tuple(finding.deepest))
 
 
-def _contradiction(items: Sequence[Item]) -> str:
+def _contradiction(items: Sequence[OrderedObservation]) -> str:
     places = ", ".join(str(item.observation.event.record.place) for item in items)
     return f"{places} contradict each other" if len(items) > 1 else f"{places} has no explanation then"
 
 
-def _past_cap(search: Search, beginnings: list[Path], limits: Limits, stopped: Finding) -> Conclusion:
+def _past_cap(search: TraceSearch, beginnings: list[SearchPath], limits: Limits, stopped: SearchResult) -> Conclusion:
     """The search where a cap has ended it, taken on by a solver as often as it gets further (see ``search.handover``).
 
     That there is no execution is said only where the solver was asked about all of them, from the beginning on.
@@ -128,12 +128,12 @@ def _past_cap(search: Search, beginnings: list[Path], limits: Limits, stopped: F
 
 
 def _contradicted(
-    search: Search,
-    beginnings: list[Path],
+    search: TraceSearch,
+    beginnings: list[SearchPath],
     limits: Limits,
-    stopped: Finding,
-    items: Sequence[Item],
-    asked: Sequence[Item],
+    stopped: SearchResult,
+    items: Sequence[OrderedObservation],
+    asked: Sequence[OrderedObservation],
 ) -> Conclusion:
     """Whether more hidden steps than the clause allows would resolve a contradiction of items, of those that were asked about."""
     from assay.traces.search import sat_fallback  # noqa: PLC0415 - as above
@@ -144,7 +144,7 @@ def _contradicted(
             return _stopped(stopped, reason)
         case sat_fallback.Conflict(unless=None):
             return Rejected(tuple(stopped.deepest), answer.items)
-        case Path() if answer.read == beginnings[0].read + len(asked):
+        case SearchPath() if answer.read == beginnings[0].read + len(asked):
             return Undecided(_too_few(search, answer), tuple(stopped.deepest))
         case _:
             return _stopped(
@@ -153,9 +153,9 @@ def _contradicted(
 
 
 def _beyond_budget(
-    search: Search, beginnings: list[Path], limits: Limits, first: Finding, *, solver: bool
+    search: TraceSearch, beginnings: list[SearchPath], limits: Limits, first: SearchResult, *, solver: bool
 ) -> Conclusion:
-    def stopped(finding: Finding) -> Conclusion:
+    def stopped(finding: SearchResult) -> Conclusion:
         return _past_cap(search, beginnings, limits, finding) if solver else _stopped(finding)
 
     wide = search.run(beginnings, replace(limits, hidden=wider(limits.hidden)))
@@ -169,7 +169,7 @@ def _beyond_budget(
     return Undecided(_too_few(search, wide.path), tuple(first.deepest))
 
 
-def _too_few(search: Search, path: Path) -> str:
+def _too_few(search: TraceSearch, path: SearchPath) -> str:
     """Where an execution needs more hidden steps than the clause allows."""
     most, place, count = 0, "", 0
     for move in path.moves():
@@ -182,7 +182,7 @@ def _too_few(search: Search, path: Path) -> str:
     return f"the log can be explained only with {most} hidden steps before {place}; the clause allows {budget} between two pinned events"
 
 
-def _nothing(search: Search, finding: Finding) -> Conclusion:
+def _nothing(search: TraceSearch, finding: SearchResult) -> Conclusion:
     overflowed = sorted(search.model.overflowed)
     if overflowed:
         return Undecided(f"the model is too small for the log: {', '.join(overflowed)} ran out", tuple(finding.deepest))

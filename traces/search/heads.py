@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import inf
 
-from assay.traces.observe.partial_order import Item, Order
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 
 Cursors = tuple[int, ...]
 """How many items of each stream have been read."""
@@ -15,15 +15,15 @@ Cursors = tuple[int, ...]
 class Heads:
     """The items that may be read next, in the order of their times, and the earliest time of all that are next in their streams."""
 
-    items: tuple[Item, ...]
+    items: tuple[OrderedObservation, ...]
     time: float
 
 
 @dataclass(slots=True)
-class Frontier:
+class TraceHeads:
     """The order of a trace, asked what may come next; answers are remembered."""
 
-    order: Order
+    order: PartialOrder
     known: dict[Cursors, Heads] = field(default_factory=dict)
     _needs: dict[int, tuple[tuple[int, int], ...]] = field(init=False)
 
@@ -47,11 +47,11 @@ class Frontier:
             found = self.known[cursors] = self._heads(cursors)
         return found
 
-    def next_in_streams(self, cursors: Cursors) -> list[Item]:
+    def next_in_streams(self, cursors: Cursors) -> list[OrderedObservation]:
         """The next item of each stream, whether it may come next or not."""
         return [s.items[n] for s, n in zip(self.order.streams, cursors, strict=True) if n < len(s.items)]
 
-    def is_due(self, item: Item, cursors: Cursors) -> bool:
+    def is_due(self, item: OrderedObservation, cursors: Cursors) -> bool:
         """Whether everything is read that has to come before an item whatever the times say."""
         streams = self.order.streams
         return all(cursors[other] == len(streams[other].items) for other in streams[item.stream].after) and all(
@@ -72,7 +72,7 @@ class Frontier:
         return Heads(tuple(free), min((item.time for item in first), default=inf))
 
 
-def needs(order: Order) -> dict[int, tuple[tuple[int, int], ...]]:
+def needs(order: PartialOrder) -> dict[int, tuple[tuple[int, int], ...]]:
     """How many items of which streams must be read before an item, where the order requires some."""
     if not order.requires:
         return {}
@@ -89,9 +89,9 @@ def needs(order: Order) -> dict[int, tuple[tuple[int, int], ...]]:
 class _Ends:
     """When the things of some items happened at the latest: asked whether one of them certainly came before an item."""
 
-    def __init__(self, order: Order, items: list[Item]) -> None:
+    def __init__(self, order: PartialOrder, items: list[OrderedObservation]) -> None:
         self._order = order
-        self._of_node: dict[str, Item] = {}
+        self._of_node: dict[str, OrderedObservation] = {}
         for item in items:
             node = order.streams[item.stream].node
             known = self._of_node.get(node)
@@ -101,13 +101,13 @@ class _Ends:
         self.until = self._first[0].latest + order.skew if order.timed and self._first else inf
         """What begins later is certainly preceded by one, whatever node it is of: as most streams that have not begun."""
 
-    def precede(self, item: Item) -> bool:
+    def precede(self, item: OrderedObservation) -> bool:
         """Whether one does: only the earliest of the item's own node, and the two earliest of all nodes, have to be asked."""
         own = self._of_node[self._order.streams[item.stream].node]
         return any(self._order.precedes(other, item) for other in (own, *self._first))
 
 
-def advanced(cursors: Cursors, item: Item) -> Cursors:
+def advanced(cursors: Cursors, item: OrderedObservation) -> Cursors:
     """The position after the item, which is next in its stream."""
     stream = item.stream
     return (*cursors[:stream], cursors[stream] + 1, *cursors[stream + 1 :])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from assay.traces.observe.partial_order import Item
-from assay.traces.search.transition_system import Model, Taken
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.search.transition_system import Taken, TraceModel
 
 HOPELESS = -1
 
@@ -26,7 +26,7 @@ class Closure:
     States from which nothing can go on, as ``hopeless`` tells, are left out.
     """
 
-    model: Model
+    model: TraceModel
     state: int
     hopeless: Callable[[int], bool]
     levels: list[dict[int, list[Arrival]]] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Closure:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class HiddenPath:
     """A way in which an item can come from a state: after so many hidden steps, from ``origin``, to ``after``."""
 
     level: int
@@ -73,16 +73,16 @@ class Way:
     taken: tuple[Taken, ...]
 
 
-def ways(closure: Closure, item: Item, level: int, *, reduced: bool) -> Iterator[Way]:
+def ways(closure: Closure, item: OrderedObservation, level: int, *, reduced: bool) -> Iterator[HiddenPath]:
     """The ways of an item with so many hidden steps; when ``reduced`` only those whose hidden steps cannot follow the item."""
     model = closure.model
     for origin, arrivals in closure.level(level).items():
         for after, taken in model.consume(item, origin):
             if not (reduced and _may_follow(model, item, arrivals, after)):
-                yield Way(level, origin, after, taken)
+                yield HiddenPath(level, origin, after, taken)
 
 
-def _may_follow(model: Model, item: Item, arrivals: list[Arrival], after: int) -> bool:
+def _may_follow(model: TraceModel, item: OrderedObservation, arrivals: list[Arrival], after: int) -> bool:
     """Whether some last hidden step can as well follow the item."""
     return any(
         later.state == after

@@ -10,12 +10,12 @@ from assay.checker.interpreter.expressions.traverse import children, free_locals
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.values import FrozenMap, Value
-from assay.traces.search.transition_system import ANY, Model, Wildcard
+from assay.traces.search.transition_system import ANY, AnyValue, TraceModel
 
 Call = tuple[str, tuple[Value, ...]]
 """An action with all its arguments."""
 
-Place = tuple[str, Value | Wildcard]
+Place = tuple[str, Value | AnyValue]
 """A variable and a key of it; ``ANY`` is the whole variable, or a key that is not known beforehand."""
 
 
@@ -29,7 +29,7 @@ UNKNOWN = Unknown.VALUE
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class WriteEffect:
     """A place that an action assigns; ``sure`` if it always does, ``grows`` if it only puts more into a set."""
 
     place: Place
@@ -39,7 +39,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Condition:
+class ConditionReads:
     """A guard, or a part of an observation, with the binders that have known values, and the places it reads."""
 
     expr: k.Expr
@@ -53,8 +53,8 @@ class Condition:
 class Footprint:
     """The guards of an action, what it writes, and the places that the written values depend on."""
 
-    conditions: tuple[Condition, ...]
-    writes: tuple[Write, ...]
+    conditions: tuple[ConditionReads, ...]
+    writes: tuple[WriteEffect, ...]
     sources: frozenset[Place]
     choices: bool
 
@@ -65,10 +65,10 @@ def overlap(left: Place, right: Place) -> bool:
 
 
 @dataclass(slots=True)
-class Names:
+class BoundNames:
     """Binders in scope: those with a value known beforehand, and the places that the values of others depend on."""
 
-    model: Model
+    model: TraceModel
     values: dict[str, Value]
     origins: dict[str, frozenset[Place]] = field(default_factory=dict)
 
@@ -108,13 +108,13 @@ class Names:
                 return frozenset().union(*(self.reads(part) for part in children(expr)))
 
 
-def footprint(model: Model, call: Call) -> Footprint:
+def footprint(model: TraceModel, call: Call) -> Footprint:
     """What an occurrence of an action reads and writes."""
     action, arguments = call
     meaning = model.meanings.actions[action]
-    names = Names(model, dict(zip(meaning.names, arguments, strict=True)))
-    conditions: list[Condition] = []
-    writes: list[Write] = []
+    names = BoundNames(model, dict(zip(meaning.names, arguments, strict=True)))
+    conditions: list[ConditionReads] = []
+    writes: list[WriteEffect] = []
     sources: set[Place] = set()
     choices = False
     for each in meaning.node.body:
@@ -133,21 +133,21 @@ def footprint(model: Model, call: Call) -> Footprint:
     return Footprint(tuple(conditions), tuple(writes), frozenset(sources), choices)
 
 
-def observed(model: Model, condition: k.Expr, bound: Mapping[str, Value]) -> tuple[Condition, ...]:
+def observed(model: TraceModel, condition: k.Expr, bound: Mapping[str, Value]) -> tuple[ConditionReads, ...]:
     """The parts of an observation's condition."""
-    return tuple(_conditions(Names(model, dict(bound)), condition))
+    return tuple(_conditions(BoundNames(model, dict(bound)), condition))
 
 
-def _conditions(names: Names, expr: k.Expr) -> Iterator[Condition]:
+def _conditions(names: BoundNames, expr: k.Expr) -> Iterator[ConditionReads]:
     if isinstance(expr, k.Logic) and expr.op == "and":
         for part in expr.parts:
             yield from _conditions(names, part)
     else:
         reads = names.reads(expr)
-        yield Condition(expr, dict(names.values), reads, free_locals(expr) <= names.values.keys())
+        yield ConditionReads(expr, dict(names.values), reads, free_locals(expr) <= names.values.keys())
 
 
-def _writes(names: Names, statement: k.Statement, sources: set[Place], *, sure: bool) -> Iterator[Write]:
+def _writes(names: BoundNames, statement: k.Statement, sources: set[Place], *, sure: bool) -> Iterator[WriteEffect]:
     match statement:
         case k.Assign(_, variable, path, value):
             sources |= names.reads(value)
@@ -167,29 +167,29 @@ def _writes(names: Names, statement: k.Statement, sources: set[Place], *, sure: 
 
 
 def _write(
-    names: Names,
+    names: BoundNames,
     variable: str,
     path: tuple[k.AtKey | k.AtField, ...],
     value: k.Expr,
     sources: set[Place],
     *,
     sure: bool,
-) -> Write:
+) -> WriteEffect:
     for step in path:
         if isinstance(step, k.AtKey):
             sources |= names.reads(step.key)
-    key: Value | Wildcard | Unknown = names.value(path[0].key) if path and isinstance(path[0], k.AtKey) else ANY
+    key: Value | AnyValue | Unknown = names.value(path[0].key) if path and isinstance(path[0], k.AtKey) else ANY
     place: Place = (variable, ANY if isinstance(key, Unknown) else key)
     whole = not path or (len(path) == 1 and place[1] is not ANY)
     grows = not path and isinstance(value, k.Combine) and value.op == "union" and _is(value.left, variable)
-    return Write(place, names.value(value) if whole else UNKNOWN, sure, grows)
+    return WriteEffect(place, names.value(value) if whole else UNKNOWN, sure, grows)
 
 
 def _is(expr: k.Expr, variable: str) -> bool:
     return isinstance(expr, k.StateVar) and expr.name == variable
 
 
-def keeps_false(write: Write, condition: Condition) -> bool:
+def keeps_false(write: WriteEffect, condition: ConditionReads) -> bool:
     """Whether a write cannot make a condition true: it puts more into a set in which something must not be."""
     absent = condition.expr
     return (
@@ -201,7 +201,7 @@ def keeps_false(write: Write, condition: Condition) -> bool:
     )
 
 
-def falsifies(model: Model, write: Write, condition: Condition) -> bool:
+def falsifies(model: TraceModel, write: WriteEffect, condition: ConditionReads) -> bool:
     """Whether the condition is certainly false right after the write: it reads that place alone, and the value is known."""
     if condition.reads != {write.place} or not condition.closed or isinstance(write.value, Unknown):
         return False

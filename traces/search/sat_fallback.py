@@ -10,16 +10,22 @@ from dataclasses import dataclass
 from itertools import count, pairwise
 
 from assay.checker.report import EnginesDisagreeError, State
-from assay.checker.symbolic.bounded.explain_trace import Call, Contradiction, Explained, Observation, SymbolicTrace
+from assay.checker.symbolic.bounded.explain_trace import (
+    Contradiction,
+    Explained,
+    PartialCall,
+    SymbolicTrace,
+    TraceObservation,
+)
 from assay.checker.symbolic.sat.incremental import OutOfBudgetError
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
-from assay.traces.observe.partial_order import Item, Order
-from assay.traces.search.dfs import Search
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
+from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.heads import Cursors, advanced
-from assay.traces.search.path import Move, Node, Path
-from assay.traces.search.submodel import Part, TooManyInstancesError, part_of, steps_of
-from assay.traces.search.transition_system import ANY, Model, Taken
+from assay.traces.search.path import Move, SearchNode, SearchPath
+from assay.traces.search.submodel import Submodel, TooManyInstancesError, part_of, steps_of
+from assay.traces.search.transition_system import ANY, Taken, TraceModel
 
 MOST_ITEMS = 32
 """How many items the solver is asked about at once."""
@@ -40,8 +46,8 @@ class Conflict:
     ``unless`` names what was left out of account, if anything was.
     """
 
-    items: tuple[Item, ...]
-    asked: tuple[Item, ...]
+    items: tuple[OrderedObservation, ...]
+    asked: tuple[OrderedObservation, ...]
     unless: str | None
 
 
@@ -53,8 +59,8 @@ class Unanswered:
 
 
 def hand_over(
-    search: Search, starts: Sequence[Path], hidden: int, items: Sequence[Item]
-) -> Path | Conflict | Unanswered:
+    search: TraceSearch, starts: Sequence[SearchPath], hidden: int, items: Sequence[OrderedObservation]
+) -> SearchPath | Conflict | Unanswered:
     """A way on from one of the starts, which have read the same, with so many hidden steps between two pinned items, or why there is none.
 
     ``items`` are those of :func:`upcoming`, of which only the first may be asked about. A conflict is one of all executions, unless it says
@@ -94,12 +100,12 @@ def hand_over(
     return _conflict(search.frontier.order, node.cursors, items, answer, trace.capacities)
 
 
-def upcoming(search: Search, cursors: Cursors) -> list[Item]:
+def upcoming(search: TraceSearch, cursors: Cursors) -> list[OrderedObservation]:
     """The items that may come next, the earliest first, in an order that is allowed.
 
     Of what the solver is asked about at most, as many as nothing else can come between; where there is no such point, all.
     """
-    order, found, whole = search.frontier.order, list[Item](), 0
+    order, found, whole = search.frontier.order, list[OrderedObservation](), 0
     while len(found) < MOST_ITEMS and (heads := search.frontier.heads(cursors).items):
         found.append(heads[0])
         cursors = advanced(cursors, heads[0])
@@ -108,37 +114,37 @@ def upcoming(search: Search, cursors: Cursors) -> list[Item]:
     return found[: whole or len(found)]
 
 
-def _is_closed(order: Order, cursors: Cursors, items: Sequence[Item]) -> bool:
+def _is_closed(order: PartialOrder, cursors: Cursors, items: Sequence[OrderedObservation]) -> bool:
     """Whether all that is left, from the cursors on, comes after these items."""
     last = {item.stream: item for item in items}.values()
     left = [s.items[n] for s, n in zip(order.streams, cursors, strict=True) if n < len(s.items)]
     return all(_precedes(order, x, y) for x in last for y in left)
 
 
-def _precedes(order: Order, x: Item, y: Item) -> bool:
+def _precedes(order: PartialOrder, x: OrderedObservation, y: OrderedObservation) -> bool:
     if x.stream == y.stream:
         return x.position < y.position
     return x.stream in order.streams[y.stream].after or order.precedes(x, y)
 
 
-def _order_of(order: Order, items: Sequence[Item]) -> list[list[int]]:
+def _order_of(order: PartialOrder, items: Sequence[OrderedObservation]) -> list[list[int]]:
     return [[at for at, other in enumerate(items) if _precedes(order, other, item)] for item in items]
 
 
-def _observation(model: Model, item: Item) -> Observation:
+def _observation(model: TraceModel, item: OrderedObservation) -> TraceObservation:
     seen = item.observation
     steps = tuple(
         tuple(
-            Call(action, tuple((at, value) for at, value in enumerate(values) if value is not ANY))
+            PartialCall(action, tuple((at, value) for at, value in enumerate(values) if value is not ANY))
             for action, values in calls
         )
         for calls in steps_of(model, item)
     )
     condition = seen.rule.then if seen.rule.steps else seen.rule.observe
-    return Observation(str(item.index), steps, () if condition is None else (_about(condition, item),))
+    return TraceObservation(str(item.index), steps, () if condition is None else (_about(condition, item),))
 
 
-def _about(condition: k.Expr, item: Item) -> k.Expr:
+def _about(condition: k.Expr, item: OrderedObservation) -> k.Expr:
     """A condition of a rule with the values that the item states."""
     for field in item.observation.rule.fields:
         value = k.Const(field.binder.type, item.observation.bound[field.binder.name])
@@ -155,7 +161,11 @@ def _not_asked(why: str) -> Unanswered:
 
 
 def _conflict(
-    order: Order, cursors: Cursors, items: Sequence[Item], answer: Contradiction, capacities: Sequence[str]
+    order: PartialOrder,
+    cursors: Cursors,
+    items: Sequence[OrderedObservation],
+    answer: Contradiction,
+    capacities: Sequence[str],
 ) -> Conflict:
     onward = cursors
     for item in items:
@@ -166,7 +176,13 @@ def _conflict(
     return Conflict(tuple(item for item in items if str(item.index) in answer.labels), tuple(items), unless)
 
 
-def _followed(search: Search, part: Part, starts: Sequence[Path], items: Sequence[Item], found: Explained) -> Path:
+def _followed(
+    search: TraceSearch,
+    part: Submodel,
+    starts: Sequence[SearchPath],
+    items: Sequence[OrderedObservation],
+    found: Explained,
+) -> SearchPath:
     """The path that an execution of the part is."""
     seen = [step.state for step in found.trace.steps]
     path = next(each for each in starts if part.of(search.model.states[each.node.state]) == seen[0])
@@ -182,11 +198,13 @@ def _followed(search: Search, part: Part, starts: Sequence[Path], items: Sequenc
         )
         at, item = reading.after, items[reading.observation]
         since = 0 if item.observation.pinned else path.node.hidden + len(move.hidden)
-        path = path.then(move, Node(advanced(path.node.cursors, item), after, since))
+        path = path.then(move, SearchNode(advanced(path.node.cursors, item), after, since))
     return path
 
 
-def _move(model: Model, part: Part, state: int, item: Item, unseen: Sequence[State], last: State) -> tuple[Move, int]:
+def _move(
+    model: TraceModel, part: Submodel, state: int, item: OrderedObservation, unseen: Sequence[State], last: State
+) -> tuple[Move, int]:
     """Hidden steps through certain states, as the part sees them, and an item that leads to the last; those that change nothing are none."""
     hidden: list[Taken] = []
     for before, after in pairwise(unseen):

@@ -17,23 +17,23 @@ import numpy as np
 from assay.checker.interpreter.expressions.traverse import assignments, variables_of
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.observe.binding import Chosen, Observation, Read, observed
-from assay.traces.observe.partial_order import Order, order, stream_key
-from assay.traces.search.transition_system import Model
+from assay.traces.observe.binding import Observation, Read, RuleView, observed
+from assay.traces.observe.partial_order import PartialOrder, order, stream_key
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_selection import Selection
 
 _NOTHING = -1
 
 
-def compared_order(model: Model, observations: Iterable[Observation]) -> Order:
+def compared_order(model: TraceModel, observations: Iterable[Observation]) -> PartialOrder:
     """The order of the observations that are to be compared with the model."""
     ordering = model.plan.ordering
     compared = without_restatements(model.kernel, observations, lambda seen: stream_key(seen, ordering))
     return order(compared, ordering)
 
 
-def compared_events(model: Model, events: Selection, read: Read) -> Order:
+def compared_events(model: TraceModel, events: Selection, read: Read) -> PartialOrder:
     """The order of those observations of events that are to be compared with the model."""
     stretches, ordering = _Stretches(model.kernel), model.plan.ordering
     outer = _Outer(stretches, read, int(events.numbers.max(initial=-1)) + 1)
@@ -62,7 +62,7 @@ class _Outer:
                 if rule.steps:
                     if id(rule) not in asked:
                         asked[id(rule)] = np.full(count, _NOTHING, np.int32)
-                    asked[id(rule)][number] = values.setdefault(Chosen(0, at, views[at]).values, len(values))
+                    asked[id(rule)][number] = values.setdefault(RuleView(0, at, views[at]).values, len(values))
         self._asked = tuple(asked.values())
 
     def of(self, positions: Numbers, numbers: Numbers) -> Numbers:
@@ -81,15 +81,15 @@ class _Outer:
         return np.delete(positions, inner)
 
 
-def _chosen(events: Selection, positions: Numbers, read: Read) -> Iterator[Chosen]:
+def _chosen(events: Selection, positions: Numbers, read: Read) -> Iterator[RuleView]:
     """What the events of a stream are seen as."""
     views = read.views
     for at, number in zip(positions.tolist(), events.numbers[positions].tolist(), strict=True):
         for place, view in enumerate(views.get(number, ())):
-            yield Chosen(at, place, view)
+            yield RuleView(at, place, view)
 
 
-class Seen(Protocol):
+class RuleFields(Protocol):
     """What a rule sees in an event."""
 
     @property
@@ -103,7 +103,7 @@ class Seen(Protocol):
         ...
 
 
-S = TypeVar("S", bound=Seen)
+S = TypeVar("S", bound=RuleFields)
 
 
 def without_restatements(

@@ -10,8 +10,8 @@ from assay.checker.interpreter.expressions.traverse import assignments, variable
 from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
-from assay.traces.observe.partial_order import Item
-from assay.traces.search.transition_system import ANY, Model, Wanted
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.search.transition_system import ANY, TraceModel, Wanted
 
 MOST_INSTANCES = 5_000
 """How many instances of one action are encoded at most."""
@@ -25,7 +25,7 @@ class TooManyInstancesError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Submodel:
     """The kernel of a part, and the positions of its variables among those of the whole."""
 
     kernel: k.Kernel
@@ -36,7 +36,7 @@ class Part:
         return tuple(state[at] for at in self.positions)
 
 
-def part_of(model: Model, items: Sequence[Item], states: Sequence[State]) -> Part:
+def part_of(model: TraceModel, items: Sequence[OrderedObservation], states: Sequence[State]) -> Submodel:
     """The actions that are hidden or that the items name, with those of their instances that are wanted, and the variables they touch.
 
     Collections have room for a while from the ``states`` on. Raises ``TooManyInstancesError``.
@@ -55,10 +55,10 @@ def part_of(model: Model, items: Sequence[Item], states: Sequence[State]) -> Par
         scenarios=(),
         traces=(),
     )
-    return Part(kernel, tuple(at for at, _ in variables))
+    return Submodel(kernel, tuple(at for at, _ in variables))
 
 
-def _actions(model: Model, items: Sequence[Item]) -> Iterator[k.Action]:
+def _actions(model: TraceModel, items: Sequence[OrderedObservation]) -> Iterator[k.Action]:
     wanted: dict[str, set[Wanted]] = {}
     for name in model.plan.hidden:
         wanted.setdefault(name, set()).add((ANY,) * len(model.meanings.actions[name].names))
@@ -69,7 +69,7 @@ def _actions(model: Model, items: Sequence[Item]) -> Iterator[k.Action]:
             yield _narrowed(model, each, wanted[each.name])
 
 
-def _used(actions: Sequence[k.Action], items: Sequence[Item]) -> set[str]:
+def _used(actions: Sequence[k.Action], items: Sequence[OrderedObservation]) -> set[str]:
     """The variables that are read or written."""
     rules = (item.observation.rule for item in items)
     nodes = (*actions, *(each for rule in rules for each in (rule.then, rule.observe) if each is not None))
@@ -86,7 +86,7 @@ def _resized(type_: t.Type, at: int, states: Sequence[State]) -> t.Type:
             return type_
 
 
-def steps_of(model: Model, item: Item) -> Iterator[list[tuple[str, Wanted]]]:
+def steps_of(model: TraceModel, item: OrderedObservation) -> Iterator[list[tuple[str, Wanted]]]:
     """The steps that an item is, each as the calls that it may be; an alternative of which an argument has no value is none."""
     rule, bound = item.observation.rule, item.observation.bound
     for alternatives in rule.steps:
@@ -94,7 +94,7 @@ def steps_of(model: Model, item: Item) -> Iterator[list[tuple[str, Wanted]]]:
         yield [(action, values) for action, values in wanted if values is not None]
 
 
-def _narrowed(model: Model, action: k.Action, wanted: set[Wanted]) -> k.Action:
+def _narrowed(model: TraceModel, action: k.Action, wanted: set[Wanted]) -> k.Action:
     """The action with only those values of its parameters that are wanted in some call."""
     if not all(model.is_listable(action.name, each) for each in wanted):
         raise TooManyInstancesError(action.name)

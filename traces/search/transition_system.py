@@ -24,17 +24,17 @@ from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.observe.binding import Observation
-from assay.traces.observe.partial_order import Item
+from assay.traces.observe.partial_order import OrderedObservation
 
 
-class Wildcard(Enum):
+class AnyValue(Enum):
     """The argument ``_``: any value."""
 
     ANY = "_"
 
 
-ANY = Wildcard.ANY
-Wanted = tuple[Value | Wildcard, ...]
+ANY = AnyValue.ANY
+Wanted = tuple[Value | AnyValue, ...]
 """The arguments of a call, as far as the log gives them."""
 
 
@@ -72,7 +72,7 @@ class _Evaluated:
         return value
 
 
-class Model:
+class TraceModel:
     """A kernel and a trace clause of it, ready for searches."""
 
     def __init__(self, kernel: k.Kernel, plan: k.TracePlan) -> None:
@@ -87,8 +87,8 @@ class Model:
         self._expressions: dict[int, _Evaluated] = {}
         self._hidden: dict[tuple[int, frozenset[str] | None], tuple[Taken, ...]] = {}
         self._calls: dict[tuple[str, Wanted, int], tuple[Taken, ...]] = {}
-        self._consumed: WeakKeyDictionary[Item, dict[int, Consumed]] = WeakKeyDictionary()
-        self._stays: WeakKeyDictionary[Item, dict[int, bool]] = WeakKeyDictionary()
+        self._consumed: WeakKeyDictionary[OrderedObservation, dict[int, Consumed]] = WeakKeyDictionary()
+        self._stays: WeakKeyDictionary[OrderedObservation, dict[int, bool]] = WeakKeyDictionary()
         self._choices_known: dict[tuple[str, Wanted], tuple[Sequence[Value], ...]] = {}
         self._domains: dict[int, tuple[k.Parameter, Sequence[Value]]] = {}
         self._instances: dict[tuple[str, Wanted], list[tuple[Value, ...]]] = {}
@@ -195,7 +195,7 @@ class Model:
     def is_listable(self, action: str, wanted: Wanted) -> bool:
         """Whether the values of the arguments that are left open are few enough to go through."""
         parameters = self.meanings.actions[action].node.parameters
-        open_ = (p.binder.type for p, value in zip(parameters, wanted, strict=True) if isinstance(value, Wildcard))
+        open_ = (p.binder.type for p, value in zip(parameters, wanted, strict=True) if isinstance(value, AnyValue))
         return all(cardinality(type_) <= ENUMERATION_LIMIT for type_ in open_)
 
     def choices_of(self, action: str, wanted: Wanted) -> tuple[Sequence[Value], ...]:
@@ -207,11 +207,11 @@ class Model:
             self._choices_known[action, wanted] = found
         return found
 
-    def _choices(self, parameter: k.Parameter, wanted: Value | Wildcard) -> Sequence[Value]:
-        if not isinstance(wanted, Wildcard) and isinstance(parameter.domain, k.TypeDomain):
+    def _choices(self, parameter: k.Parameter, wanted: Value | AnyValue) -> Sequence[Value]:
+        if not isinstance(wanted, AnyValue) and isinstance(parameter.domain, k.TypeDomain):
             return [wanted] if _fits(wanted, parameter.domain) else []
         ordered = self._domain(parameter)
-        return ordered if isinstance(wanted, Wildcard) else [value for value in ordered if value == wanted]
+        return ordered if isinstance(wanted, AnyValue) else [value for value in ordered if value == wanted]
 
     def _domain(self, parameter: k.Parameter) -> Sequence[Value]:
         """All that a parameter can be: the very same list each time, by which an action knows it again (``ActionMeaning.results``)."""
@@ -221,7 +221,7 @@ class Model:
             known = self._domains[id(parameter)] = parameter, sorter(parameter.binder.type)(values)
         return known[1]
 
-    def consume(self, item: Item, state: int) -> Consumed:
+    def consume(self, item: OrderedObservation, state: int) -> Consumed:
         """The ways in which an item can come in a state, without hidden steps."""
         known = self._consumed.get(item)
         if known is None:
@@ -231,7 +231,7 @@ class Model:
             found = known[state] = self._consume(item, state)
         return found
 
-    def can_stay(self, item: Item, state: int) -> bool:
+    def can_stay(self, item: OrderedObservation, state: int) -> bool:
         """Whether an item can come in a state and leave it as it is. Other states that it would lead to are not kept."""
         known = self._consumed.get(item)
         if known is not None and state in known:
@@ -244,11 +244,11 @@ class Model:
             found = stays[state] = self._can_stay(item, state)
         return found
 
-    def stays(self, item: Item, state: int) -> bool:
+    def stays(self, item: OrderedObservation, state: int) -> bool:
         """Whether an observation holds in a state, no hidden step taken."""
         return bool(self.consume(item, state))
 
-    def _can_stay(self, item: Item, state: int) -> bool:
+    def _can_stay(self, item: OrderedObservation, state: int) -> bool:
         rule, bound = item.observation.rule, item.observation.bound
         if len(rule.steps) != 1:
             return any(after == state for after, _ in self.consume(item, state))
@@ -267,7 +267,7 @@ class Model:
                     self.overflowed.add(label)
         return found
 
-    def _consume(self, item: Item, state: int) -> Consumed:
+    def _consume(self, item: OrderedObservation, state: int) -> Consumed:
         rule, bound = item.observation.rule, item.observation.bound
         if not rule.steps:
             held = rule.observe is None or self.holds(rule.observe, bound, state)

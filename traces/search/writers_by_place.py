@@ -1,7 +1,7 @@
 """Which items may write a place, in the order of their times: so that of a long log only those are asked that may come before an item.
 
 NOTE(near items): In its stream an item happened at the latest no earlier than those before it. So of all that are still to come none ends before the first of
-those that are next in their streams, and none comes before an item that certainly precedes it (``Order.precedes``). Nor is one read before an item that is
+those that are next in their streams, and none comes before an item that certainly precedes it (``PartialOrder.precedes``). Nor is one read before an item that is
 younger by more than the search's window: the oldest that is unread is no younger than the item. Between these bounds lie few, however long the log is.
 """
 
@@ -14,16 +14,16 @@ from itertools import chain
 from math import inf
 
 from assay.grammar.values import Value
-from assay.traces.observe.partial_order import Item, Order
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.read_write_sets import Call, Place
-from assay.traces.search.transition_system import ANY, Wildcard
+from assay.traces.search.transition_system import ANY, AnyValue
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
     """An item, and a call that it may be."""
 
-    item: Item
+    item: OrderedObservation
     call: Call
 
 
@@ -31,10 +31,10 @@ class Occurrence:
 class Near:
     """An order, and by how many milliseconds an item that is read may be younger than one that is not."""
 
-    order: Order
+    order: PartialOrder
     window: float = inf
 
-    def may_precede(self, other: Item, item: Item) -> bool:
+    def may_precede(self, other: OrderedObservation, item: OrderedObservation) -> bool:
         """Whether another item of another stream may be read before one."""
         return (
             other.stream != item.stream
@@ -56,7 +56,7 @@ class _Sorted:
         """Note one."""
         (self.always if occurrence.item.latest == inf else self._within).append(occurrence)
 
-    def between(self, least: float, item: Item, near: Near) -> Iterator[Occurrence]:
+    def between(self, least: float, item: OrderedObservation, near: Near) -> Iterator[Occurrence]:
         """Those that end no earlier than ``least``, and all that may come before an item."""
         if len(self._ends) != len(self._within):
             self._sort()
@@ -79,7 +79,7 @@ class Occurrences:
 
     def __init__(self, others: Occurrences | None = None) -> None:
         self._others = others
-        self._by_key: dict[str, dict[Value | Wildcard, _Sorted]] = {}
+        self._by_key: dict[str, dict[Value | AnyValue, _Sorted]] = {}
         self._by_name: dict[str, _Sorted] = {}
 
     def add(self, occurrence: Occurrence, places: Iterable[Place]) -> None:
@@ -90,7 +90,9 @@ class Occurrences:
         for name in {name for name, _ in known}:
             self._by_name.setdefault(name, _Sorted()).add(occurrence)
 
-    def before(self, item: Item, near: Near, places: Sequence[Place], least: float) -> Iterator[Occurrence]:
+    def before(
+        self, item: OrderedObservation, near: Near, places: Sequence[Place], least: float
+    ) -> Iterator[Occurrence]:
         """Those that may write one of the places and be read before an item, of those that end no earlier than ``least``; some may be named twice."""
         if self._others is not None:
             yield from self._others.before(item, near, places, least)

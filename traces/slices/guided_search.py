@@ -15,20 +15,20 @@ from math import inf
 
 from assay.checker.report import State
 from assay.grammar.values import Atom, FrozenMap, Value
-from assay.traces.event import Place
-from assay.traces.observe.partial_order import Item, Order
+from assay.traces.event import LogPosition
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.result import ExecutedStep, Execution, SliceResult
-from assay.traces.search.dfs import Finding, Limits, Search
-from assay.traces.search.heads import Frontier, advanced
-from assay.traces.search.path import Move, Node, Path
-from assay.traces.search.transition_system import Model, Taken
+from assay.traces.search.dfs import Limits, SearchResult, TraceSearch
+from assay.traces.search.heads import TraceHeads, advanced
+from assay.traces.search.path import Move, SearchNode, SearchPath
+from assay.traces.search.transition_system import Taken, TraceModel
 from assay.traces.slices.slice_validator import Joint
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 HEADS = 20
 """How many of the lines that may come next are tried at most."""
 
-Key = tuple[str | None, Place]
+Key = tuple[str | None, LogPosition]
 """The slice, if any, and the place of a line."""
 
 Rank = tuple[float, ...]
@@ -76,15 +76,15 @@ def guide(joint: Joint, shared: Execution, slices: Iterable[SliceResult]) -> Gui
     return found
 
 
-class GuidedSearch(Search):
+class GuidedSearch(TraceSearch):
     """A search that reads lines in the order of their ranks, and supposes the hidden steps that the guide has."""
 
-    def __init__(self, model: Model, order: Order, own: Sequence[int], known: Guide) -> None:
-        super().__init__(model, Frontier(guided(order, known.ranks)))
+    def __init__(self, model: TraceModel, order: PartialOrder, own: Sequence[int], known: Guide) -> None:
+        super().__init__(model, TraceHeads(guided(order, known.ranks)))
         self._own = tuple(own)
         self._known = known
 
-    def moves(self, path: Path, limits: Limits, finding: Finding) -> Iterator[Path]:
+    def moves(self, path: SearchPath, limits: Limits, finding: SearchResult) -> Iterator[SearchPath]:
         """The ways on, by rank; none is given up, so that there is nothing to note in the finding."""
         del finding
         node = path.node
@@ -96,9 +96,9 @@ class GuidedSearch(Search):
                     ways, key=lambda way: not self._agrees(item, way[0], self._known.after.get(key))
                 ):
                     move = Move(steps, item, taken)
-                    yield self.settle(path.then(move, Node(cursors, after, 0)), limits)
+                    yield self.settle(path.then(move, SearchNode(cursors, after, 0)), limits)
 
-    def _before(self, item: Item, key: Key, state: int) -> Iterator[tuple[tuple[Taken, ...], int]]:
+    def _before(self, item: OrderedObservation, key: Key, state: int) -> Iterator[tuple[tuple[Taken, ...], int]]:
         """The hidden steps that the guide has, or none."""
         slice_ = _slice_of(item)
         steps: list[Taken] = []
@@ -116,7 +116,7 @@ class GuidedSearch(Search):
             yield tuple(steps), now
         yield (), state
 
-    def _agrees(self, item: Item, state: int, wanted: State | None) -> bool:
+    def _agrees(self, item: OrderedObservation, state: int, wanted: State | None) -> bool:
         """Whether the item's slice is in a state as it was found."""
         slice_ = _slice_of(item)
         if wanted is None or slice_ is None:
@@ -128,12 +128,12 @@ class GuidedSearch(Search):
         )
 
 
-def _slice_of(item: Item) -> Atom | None:
+def _slice_of(item: OrderedObservation) -> Atom | None:
     found = next((value for field, value in item.observation.values if field == EVERY_SLICE), None)
     return found if isinstance(found, Atom) else None
 
 
-def _key(item: Item) -> Key:
+def _key(item: OrderedObservation) -> Key:
     slice_ = _slice_of(item)
     return None if slice_ is None else slice_.name, item.observation.event.record.place
 
@@ -158,7 +158,7 @@ def _of_slice(
         yield begins[min(position, len(begins) - 1)], float(number)
 
 
-def guided(order: Order, known: Mapping[Key, Rank]) -> Order:
+def guided(order: PartialOrder, known: Mapping[Key, Rank]) -> PartialOrder:
     """The order of lines with times that say where they come; those of which nothing is known come last. None comes after a line that requires it."""
     every = [item for stream in order.streams for item in stream.items]
     wanted = {item.index: known.get(_key(item), UNKNOWN) for item in every}
@@ -172,7 +172,7 @@ def guided(order: Order, known: Mapping[Key, Rank]) -> Order:
     return replace(order, streams=streams)
 
 
-def _no_later(wanted: Mapping[int, Rank], order: Order) -> dict[int, Rank]:
+def _no_later(wanted: Mapping[int, Rank], order: PartialOrder) -> dict[int, Rank]:
     """The ranks, where no line has a higher one than a line that requires it."""
     before = {index: list(others) for index, others in order.requires.items()}
     for stream in order.streams:

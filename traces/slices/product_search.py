@@ -24,31 +24,38 @@ from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.grammar.load import Loaded
 from assay.grammar.values import Value
-from assay.traces.explain.failed_atoms import Writer
+from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import violation_of
-from assay.traces.observe.binding import Binder, Chosen, Misfit, Observation, Read, observed
+from assay.traces.observe.binding import EventBinder, Misfit, Observation, Read, RuleView, observed
 from assay.traces.observe.decomposition import Split, split
 from assay.traces.observe.model_size import of_parts, of_versions, sized_kernel, strict
-from assay.traces.observe.partial_order import Item, Order, Stream, files_tell_order, in_turn, stream_key
+from assay.traces.observe.partial_order import (
+    ObservationStream,
+    OrderedObservation,
+    PartialOrder,
+    files_tell_order,
+    in_turn,
+    stream_key,
+)
 from assay.traces.observe.slice_assignment import SlicedEvents
 from assay.traces.options import Options
-from assay.traces.properties.execution import Properties, execution
-from assay.traces.result import BrokenProperty, Execution, TraceVerdict, Whole
-from assay.traces.search.dfs import Limits, Search
+from assay.traces.properties.execution import PropertyChecker, execution
+from assay.traces.result import BrokenProperty, Execution, ProductAnswer, TraceVerdict
+from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.driver import Accepted, Undecided, conclude
-from assay.traces.search.heads import Frontier
-from assay.traces.search.path import Path
+from assay.traces.search.heads import TraceHeads
+from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_events, compared_order
-from assay.traces.search.transition_system import ANY, NOWHERE_TO, Consumed, Model, Taken, Wanted, Wildcard
+from assay.traces.search.transition_system import ANY, NOWHERE_TO, AnyValue, Consumed, Taken, TraceModel, Wanted
 from assay.traces.slices.guided_search import Guide, GuidedSearch
 from assay.traces.slices.slice_validator import speaks_of
 from assay.traces.slices.timeline.shared_timeline import Thread, thread_of
 from assay.traces.slices.timeline.timeline_classes import HIDDEN_TRIED
 from assay.traces.slices.versions.version_check import LATE
-from assay.traces.slices.versions.version_history import Entry, Write, announcing, by_time, entries, number_of
+from assay.traces.slices.versions.version_history import Entry, VersionedUpdate, announcing, by_time, entries, number_of
 from assay.traces.slices.versions.version_item import WrittenItem, WrittenModel, lines_of, mismatch
 from assay.traces.slices.versions.version_order import by_write
-from assay.traces.table.event_selection import Mark, Selection
+from assay.traces.table.event_selection import Selection, SliceField
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 MOST_LINES = 20_000
@@ -81,11 +88,11 @@ class WholeModel(WrittenModel):
         """The hidden steps of no slice, and those that other slices read of; or those of these actions."""
         return super().hidden(state, self._common if names is None else names)
 
-    def stays(self, item: Item, state: int) -> bool:
+    def stays(self, item: OrderedObservation, state: int) -> bool:
         """Whether an observation holds in a state, no hidden step taken."""
         return any(after == state for after, _ in self.consume(item, state))
 
-    def _consume(self, item: Item, state: int) -> Consumed:
+    def _consume(self, item: OrderedObservation, state: int) -> Consumed:
         found = self.agreed(item, state)
         slice_ = dict(item.observation.values).get(EVERY_SLICE)
         if found or slice_ is None:
@@ -112,7 +119,7 @@ class WholeModel(WrittenModel):
                 return tuple(ways.items())
         return NOWHERE_TO
 
-    def _that_matter(self, item: Item) -> tuple[str, ...]:
+    def _that_matter(self, item: OrderedObservation) -> tuple[str, ...]:
         """The hidden actions of a slice that can matter to an item: they write what it reads, or what such a one does."""
         rules = {id(line.observation.rule): line.observation.rule for line in lines_of(item)}
         key = tuple(sorted(rules))
@@ -141,7 +148,7 @@ class WholeModel(WrittenModel):
         types = (parameter.binder.type for parameter in self.kernel.action(action).parameters)
         pairs = zip(types, wanted, strict=True)
         return k.ActionCall(
-            action, tuple(None if isinstance(value, Wildcard) else k.Const(type_, value) for type_, value in pairs)
+            action, tuple(None if isinstance(value, AnyValue) else k.Const(type_, value) for type_, value in pairs)
         )
 
 
@@ -167,18 +174,18 @@ def _read_across(kernel: k.Kernel, divided: Split) -> set[str]:
     return set[str]().union(*(variables_of(condition) for condition in guards))
 
 
-class Together(NamedTuple):
+class ProductSearch(NamedTuple):
     """The search of all events, how many lines that is, what slicing leaves out, and the values that the model does not have."""
 
-    search: Search
+    search: TraceSearch
     lines: int
     divided: Split
     misfits: tuple[Misfit, ...]
 
 
-def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options) -> Together:
+def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options) -> ProductSearch:
     """The search of all events together; raises SpecError if the clause cannot be used."""
-    slices = {name: events.marked(Mark(name)) for name, events in parts.slices.items()}
+    slices = {name: events.marked(SliceField(name)) for name, events in parts.slices.items()}
     events = SlicedEvents(parts.shared, slices, parts.names)
     kernel, plan = sized_kernel(loaded, events.all, len(events), clause)
     if options.skew is not None:
@@ -187,9 +194,9 @@ def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: O
     assert plan.slicing is not None
     divided = split(kernel, plan.slicing)
     model = WholeModel(kernel, plan, divided)
-    reader = Model(kernel, divided.plan_of_shared(plan))
-    read = Binder(reader.plan, reader.applies).read(events.shared)
-    binder = Binder(divided.plan_of_slices(plan), model.applies)
+    reader = TraceModel(kernel, divided.plan_of_shared(plan))
+    read = EventBinder(reader.plan, reader.applies).read(events.shared)
+    binder = EventBinder(divided.plan_of_slices(plan), model.applies)
     reads = {name: binder.read(own) for name, own in slices.items()}
     misfits = (*read.tally.misfits, *(misfit for each in reads.values() for misfit in each.tally.misfits))
     found = _order_of_files(model, [(events.shared, read), *((own, reads[name]) for name, own in slices.items())])
@@ -199,10 +206,10 @@ def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: O
             built.add(name, binder.thinned(own, reads[name]))
         found = built.order()
     told = {line.observation.event.record.place for item in found.items for line in lines_of(item)}
-    return Together(Search(model, Frontier(found)), len(told), divided, misfits)
+    return ProductSearch(TraceSearch(model, TraceHeads(found)), len(told), divided, misfits)
 
 
-def _order_of_files(model: WholeModel, parts: Iterable[tuple[Selection, Read]]) -> Order | None:
+def _order_of_files(model: WholeModel, parts: Iterable[tuple[Selection, Read]]) -> PartialOrder | None:
     """The order of all lines where files tell it (NOTE(slices apart)); None where they do not, or some writes have to be guessed."""
     plan = model.plan
     if not files_tell_order(plan) or plan.threads or not set(plan.hidden).isdisjoint(plan.numbered):
@@ -217,20 +224,20 @@ def _placed(events: Selection, read: Read) -> Iterator[tuple[int, Observation]]:
     """What all events are observed to be, with their positions in the log."""
     numbers = enumerate(events.numbers.tolist())
     every = [
-        Chosen(at, view_at, view) for at, number in numbers for view_at, view in enumerate(read.views.get(number, ()))
+        RuleView(at, view_at, view) for at, number in numbers for view_at, view in enumerate(read.views.get(number, ()))
     ]
     positions = events.positions[[each.at for each in every]].tolist() if every else []
     return zip(positions, observed(events, every), strict=True)
 
 
-def _slice_of(item: Item) -> str:
+def _slice_of(item: OrderedObservation) -> str:
     return str(dict(item.observation.values)[EVERY_SLICE])
 
 
 class _Told(NamedTuple):
     """A line that says what was done, and the number of the item that it is of."""
 
-    line: Item
+    line: OrderedObservation
     item: int
 
     @property
@@ -242,32 +249,32 @@ class _Told(NamedTuple):
 class _Mates:
     """The shared lines of one thread in one stream: asked which of them were written before and after a line of a slice."""
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, items: Sequence[OrderedObservation]) -> None:
         ordered = sorted(items, key=by_time)
         self._times = [item.time for item in ordered]
         self._written = list(accumulate((_written(item) for item in ordered), max))
         self._last = list(accumulate(ordered, _later))
         self._next = list(accumulate(reversed(ordered), _earlier))[::-1]
 
-    def around(self, line: Item) -> tuple[Item | None, Item | None]:
+    def around(self, line: OrderedObservation) -> tuple[OrderedObservation | None, OrderedObservation | None]:
         """The last one before, and the first one after."""
         first = bisect_left(self._written, line.time)
         end = bisect_right(self._times, line.latest, first)
         return self._last[first - 1] if first else None, self._next[end] if end < len(self._next) else None
 
 
-def _later(one: Item, other: Item) -> Item:
+def _later(one: OrderedObservation, other: OrderedObservation) -> OrderedObservation:
     return one if one.position > other.position else other
 
 
-def _earlier(one: Item, other: Item) -> Item:
+def _earlier(one: OrderedObservation, other: OrderedObservation) -> OrderedObservation:
     return one if one.position < other.position else other
 
 
 class _Built:
     """The order of the whole, one slice after another: a stream of its writes, and one of what else each file tells of it."""
 
-    def __init__(self, model: WholeModel, shared: Order) -> None:
+    def __init__(self, model: WholeModel, shared: PartialOrder) -> None:
         bound = model.plan.ordering.commit_before_line
         self._model = model
         self._late = LATE if bound is None else float(bound)
@@ -278,7 +285,7 @@ class _Built:
         self._told: dict[Hashable, list[_Told]] = defaultdict(list)
         self._mates: dict[Thread, list[_Mates]] = defaultdict(list)
         for stream in shared.streams:
-            groups: dict[Thread, list[Item]] = defaultdict(list)
+            groups: dict[Thread, list[OrderedObservation]] = defaultdict(list)
             for item in stream.items:
                 thread = thread_of(item.observation.event, model.plan)
                 if thread is not None:
@@ -286,7 +293,7 @@ class _Built:
             for thread, items in groups.items():
                 self._mates[thread].append(_Mates(items))
 
-    def order(self) -> Order:
+    def order(self) -> PartialOrder:
         """The order of all that was added."""
         for told in self._told.values():
             self._in_order(told)
@@ -298,21 +305,21 @@ class _Built:
         lines = [_item(self._count + number, each) for number, each in enumerate(seen)]
         self._count += len(lines)
         ordered = entries(self._model, lines, self._late)
-        items: list[Item] = []
+        items: list[OrderedObservation] = []
         number = -1
         for entry in ordered:
-            if isinstance(entry, Write):
+            if isinstance(entry, VersionedUpdate):
                 items.append(self._written(entry, entry.number - number - 1))
                 number = entry.number
             else:
                 items.append(entry.line)
-        writes = [(e, item) for e, item in zip(ordered, items, strict=True) if isinstance(e, Write)]
+        writes = [(e, item) for e, item in zip(ordered, items, strict=True) if isinstance(e, VersionedUpdate)]
         self._stream(f"{name}: writes", name, _tightened([item for _, item in writes]))
-        files: dict[tuple[object, str], list[Item]] = defaultdict(list)
+        files: dict[tuple[object, str], list[OrderedObservation]] = defaultdict(list)
         numbers = {entry.number: item for entry, item in writes}
-        last: Item | None = None
+        last: OrderedObservation | None = None
         for entry, item in zip(ordered, items, strict=True):
-            if isinstance(entry, Write):
+            if isinstance(entry, VersionedUpdate):
                 last = item
                 continue
             files[item.observation.event.run, item.observation.event.sequence].append(item)
@@ -344,15 +351,15 @@ class _Built:
         if item != before:
             self._requires[item].add(before)
 
-    def _stream(self, text: str, name: str, items: Sequence[Item]) -> None:
+    def _stream(self, text: str, name: str, items: Sequence[OrderedObservation]) -> None:
         number = len(self._streams)
         placed = tuple(replace(item, stream=number, position=at) for at, item in enumerate(items))
-        self._streams.append(Stream(text, f"slice {name}", placed))
+        self._streams.append(ObservationStream(text, f"slice {name}", placed))
 
-    def _between_mates(self, entry: Entry, item: Item) -> None:
+    def _between_mates(self, entry: Entry, item: OrderedObservation) -> None:
         """What a thread writes lies between the shared lines that it wrote before and after (NOTE(windows)), and is in the order of its other lines."""
         plan = self._model.plan
-        for line in announcing(entry.lines if isinstance(entry, Write) else (entry.line,)):
+        for line in announcing(entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,)):
             thread = thread_of(line.observation.event, plan)
             if line.observation.pinned and (thread is not None or not plan.threads):
                 key = thread or stream_key(line.observation, plan.ordering)
@@ -364,7 +371,7 @@ class _Built:
                 if after is not None:
                     self._requires[after.index].add(item.index)
 
-    def _written(self, entry: Write, unseen: int) -> Item:
+    def _written(self, entry: VersionedUpdate, unseen: int) -> OrderedObservation:
         acting, lines = [each for each in entry.lines if each.observation.pinned], list(entry.lines)
         lead = acting[0] if acting else lines[0]
         others = tuple(each for each in lines if each is not lead or not acting)
@@ -378,27 +385,27 @@ class _Built:
         return replace(seen, rule=replace(seen.rule, steps=(self._model.calls_for(slice_),), observe=None, then=None))
 
 
-def _item(index: int, seen: Observation) -> Item:
+def _item(index: int, seen: Observation) -> OrderedObservation:
     record = seen.event.record
     time = float(record.time or 0)
-    return Item(index, seen, 0, 0, time, -inf, time + record.resolution - 1)
+    return OrderedObservation(index, seen, 0, 0, time, -inf, time + record.resolution - 1)
 
 
-def _written(item: Item) -> float:
+def _written(item: OrderedObservation) -> float:
     return item.time + item.observation.event.record.resolution - 1
 
 
-def _tightened(items: Sequence[Item]) -> list[Item]:
+def _tightened(items: Sequence[OrderedObservation]) -> list[OrderedObservation]:
     """Items of one order, each no later than those after it."""
     return [replace(item, latest=last) for item, (_, last) in zip(items, in_turn(items), strict=True)]
 
 
 def check_whole(
     loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options, known: Guide | None = None
-) -> Whole:
+) -> ProductAnswer:
     """Whether one execution of the whole model explains all events; ``known`` is what the executions of slices suggest."""
     full, lines, divided, misfits = together(loaded, parts, clause, options)
-    answer = Whole(TraceVerdict.INCONCLUSIVE, guards=divided.relaxed, lines=lines)
+    answer = ProductAnswer(TraceVerdict.INCONCLUSIVE, guards=divided.relaxed, lines=lines)
     if misfits:
         return replace(answer, verdict=TraceVerdict.INCONSISTENT, violations=(violation_of(misfits[0]),))
     if lines > MOST_LINES:
@@ -421,30 +428,30 @@ def check_whole(
     answer = replace(answer, visited=answer.visited + search.model.visited)
     if isinstance(found, Undecided):
         return replace(answer, reason=f"{found.reason}, of {lines:,} lines of {len(parts.slices):,} slices together")
-    violation = mismatch(search, found, _beginnings(search), Writer(loaded.sources))
+    violation = mismatch(search, found, _beginnings(search), ConditionPrinter(loaded.sources))
     return replace(answer, verdict=TraceVerdict.INCONSISTENT, violations=(violation,))
 
 
-def _beginnings(search: Search) -> list[Path]:
+def _beginnings(search: TraceSearch) -> list[SearchPath]:
     return search.begin(search.frontier.start)
 
 
-def _accepted(answer: Whole, search: Search, path: Path, divided: Split) -> Whole:
+def _accepted(answer: ProductAnswer, search: TraceSearch, path: SearchPath, divided: Split) -> ProductAnswer:
     """The answer that an execution was found, and which properties it breaks."""
     answer = replace(answer, visited=answer.visited + search.model.visited)
     properties = _broken(search.model, divided, execution(search.model, path))
     return replace(answer, verdict=TraceVerdict.CONSISTENT, properties=properties)
 
 
-def _without_writes(full: Search, divided: Split) -> Search:
+def _without_writes(full: TraceSearch, divided: Split) -> TraceSearch:
     """The search without hidden writes, which nearly no log needs and which lead to very many states."""
     plan = of_parts(full.model.plan)
     if plan.hidden == full.model.plan.hidden:
         return full
-    return Search(WholeModel(full.model.kernel, plan, divided), full.frontier)
+    return TraceSearch(WholeModel(full.model.kernel, plan, divided), full.frontier)
 
 
-def _broken(model: Model, divided: Split, run: Execution) -> tuple[BrokenProperty, ...]:
+def _broken(model: TraceModel, divided: Split, run: Execution) -> tuple[BrokenProperty, ...]:
     """The properties of slices that the execution of the whole breaks."""
     names = {model.kernel.variables[at].name for at in divided.own}
-    return Properties(model, (each for each in model.kernel.properties if speaks_of(each, names))).broken(run)
+    return PropertyChecker(model, (each for each in model.kernel.properties if speaks_of(each, names))).broken(run)

@@ -24,20 +24,27 @@ from assay.grammar.kernel import Ordering
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
 from assay.traces.event import Event
-from assay.traces.explain.failed_atoms import Writer
-from assay.traces.explain.mismatch import Findings, proceed
+from assay.traces.explain.failed_atoms import ConditionPrinter
+from assay.traces.explain.mismatch import MismatchFindings, proceed
 from assay.traces.observe.binding import Observation
 from assay.traces.observe.decomposition import Split, without_guards_on
-from assay.traces.observe.partial_order import Item, Key, Order, Stream, in_turn, stream_key
+from assay.traces.observe.partial_order import (
+    Key,
+    ObservationStream,
+    OrderedObservation,
+    PartialOrder,
+    in_turn,
+    stream_key,
+)
 from assay.traces.options import DEFAULT_OPTIONS
-from assay.traces.properties.execution import Properties, execution, hidden_steps
+from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps
 from assay.traces.result import Execution, Remark, SliceResult, TraceVerdict
-from assay.traces.search.dfs import Search
+from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.driver import Accepted, Rejected, Undecided, conclude
-from assay.traces.search.heads import Frontier
-from assay.traces.search.path import Path
+from assay.traces.search.heads import TraceHeads
+from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_order
-from assay.traces.search.transition_system import Model
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.versions.version_history import knows_gaps, number_of
 from assay.traces.slices.versions.version_item import WrittenModel, has_several, is_late, lines_of, mismatch
 from assay.traces.slices.versions.version_order import by_write
@@ -73,7 +80,7 @@ class SharedStep:
     sure: bool
 
 
-class Mark(NamedTuple):
+class SharedLineMark(NamedTuple):
     """A line about what is shared, by its number in its file, and how many steps there were before it and after it."""
 
     line: int
@@ -90,7 +97,7 @@ class SharedPast:
     """The steps of what is shared, and where among them the lines of each file stand, in their order there."""
 
     steps: tuple[SharedStep, ...] = ()
-    marks: Mapping[Stretch, tuple[Mark, ...]] = field(default_factory=dict)
+    marks: Mapping[Stretch, tuple[SharedLineMark, ...]] = field(default_factory=dict)
 
     def around(self, line: Observation, ordering: Ordering) -> tuple[int, int]:
         """How many steps were certainly before a line of a slice, by its file, and the number of the first that was after it."""
@@ -99,12 +106,12 @@ class SharedPast:
         return marks[at - 1].after if at else 0, marks[at].before if at < len(marks) else len(self.steps)
 
 
-def shared_past(model: Model, path: Path, seen: Sequence[int], ordering: Ordering) -> SharedPast:
+def shared_past(model: TraceModel, path: SearchPath, seen: Sequence[int], ordering: Ordering) -> SharedPast:
     """What an accepted path of what is shared tells of the variables that are ``seen``."""
     values = _seen(model.states[path.root.node.state], seen)
     found: list[SharedStep] = []
-    marks: dict[Stretch, list[Mark]] = {}
-    last: Item | None = None
+    marks: dict[Stretch, list[SharedLineMark]] = {}
+    last: OrderedObservation | None = None
     for move in path.moves():
         item = move.item or last
         before = len(found)
@@ -118,7 +125,7 @@ def shared_past(model: Model, path: Path, seen: Sequence[int], ordering: Orderin
             values = after
         if move.item is not None:
             seen_line = move.item.observation
-            mark = Mark(seen_line.event.record.place.line, before, len(found))
+            mark = SharedLineMark(seen_line.event.record.place.line, before, len(found))
             marks.setdefault(_stretch(seen_line, ordering), []).append(mark)
         last = item
     return SharedPast(_in_order(found), {stretch: tuple(own) for stretch, own in marks.items()})
@@ -132,7 +139,7 @@ def _seen(state: State, seen: Sequence[int]) -> tuple[Value, ...]:
     return tuple(state[at] for at in seen)
 
 
-def _is_surely_after(one: Item, other: Item, skew: int) -> bool:
+def _is_surely_after(one: OrderedObservation, other: OrderedObservation, skew: int) -> bool:
     return one.stream == other.stream or one.latest + skew < other.earliest
 
 
@@ -143,7 +150,7 @@ def _in_order(steps: Sequence[SharedStep]) -> tuple[SharedStep, ...]:
     return tuple(replace(step, time=time, earliest=low, latest=high) for step, time, (low, high) in rows)
 
 
-class Answer(NamedTuple):
+class SliceSearchResult(NamedTuple):
     """The answer about a slice; of several mismatches the ``first_alone`` was looked for, where writes have several lines."""
 
     result: SliceResult
@@ -161,7 +168,7 @@ class Apart:
         plan: k.TracePlan,
         seen: Sequence[int],
         past: SharedPast,
-        writer: Writer,
+        writer: ConditionPrinter,
         properties: Sequence[k.Property],
         assumed: Collection[str] = (),
     ) -> None:
@@ -181,7 +188,7 @@ class Apart:
         every = self._all, self._without_hidden, self._with_writes
         return sum(each.model.visited for each in every if each is not None)
 
-    def answer(self, name: str, observations: Sequence[Observation], used: int) -> Answer | None:
+    def answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceSearchResult | None:
         """The answer about a slice that these observations are made of; None if of some number no line says who did what, or writes that leave no line may explain what is left.
 
         A mismatch that is none if what is shared came in another order, or at other times, is undecided.
@@ -202,7 +209,7 @@ class Apart:
         if self._assumed:
             came = f"{self._assumed}, of which no line tells, came at another time than assumed"
         reason = f"{place} fits only if {came}"
-        return Answer(
+        return SliceSearchResult(
             replace(again.result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=True)
         )
 
@@ -213,7 +220,7 @@ class Apart:
         freed = without_guards_on(self._split, names)
         return Apart(freed, self._plan, self._seen, SharedPast(), self._writer, self._of_slices)
 
-    def _answer(self, name: str, observations: Sequence[Observation], used: int) -> Answer | None:
+    def _answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceSearchResult | None:
         own = self._by_number(compared_order(self._all.model, observations))
         if own is None:
             return None
@@ -241,16 +248,16 @@ class Apart:
             None if run is None else _of_slice(run),
             () if found.path is None else tuple(self._remarks(found.path)),
         )
-        return Answer(result, first_alone=_has_writes_of_several(order))
+        return SliceSearchResult(result, first_alone=_has_writes_of_several(order))
 
-    def _by_number(self, own: Order) -> Order | None:
+    def _by_number(self, own: PartialOrder) -> PartialOrder | None:
         """The order in which no line comes before one with a lower number; None where not every number has a line that says who did what, or none is stated of those that
         a log may begin with."""
         stated = ((item.index, number_of(self._all.model, item)) for item in own.items)
         writes = {index: (ALONE, number) for index, number in stated if number is not None}
         return None if not writes and _may_begin_late(self._plan) else by_write(own, writes)
 
-    def _around(self, own: Order) -> tuple[int, int]:
+    def _around(self, own: PartialOrder) -> tuple[int, int]:
         """How many steps were certainly over before the first line, and how many were not certainly after the last."""
         first = min((item.earliest for item in own.items), default=0.0)
         last = max((item.latest for item in own.items), default=0.0)
@@ -267,7 +274,7 @@ class Apart:
             whole[at] = value
         return tuple(whole)
 
-    def _with(self, own: Order, begin: int, end: int) -> Order:
+    def _with(self, own: PartialOrder, begin: int, end: int) -> PartialOrder:
         """The order of a slice's lines, and some steps of what is shared as a stream beside them."""
         steps = self._past.steps[begin:end]
         if not steps:
@@ -277,7 +284,7 @@ class Apart:
             1 + max((line.index for item in own.items for line in lines_of(item)), default=-1),
         )
         items = tuple(
-            Item(first + at, self._as_line(step), number, at, step.time, step.earliest, step.latest)
+            OrderedObservation(first + at, self._as_line(step), number, at, step.time, step.earliest, step.latest)
             for at, step in enumerate(steps)
         )
         requires = {index: set(others) for index, others in own.requires.items()}
@@ -288,9 +295,9 @@ class Apart:
             if begin <= after < end:
                 requires.setdefault(items[after - begin].index, set()).add(item.index)
         together = {index: frozenset(others) for index, others in requires.items()}
-        return replace(own, streams=(*own.streams, Stream(SHARED, SHARED, items)), requires=together)
+        return replace(own, streams=(*own.streams, ObservationStream(SHARED, SHARED, items)), requires=together)
 
-    def _beside(self, line: Item, skew: int) -> tuple[int, int]:
+    def _beside(self, line: OrderedObservation, skew: int) -> tuple[int, int]:
         """How many steps were certainly before a line, by its file or its time, and the number of the first that was after it."""
         steps = self._past.steps
         before, after = self._past.around(line.observation, self._plan.ordering)
@@ -303,7 +310,7 @@ class Apart:
         rule = k.TraceRule(SHARED, SHARED, (), None, ((k.ActionCall(SHARED, given),),), None, None)
         return Observation(step.event, rule, {}, ())
 
-    def _remarks(self, path: Path) -> Iterator[Remark]:
+    def _remarks(self, path: SearchPath) -> Iterator[Remark]:
         """The occurrences of actions that the clause reports, each with the line that it was at or before."""
         told = {each.action: each for each in self._plan.reported}
         for move in path.moves():
@@ -315,18 +322,20 @@ class Apart:
 class _Searched:
     """A model that slices are searched with, one after the other, and the properties of what is found."""
 
-    def __init__(self, model: Model, properties: Sequence[k.Property]) -> None:
-        self.model, self.properties = model, Properties(model, properties)
+    def __init__(self, model: TraceModel, properties: Sequence[k.Property]) -> None:
+        self.model, self.properties = model, PropertyChecker(model, properties)
         self._initial = [model.states[number] for number in model.initial]
 
-    def path(self, order: Order, begun: Callable[[State], State]) -> Findings | None:
+    def path(self, order: PartialOrder, begun: Callable[[State], State]) -> MismatchFindings | None:
         """An execution that is found soon."""
         search = self._search(order, begun)
         few = replace(DEFAULT_OPTIONS, nodes=FEW_NODES, solver=False)
         found = conclude(search, search.begin(search.frontier.start), few)
-        return Findings(path=found.path) if isinstance(found, Accepted) else None
+        return MismatchFindings(path=found.path) if isinstance(found, Accepted) else None
 
-    def findings(self, order: Order, begun: Callable[[State], State], writer: Writer) -> Findings:
+    def findings(
+        self, order: PartialOrder, begun: Callable[[State], State], writer: ConditionPrinter
+    ) -> MismatchFindings:
         """An execution, or why there is none. Where writes have several lines it ends at the first mismatch: which of these are right is not asked here."""
         search = self._search(order, begun)
         if not _has_writes_of_several(order):
@@ -335,18 +344,18 @@ class _Searched:
         found = conclude(search, start, replace(DEFAULT_OPTIONS, solver=False))
         match found:
             case Accepted(path):
-                return Findings(path=path)
+                return MismatchFindings(path=path)
             case Undecided(reason):
-                return Findings(reason=reason)
+                return MismatchFindings(reason=reason)
             case Rejected():
-                return Findings([mismatch(search, found, start, writer)])
+                return MismatchFindings([mismatch(search, found, start, writer)])
 
-    def _search(self, order: Order, begun: Callable[[State], State]) -> Search:
+    def _search(self, order: PartialOrder, begun: Callable[[State], State]) -> TraceSearch:
         """The search of a slice; ``begun`` says of an initial state how it is when the slice begins."""
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
         self.model.initial = tuple(self.model.number(begun(state)) for state in self._initial)
-        return Search(self.model, Frontier(order))
+        return TraceSearch(self.model, TraceHeads(order))
 
 
 def unread(seen: Observation, names: Collection[str]) -> Observation | None:
@@ -367,7 +376,7 @@ def _set_all(variables: Sequence[k.Variable]) -> k.Action:
     return k.Action(SHARED, parameters, body, None, None)
 
 
-def _has_writes_of_several(order: Order) -> bool:
+def _has_writes_of_several(order: PartialOrder) -> bool:
     return any(has_several(item) for stream in order.streams for item in stream.items)
 
 
@@ -376,7 +385,7 @@ def _of_slice(run: Execution) -> Execution:
     return replace(run, steps=tuple(step for step in run.steps if step.action != SHARED))
 
 
-def _verdict(found: Findings) -> TraceVerdict:
+def _verdict(found: MismatchFindings) -> TraceVerdict:
     if found.violations:
         return TraceVerdict.INCONSISTENT
     return TraceVerdict.INCONCLUSIVE if found.path is None else TraceVerdict.CONSISTENT

@@ -11,26 +11,34 @@ from math import inf
 
 from assay.checker.interpreter.expressions.traverse import assignments, variables_of
 from assay.grammar import kernel as k
-from assay.traces.event import Event, Place
-from assay.traces.explain.failed_atoms import Writer
-from assay.traces.observe.binding import Binder, Observation, Tally
+from assay.traces.event import Event, LogPosition
+from assay.traces.explain.failed_atoms import ConditionPrinter
+from assay.traces.observe.binding import BindingTally, EventBinder, Observation
 from assay.traces.observe.decomposition import Split, without_guards_on
 from assay.traces.observe.model_size import of_parts
-from assay.traces.observe.partial_order import Item, files_tell_order
+from assay.traces.observe.partial_order import OrderedObservation, files_tell_order
 from assay.traces.options import Options
-from assay.traces.properties.execution import Properties
-from assay.traces.result import ExecutedStep, Execution, Impact, Remark, SliceResult, TraceVerdict, Violation
-from assay.traces.search.path import Path
-from assay.traces.search.transition_system import Model
-from assay.traces.slices.slice_search import STATES_KEPT, Answer, Apart, SharedPast, shared_past, unread
+from assay.traces.properties.execution import PropertyChecker
+from assay.traces.result import ExecutedStep, Execution, Impact, LogViolation, Remark, SliceResult, TraceVerdict
+from assay.traces.search.path import SearchPath
+from assay.traces.search.transition_system import TraceModel
+from assay.traces.slices.slice_search import STATES_KEPT, Apart, SharedPast, SliceSearchResult, shared_past, unread
 from assay.traces.slices.timeline.shared_timeline import Chain, chain
 from assay.traces.slices.timeline.timeline_classes import Views
 from assay.traces.slices.timeline.uncertain_intervals import Outside
 from assay.traces.slices.versions.conflicting_lines import contradicted
-from assay.traces.slices.versions.findings import Asked, Findings
+from assay.traces.slices.versions.findings import SliceFindings, SliceQuery
+from assay.traces.slices.versions.first_update import FirstWrite
 from assay.traces.slices.versions.version_blame import Blamer
 from assay.traces.slices.versions.version_check import SliceCheck
-from assay.traces.slices.versions.version_history import Deed, History, Trail, Write, knows_gaps, number_of
+from assay.traces.slices.versions.version_history import (
+    Deed,
+    VersionedUpdate,
+    VersionHistory,
+    VersionNode,
+    knows_gaps,
+    number_of,
+)
 from assay.traces.slices.versions.wrong_versions import check_slice
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import named_by
@@ -55,7 +63,7 @@ class Joint:
     chain: Chain
     seen: tuple[int, ...]
     assumed: Mapping[str, frozenset[str]]
-    writer: Writer
+    writer: ConditionPrinter
     partial: bool = False
     begun: bool = False
     late: float = -inf
@@ -93,7 +101,9 @@ class Joint:
         return replace(self, split=without_guards_on(self.split, names), assumed={}, outside=outside)
 
 
-def joint(split: Split, plan: k.TracePlan, shared: Model, path: Path, writer: Writer, options: Options) -> Joint:
+def joint(
+    split: Split, plan: k.TracePlan, shared: TraceModel, path: SearchPath, writer: ConditionPrinter, options: Options
+) -> Joint:
     """The joint of an accepted path of what is shared."""
     seen = split.seen(plan)
     partial = options.partial and not options.begun
@@ -117,18 +127,18 @@ class SliceAnswer:
     """The answer about one slice, how its events were bound, how many states were looked at, and what was measured (``outages.Meter``)."""
 
     result: SliceResult
-    tally: Tally
+    tally: BindingTally
     visited: int
     impact: tuple[Impact, ...] = ()
 
 
-class Lines:
+class SliceLines:
     """The lines of a slice as the clause sees them: ``few`` of them say all (NOTE(equal lines)), and all are bound only when they are asked for.
 
     ``started`` says whether one of them tells of the slice's beginning.
     """
 
-    def __init__(self, model: Model, binder: Binder, events: Selection, joint: Joint) -> None:
+    def __init__(self, model: TraceModel, binder: EventBinder, events: Selection, joint: Joint) -> None:
         self._binder, self._events = binder, events
         self.read = binder.read(events)
         self.few = [slice_item(number, seen) for number, seen in enumerate(binder.thinned(events, self.read))]
@@ -145,42 +155,19 @@ class Lines:
         return self._binder.bind(self._events).observations
 
 
-@dataclass(frozen=True, slots=True)
-class FirstWrite:
-    """The number of a slice's first write, and whether one of its lines is of who did it. Where all are of who heard of it, whoever was to act on it did not
-    come to that, and the write may be one of many before."""
-
-    number: float = inf
-    done: bool = False
-
-    @property
-    def is_hearsay(self) -> bool:
-        """Whether all lines of it are of who heard of it."""
-        return self.number < inf and not self.done
-
-    def with_lines(self, model: Model, lines: Iterable[Item]) -> FirstWrite:
-        """What it is with more lines of the slice."""
-        number, done = self.number, self.done
-        for line in lines:
-            own = number_of(model, line)
-            if own is not None and own <= number:
-                number, done = own, line.observation.pinned or (own == number and done)
-        return FirstWrite(number, done)
-
-
 class Joiner:
     """Validates the slices of one log, each by itself; what the model can do is computed once for all of them."""
 
     def __init__(self, joint: Joint) -> None:
         self.joint = joint
         self.visited = 0
-        self.model = Model(joint.split.kernel, joint.split.plan_of_slices(joint.plan))
+        self.model = TraceModel(joint.split.kernel, joint.split.plan_of_slices(joint.plan))
         writer = replace(joint.writer, unsaid=joint.split.slicing.sort.name)
         self.blamer = Blamer(joint.split.kernel, writer)
         names = {joint.split.kernel.variables[i].name for i in joint.split.own}
         self._properties_of_slices = [p for p in joint.split.kernel.properties if speaks_of(p, names)]
-        self.properties = Properties(self.model, self._properties_of_slices)
-        self.binder = Binder(self.model.plan, self.model.applies)
+        self.properties = PropertyChecker(self.model, self._properties_of_slices)
+        self.binder = EventBinder(self.model.plan, self.model.applies)
         self.names = named_by(self.model.plan.rules)
 
     def of_slice(self, name: str, events: Sequence[Event]) -> SliceAnswer:
@@ -188,16 +175,16 @@ class Joiner:
         lines, before = self.lines(events), self.visited
         return SliceAnswer(self.answer(name, lines), lines.read.tally, self.visited - before)
 
-    def lines(self, events: Sequence[Event]) -> Lines:
+    def lines(self, events: Sequence[Event]) -> SliceLines:
         """What the clause sees in the events of a slice."""
-        return Lines(self.model, self.binder, Selection.of(events, self.names), self.joint)
+        return SliceLines(self.model, self.binder, Selection.of(events, self.names), self.joint)
 
     def forget(self) -> None:
         """Let go of states, before a slice is begun, if those of the slices before it are many."""
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
 
-    def answer(self, name: str, lines: Lines) -> SliceResult:
+    def answer(self, name: str, lines: SliceLines) -> SliceResult:
         """The answer about a slice. A mismatch that is none if hidden shared steps came at other times than assumed is undecided. Logs that begin late
         may lack lines of later times too, for files are rotated apart: that is asked where they would be inconsistent otherwise.
 
@@ -232,7 +219,7 @@ class Joiner:
         reordered = files_tell_order(self.model.plan) and again.verdict is TraceVerdict.CONSISTENT
         return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=reordered)
 
-    def _as_own_log(self, name: str, lines: Lines) -> Answer | None:
+    def _as_own_log(self, name: str, lines: SliceLines) -> SliceSearchResult | None:
         """The answer about a slice that is a log of its own (NOTE(slices apart)); None if it is none."""
         if self.apart is None or not lines.few:
             return None
@@ -241,7 +228,7 @@ class Joiner:
         self.visited += self.apart.visited - before
         return found
 
-    def _of_lost_lines(self, result: SliceResult, lines: Lines) -> SliceResult:
+    def _of_lost_lines(self, result: SliceResult, lines: SliceLines) -> SliceResult:
         """The answer about a slice with mismatches where not all files have begun: only lines that contradict each other are any."""
         sure = self._contradictions(result.violations, lines)
         if sure:
@@ -249,7 +236,7 @@ class Joiner:
         reason = f"{result.violations[0].place} has no explanation, and was written before all files begin"
         return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, violations=(), properties=())
 
-    def _contradictions(self, violations: Iterable[Violation], lines: Lines) -> tuple[Violation, ...]:
+    def _contradictions(self, violations: Iterable[LogViolation], lines: SliceLines) -> tuple[LogViolation, ...]:
         """The mismatches of writes whose lines contradict each other: these are mismatches whenever hidden steps came."""
         items = [slice_item(number, seen) for number, seen in enumerate(lines.observations)]
         wrong = contradicted(
@@ -301,26 +288,26 @@ class Joiner:
         """The slices where they may act whatever hidden shared steps have changed."""
         return Joiner(self.joint.freed())
 
-    def _slice(self, name: str, lines: Lines) -> SliceResult:
+    def _slice(self, name: str, lines: SliceLines) -> SliceResult:
         self.forget()
         if not lines.few:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
         return self._result(name, *self._found(lines), lines.used)
 
-    def _unread(self, few: Sequence[Item]) -> Sequence[Item]:
+    def _unread(self, few: Sequence[OrderedObservation]) -> Sequence[OrderedObservation]:
         """Lines without conditions that read what hidden steps may have changed, where the order of files is that of what happened."""
         if not files_tell_order(self.model.plan):
             return few
         names = frozenset[str]().union(*self.joint.assumed.values())
         return [replace(line, observation=seen) for line in few if (seen := unread(line.observation, names))]
 
-    def _open(self, name: str, lines: Lines, few: Sequence[Item]) -> SliceResult | None:
+    def _open(self, name: str, lines: SliceLines, few: Sequence[OrderedObservation]) -> SliceResult | None:
         """The answer about a slice with these of its lines unless it is inconsistent; why it is so is not asked."""
         self.forget()
         history, found = self._noted(few, started=lines.started)
         return None if found.violations else self._result(name, history, found, lines.used)
 
-    def _result(self, name: str, history: History, found: Findings, used: int) -> SliceResult:
+    def _result(self, name: str, history: VersionHistory, found: SliceFindings, used: int) -> SliceResult:
         self.visited += history.visited
         trails = list(found.trail.backwards())[::-1]
         run = self.execution(history, trails)
@@ -339,12 +326,12 @@ class Joiner:
             lacking=bool(found.missing or found.unplaced or found.begun is not None),
         )
 
-    def _found(self, lines: Lines) -> tuple[History, Findings]:
+    def _found(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
         """What is found of a slice, with the history that it is told in: without equal lines, and of all lines only if anything is wrong."""
         history, found = self._noted(lines.few, started=lines.started)
         return self._explained(lines) if found.violations else (history, found)
 
-    def _noted(self, few: Sequence[Item], *, started: bool) -> tuple[History, Findings]:
+    def _noted(self, few: Sequence[OrderedObservation], *, started: bool) -> tuple[VersionHistory, SliceFindings]:
         """What is found of a slice: few ways are followed, and more only if that leaves anything open. A mismatch is noted, and not explained."""
         history, found = self._followed(few, WIDTHS[0], started=started)
         for width in WIDTHS[1:]:
@@ -354,13 +341,15 @@ class Joiner:
             found = replace(found, narrowed=found.violations[0].event.record.place, violations=[])
         return history, found
 
-    def _followed(self, lines: Sequence[Item], width: int, *, started: bool) -> tuple[History, Findings]:
+    def _followed(
+        self, lines: Sequence[OrderedObservation], width: int, *, started: bool
+    ) -> tuple[VersionHistory, SliceFindings]:
         """What is found of a slice with so many ways, up to its first mismatch, which is not explained."""
         history = self._history(width)
         check = partial(self._check, history, started=started)
         return history, check(lines, one_is_enough=True, explained=False).run()
 
-    def _explained(self, lines: Lines) -> tuple[History, Findings]:
+    def _explained(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
         """The mismatches of a slice that has some; the first alone where others may only lack a way that was not followed."""
         every = [slice_item(number, seen) for number, seen in enumerate(lines.observations)]
         history = self._history(WIDTHS[-1])
@@ -373,20 +362,22 @@ class Joiner:
 
     def _check(
         self,
-        history: History,
-        lines: Sequence[Item],
+        history: VersionHistory,
+        lines: Sequence[OrderedObservation],
         *,
         started: bool,
         one_is_enough: bool = False,
         explained: bool = True,
     ) -> SliceCheck:
-        asked = Asked(started=started, partial=self.joint.partial, one_is_enough=one_is_enough, explained=explained)
+        asked = SliceQuery(
+            started=started, partial=self.joint.partial, one_is_enough=one_is_enough, explained=explained
+        )
         return SliceCheck(history, self.blamer, lines, asked)
 
-    def _history(self, width: int) -> History:
-        return History(self.model, self.joint.split, self.joint.chain, self.views, width, self.outside)
+    def _history(self, width: int) -> VersionHistory:
+        return VersionHistory(self.model, self.joint.split, self.joint.chain, self.views, width, self.outside)
 
-    def execution(self, history: History, trails: Sequence[Trail]) -> Execution:
+    def execution(self, history: VersionHistory, trails: Sequence[VersionNode]) -> Execution:
         """The execution of a slice from the first trail on: a step for each write and deed, with what was assumed before it."""
         steps: list[ExecutedStep] = []
         before, state = trails[0], self.model.states[history.number(trails[0].own, trails[0].position)]
@@ -403,7 +394,7 @@ class Joiner:
             steps.append(ExecutedStep(event, None if last is None else last.action, arguments, state))
         return Execution(initial, tuple(steps))
 
-    def remarks(self, trails: Iterable[Trail]) -> Iterator[Remark]:
+    def remarks(self, trails: Iterable[VersionNode]) -> Iterator[Remark]:
         """The occurrences of actions that the clause reports."""
         told = {each.action: each for each in self.joint.plan.reported}
         for each in trails:
@@ -413,16 +404,16 @@ class Joiner:
                     yield Remark(told[taken.action].severity, told[taken.action].text, line.observation.event)
 
 
-def slice_item(number: int, seen: Observation) -> Item:
+def slice_item(number: int, seen: Observation) -> OrderedObservation:
     """An observation of a slice as an item, by its place among the slice's lines."""
     record = seen.event.record
     time = float(record.time or 0)
-    return Item(number, seen, 0, number, time, time, time + record.resolution - 1)
+    return OrderedObservation(number, seen, 0, number, time, time, time + record.resolution - 1)
 
 
-def _first(trail: Trail) -> Item | None:
+def _first(trail: VersionNode) -> OrderedObservation | None:
     match trail.entry:
-        case Write(_, lines):
+        case VersionedUpdate(_, lines):
             return next((line for line in lines if line.observation.pinned), lines[0] if lines else None)
         case Deed(line):
             return line
@@ -430,7 +421,7 @@ def _first(trail: Trail) -> Item | None:
             return None
 
 
-def _untold_order(violations: Sequence[Violation], observations: Iterable[Observation]) -> str | None:
+def _untold_order(violations: Sequence[LogViolation], observations: Iterable[Observation]) -> str | None:
     """Why mismatches prove nothing: each is of a line whose time has no milliseconds, and what a line of another file reports is of that time too.
 
     Writes have numbers; what else lines report is put in order by their times alone.
@@ -455,9 +446,9 @@ def _are_of_one_time(one: Event, other: Event) -> bool:
     return coarse and mine.time < its.time + its.resolution and its.time < mine.time + mine.resolution
 
 
-def _by_line(violations: Iterable[Violation]) -> tuple[Violation, ...]:
+def _by_line(violations: Iterable[LogViolation]) -> tuple[LogViolation, ...]:
     """The violations, those of one line as one."""
-    found: dict[Place, Violation] = {}
+    found: dict[LogPosition, LogViolation] = {}
     for each in violations:
         first = found.setdefault(each.place, each)
         if first is not each:
@@ -470,7 +461,7 @@ def speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
     return any(not variables_of(part.condition).isdisjoint(names) for part in prop.conjuncts)
 
 
-def verdict_of(found: Findings) -> TraceVerdict:
+def verdict_of(found: SliceFindings) -> TraceVerdict:
     """The verdict about a slice of which this was found."""
     if found.violations:
         return TraceVerdict.INCONSISTENT
@@ -479,7 +470,7 @@ def verdict_of(found: Findings) -> TraceVerdict:
     return TraceVerdict.CONSISTENT
 
 
-def reason_of(found: Findings) -> str | None:
+def reason_of(found: SliceFindings) -> str | None:
     """Why the verdict about a slice is open; None if it is not."""
     if found.narrowed is not None:
         return (

@@ -15,7 +15,7 @@ from assay.traces.store.record_block import Numbers
 Bytes = npt.NDArray[np.uint8]
 
 
-class Source:
+class RecordSource:
     """Where packed records come from: the file, and what their messages are made of, which are moulds and digits. Of these there may come more."""
 
     def __init__(self, file: str, moulds: Moulds, digits: Bytes | None = None) -> None:

@@ -55,7 +55,7 @@ def fill(marks: Any, count: int, slots: Any) -> None:
         slots[slot] = known + 1
 
 
-class Store:
+class DigitPool:
     """Pieces of bytes with numbers from 0 on, each of an owner; ``arrays`` is what ``log4j_scanner.intern`` takes."""
 
     def __init__(self, most: int, size: int) -> None:
@@ -106,7 +106,7 @@ class Interning:
     """The chosen digits of messages, as pieces of a store with room for all."""
 
     def __init__(self, most: int = 1 << 12) -> None:
-        self._store = Store(most, 16 * most)
+        self._store = DigitPool(most, 16 * most)
         self._scratch = np.empty(_LONGEST, np.uint8)
 
     def __len__(self) -> int:

@@ -6,56 +6,56 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from assay.traces.event import Field, LogRecord
-from assay.traces.patterns.match import NO_ROLES, Finding, Likeness, roles_of
+from assay.traces.patterns.match import NO_ROLES, Likeness, PatternMatch, roles_of
 
 NOBODY: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True, eq=False)
-class Match:
+class MatchedRecord:
     """A record and what was found in it: what records of its kind are, or the findings themselves; none if no shape fits.
 
     ``writers`` are the ids of the broker that wrote it, as it says, and ``roles`` what it tells of the process; see ``Shape.roles``.
     """
 
     record: LogRecord
-    found: Likeness | tuple[Finding, ...]
+    found: Likeness | tuple[PatternMatch, ...]
     writers: frozenset[int] = NOBODY
     roles: frozenset[str] = NO_ROLES
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[PatternMatch, ...]:
         """What was found; made anew each time, for a log has too much to keep it all."""
         found = self.found
         return tuple(found.findings(self.record.message)) if isinstance(found, Likeness) else found
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Match):
+        if not isinstance(other, MatchedRecord):
             return NotImplemented
         mine, its = ((each.record, each.findings, each.writers, each.roles) for each in (self, other))
         return mine == its
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> tuple[type[Match], tuple[object, ...]]:
-        return Match, (self.record, self.found, self.writers, self.roles)
+    def __reduce__(self) -> tuple[type[MatchedRecord], tuple[object, ...]]:
+        return MatchedRecord, (self.record, self.found, self.writers, self.roles)
 
 
-def match_of(record: LogRecord, likeness: Likeness) -> Match:
+def match_of(record: LogRecord, likeness: Likeness) -> MatchedRecord:
     """A record whose message, or the beginning of it, is one of these."""
     writers = NOBODY
     for convert, begin, end in likeness.writers:
         writers = _with(writers, convert(record.message[begin:end]))
-    return Match(record, likeness, writers, likeness.roles)
+    return MatchedRecord(record, likeness, writers, likeness.roles)
 
 
-def match_found(record: LogRecord, findings: tuple[Finding, ...]) -> Match:
+def match_found(record: LogRecord, findings: tuple[PatternMatch, ...]) -> MatchedRecord:
     """A record in which these were found one by one."""
     writers = NOBODY
     for finding in findings:
         for name in finding.shape.writers:
             writers = _with(writers, finding.fields.get(name))
-    return Match(record, findings, writers, roles_of(findings))
+    return MatchedRecord(record, findings, writers, roles_of(findings))
 
 
 def _with(writers: frozenset[int], broker: Field) -> frozenset[int]:

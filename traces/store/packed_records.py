@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.checker.jit.array_ops import distinct
-from assay.traces.event import LogRecord, Place
+from assay.traces.event import LogPosition, LogRecord
 from assay.traces.patterns.match import Likeness
-from assay.traces.store.columns import Columns, Source, mark, pack
-from assay.traces.store.matched_record import NOBODY, Match, alone
+from assay.traces.store.columns import Columns, RecordSource, mark, pack
+from assay.traces.store.matched_record import NOBODY, MatchedRecord, alone
 from assay.traces.store.message_templates import NO_WRITER, LikeMoulds, Mould, Moulds, moulds_of
 from assay.traces.store.record_block import Numbers, Stretch
 from assay.traces.store.redundant_fields import Repeated
@@ -40,15 +40,15 @@ WORTH_IT = 1 << 8
 _EMPTY = Columns(*(np.empty(0, kind) for kind in ("i4", "i4", "i8", "i8", "i4", "i8", "i4")))
 
 
-class Rows(Sequence[Match]):
+class Rows(Sequence[MatchedRecord]):
     """Records in the order of their writing: each is made when it is asked for."""
 
-    def __init__(self, matches: Iterable[Match] = ()) -> None:
+    def __init__(self, matches: Iterable[MatchedRecord] = ()) -> None:
         self._columns = _EMPTY
         self._narrow: tuple[Narrow, ...] | None = None
         """The columns of rows that do not grow any more, in fewer bytes."""
-        self._sources: list[Source] = []
-        self._objects: list[Match] = []
+        self._sources: list[RecordSource] = []
+        self._objects: list[MatchedRecord] = []
         self._more: list[Columns] = []
         self._single: list[tuple[int, ...]] = []
         """Records that came one by one, each with its entry of each column."""
@@ -58,18 +58,18 @@ class Rows(Sequence[Match]):
 
     # --------------------------------------------------------------------------------------------------- growing
 
-    def __iadd__(self, matches: Iterable[Match]) -> Rows:
+    def __iadd__(self, matches: Iterable[MatchedRecord]) -> Rows:
         for match in matches:
             self.append(match)
         return self
 
-    def append(self, match: Match) -> None:
+    def append(self, match: MatchedRecord) -> None:
         """One more record, kept as it is."""
         time = match.record.time
         self._put((0, ~len(self._objects), NEVER if time is None else time, 0, 0, 0, NO_WRITER))
         self._objects.append(match)
 
-    def add(self, place: Place, time: int, moulds: Moulds, number: int, digits: bytes) -> None:
+    def add(self, place: LogPosition, time: int, moulds: Moulds, number: int, digits: bytes) -> None:
         """One more record, of a mould that packs."""
         source, writer = self._source(place.file, moulds), moulds[number].writer_in(digits)
         begin = self._sources[source].add_one(digits)
@@ -129,7 +129,7 @@ class Rows(Sequence[Match]):
         found = self._growing.get(id(moulds))
         if found is None or self._sources[found].file != file:
             found = self._growing[id(moulds)] = len(self._sources)
-            self._sources.append(Source(file, moulds))
+            self._sources.append(RecordSource(file, moulds))
         return found
 
     def _end_single(self) -> None:
@@ -177,10 +177,10 @@ class Rows(Sequence[Match]):
         return len(self.columns.times) if settled is None else len(settled[0])
 
     @overload
-    def __getitem__(self, at: int) -> Match: ...
+    def __getitem__(self, at: int) -> MatchedRecord: ...
     @overload
     def __getitem__(self, at: slice) -> Rows: ...
-    def __getitem__(self, at: int | slice) -> Match | Rows:
+    def __getitem__(self, at: int | slice) -> MatchedRecord | Rows:
         if isinstance(at, slice):
             return self.take(at)
         settled = self._settled()
@@ -188,25 +188,27 @@ class Rows(Sequence[Match]):
             return self._made(*(column.one(at) for column in settled))
         return self._made(*(column[at].item() for column in self.columns))
 
-    def __iter__(self) -> Iterator[Match]:
+    def __iter__(self) -> Iterator[MatchedRecord]:
         columns = self.columns
         for begin in range(0, len(columns.times), AT_ONCE):
             part = columns.at(slice(begin, begin + AT_ONCE))
             for entry in zip(*(column.tolist() for column in part), strict=True):
                 yield self._made(*entry)
 
-    def _made(self, source: int, mould: int, time: int, offset: int, line: int, begin: int, writer: int) -> Match:
+    def _made(
+        self, source: int, mould: int, time: int, offset: int, line: int, begin: int, writer: int
+    ) -> MatchedRecord:
         if mould < 0:
             return self._objects[~mould]
         origin = self._sources[source]
         kind = origin.moulds[mould]
         message = kind.message(origin.digits, begin)
-        place = Place(origin.file, line, offset)
+        place = LogPosition(origin.file, line, offset)
         record = LogRecord(place, time, kind.level, kind.logger, kind.thread, message, kind.resolution)
-        return Match(record, kind.likeness, NOBODY if writer < 0 else alone(writer), kind.likeness.roles)
+        return MatchedRecord(record, kind.likeness, NOBODY if writer < 0 else alone(writer), kind.likeness.roles)
 
     @property
-    def sources(self) -> Sequence[Source]:
+    def sources(self) -> Sequence[RecordSource]:
         """Where the packed records come from."""
         return self._sources
 
@@ -249,7 +251,7 @@ class Rows(Sequence[Match]):
         found.update(writer for match in self._kept_objects() for writer in match.writers)
         return found
 
-    def _kept_objects(self) -> Iterator[Match]:
+    def _kept_objects(self) -> Iterator[MatchedRecord]:
         moulds = self.column("moulds")
         return (self._objects[~number] for number in moulds[moulds < 0].tolist())
 
@@ -258,7 +260,9 @@ class Rows(Sequence[Match]):
         found: list[int] = np.flatnonzero(self.told(*_tells(roles), np.bool_)).tolist()
         return found
 
-    def told(self, of_match: Callable[[Match], Any], of_mould: Callable[[Mould], Any], kind: Any) -> npt.NDArray[Any]:
+    def told(
+        self, of_match: Callable[[MatchedRecord], Any], of_mould: Callable[[Mould], Any], kind: Any
+    ) -> npt.NDArray[Any]:
         """What one function says of each record that is kept as it is, and another of the mould of each other."""
         moulds = self.column("moulds")
         found = np.zeros(len(moulds), kind)
@@ -268,7 +272,7 @@ class Rows(Sequence[Match]):
             found[at] = of_match(self._objects[~int(moulds[at])])
         return found
 
-    def by_source(self, which: npt.NDArray[np.bool_] | None = None) -> Iterator[tuple[Source, Numbers]]:
+    def by_source(self, which: npt.NDArray[np.bool_] | None = None) -> Iterator[tuple[RecordSource, Numbers]]:
         """Each source that packed records come from, with the positions of these; of those that are asked for, if any are."""
         packed = self.packed if which is None else self.packed & which
         own = np.flatnonzero(packed)
@@ -360,15 +364,15 @@ class Rows(Sequence[Match]):
     def changed(self, file: str, lines: int = 0, offset: int = 0, times: int = 0) -> Rows:
         """The same records in a file of that name, so many lines, bytes and milliseconds later."""
 
-        def moved(match: Match) -> Match:
+        def moved(match: MatchedRecord) -> MatchedRecord:
             record = match.record
-            place = Place(file, record.place.line + lines, record.place.offset + offset)
+            place = LogPosition(file, record.place.line + lines, record.place.offset + offset)
             return replace(match, record=replace(record, place=place))
 
         found = self.later(times)
         columns = found._columns
         found._columns = columns._replace(lines=columns.lines + np.int32(lines), offsets=columns.offsets + offset)
-        found._sources = [Source(file, source.moulds, source.digits) for source in self._sources]
+        found._sources = [RecordSource(file, source.moulds, source.digits) for source in self._sources]
         found._objects = list(map(moved, found._objects))
         return found
 
@@ -387,7 +391,7 @@ class Rows(Sequence[Match]):
             own = packed & (columns.sources == number)
             moulds[own] = like.numbers(source.moulds)[columns.moulds[own]]
         found = self._with(columns._replace(moulds=moulds))
-        found._sources = [Source(source.file, like.moulds, source.digits) for source in self._sources]
+        found._sources = [RecordSource(source.file, like.moulds, source.digits) for source in self._sources]
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -421,16 +425,16 @@ def _taken(begins: Numbers, sizes: Numbers) -> _Taken:
     return _Taken(np.repeat(begins - fresh, sizes) + np.arange(int(sizes.sum())), fresh)
 
 
-def _rows_of(columns: Iterable[Any], sources: Iterable[Any], objects: list[Match]) -> Rows:
+def _rows_of(columns: Iterable[Any], sources: Iterable[Any], objects: list[MatchedRecord]) -> Rows:
     found = Rows()
     found._columns = Columns(*columns)
-    found._sources = [Source(*source) for source in sources]
+    found._sources = [RecordSource(*source) for source in sources]
     found._objects = objects
     return found
 
 
 @cache
-def _tells(roles: tuple[str, ...]) -> tuple[Callable[[Match], bool], Callable[[Mould], bool]]:
+def _tells(roles: tuple[str, ...]) -> tuple[Callable[[MatchedRecord], bool], Callable[[Mould], bool]]:
     """Whether there is one of these roles, or any: the very same functions each time, by which moulds know their answers again."""
 
     def tells(own: frozenset[str]) -> bool:
@@ -439,7 +443,7 @@ def _tells(roles: tuple[str, ...]) -> tuple[Callable[[Match], bool], Callable[[M
     return lambda match: tells(match.roles), lambda mould: tells(mould.likeness.roles)
 
 
-def _match_repeats(match: Match) -> bool:
+def _match_repeats(match: MatchedRecord) -> bool:
     return isinstance(match.found, Likeness) and match.found.repeats
 
 

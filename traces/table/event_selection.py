@@ -16,7 +16,7 @@ from assay.traces.event import Event, Field
 from assay.traces.patterns.template_fields import LineFields
 from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers
-from assay.traces.table.event_table import EventTable, Positions, Statements, in_order
+from assay.traces.table.event_table import EventTable, Positions, StatementNumbers, in_order
 from assay.traces.table.statement_ids import Names
 from assay.traces.table.statement_keys import EVERY_SLICE
 
@@ -28,15 +28,15 @@ FEW = 1 << 14
 """Events of a log that has so many are made anew each time that they are asked for."""
 
 
-class Mark:
+class SliceField:
     """Adds the field that every event of a slice has. What lines do not state themselves is alike for many, and kept once."""
 
     def __init__(self, stands_for: str) -> None:
         self._stands_for = stands_for
         self._marked: dict[int, tuple[Mapping[str, Field], Mapping[str, Field]]] = {}
 
-    def __reduce__(self) -> tuple[type[Mark], tuple[str]]:
-        return Mark, (self._stands_for,)
+    def __reduce__(self) -> tuple[type[SliceField], tuple[str]]:
+        return SliceField, (self._stands_for,)
 
     def on(self, event: Event) -> Event:
         """The event with the mark."""
@@ -52,7 +52,7 @@ class Mark:
         return fields.with_more(known[1])
 
 
-class Stated(NamedTuple):
+class StatementCount(NamedTuple):
     """What events of a selection state: an event that is the first to state it, and how many do."""
 
     example: Event
@@ -62,7 +62,9 @@ class Stated(NamedTuple):
 class Selection(Events):
     """Some events of a table, by their positions there, each with a mark if there is one. ``numbers`` says of all events of the table what they state."""
 
-    def __init__(self, table: EventTable, positions: Positions, numbers: Positions, mark: Mark | None = None) -> None:
+    def __init__(
+        self, table: EventTable, positions: Positions, numbers: Positions, mark: SliceField | None = None
+    ) -> None:
         self.table, self.positions, self._numbers, self._mark = table, positions, numbers, mark
         self._kept: list[Event] | None = None
 
@@ -83,7 +85,7 @@ class Selection(Events):
         """Those of the events at some positions, which are in order."""
         return Selection(self.table, self.positions[which], self._numbers, self._mark)
 
-    def marked(self, mark: Mark) -> Selection:
+    def marked(self, mark: SliceField) -> Selection:
         """The events with another mark."""
         return Selection(self.table, self.positions, self._numbers, mark)
 
@@ -182,7 +184,7 @@ class Selection(Events):
         return self.table.ends(self.positions)
 
     def distinct(
-        self, statements: Statements, positions: Positions, what: Hashable, make: Callable[[Event], H]
+        self, statements: StatementNumbers, positions: Positions, what: Hashable, make: Callable[[Event], H]
     ) -> set[H]:
         """All that is made of what some events of the table state, as this selection sees them, each thing once (``Counting.distinct``)."""
         first = np.full(len(statements.known), _NONE, np.int32)
@@ -193,11 +195,11 @@ class Selection(Events):
             what, statements.known[stated], lambda which: self._made(examples[which]), make
         )
 
-    def stated(self) -> dict[int, Stated]:
+    def stated(self) -> dict[int, StatementCount]:
         """What the events state, by its number, in the order of the first events that do."""
         distinct, first, counts = self._first
         columns = distinct.tolist(), self._examples, counts.tolist()
-        rows = [(number, Stated(example, times)) for number, example, times in zip(*columns, strict=True)]
+        rows = [(number, StatementCount(example, times)) for number, example, times in zip(*columns, strict=True)]
         return dict(rows[at] for at in np.argsort(first).tolist())
 
     def earliest(self) -> dict[int, int]:

@@ -63,7 +63,7 @@ def in_order(numbers: Positions, count: int) -> tuple[Positions, Numbers]:
 
 
 @dataclass(frozen=True)
-class Statements:
+class StatementNumbers:
     """The number of what each event states. ``known`` is what the ``counting`` knows each number by (NOTE(kept numbers))."""
 
     numbers: Positions
@@ -231,13 +231,13 @@ class EventTable(Events):
         stated[stated == NEVER] = 0
         return stated + lasting
 
-    def statements(self, names: Names) -> Statements:
+    def statements(self, names: Names) -> StatementNumbers:
         """What the events state in the fields that are asked for (see the note on statements)."""
         counting = self.memory.counting(names)
         numbers, known = counting.count(self.parts)
-        return Statements(numbers, known, counting)
+        return StatementNumbers(numbers, known, counting)
 
-    def each(self, statements: Statements, what: Hashable, make: Callable[[Event], T]) -> list[T]:
+    def each(self, statements: StatementNumbers, what: Hashable, make: Callable[[Event], T]) -> list[T]:
         """What is made of each statement, worked out once as long as the memory lasts: of nothing but the fields that were asked for."""
         examples = statements.examples
         return statements.counting.each(what, statements.known.tolist(), lambda which: self.at(examples[which]), make)

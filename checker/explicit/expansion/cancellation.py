@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from assay.checker.explicit.expansion.compiled_interface import Machine
+from assay.checker.explicit.expansion.compiled_interface import CompiledCode
 from assay.checker.layout.call_frame import HaltedError
 
 PATIENCE = 0.25
@@ -18,7 +18,7 @@ PATIENCE = 0.25
 
 
 @contextmanager
-def halting(machine: Machine, due: Callable[[], bool], heed: Callable[[], None]) -> Iterator[None]:
+def halting(machine: CompiledCode, due: Callable[[], bool], heed: Callable[[], None]) -> Iterator[None]:
     """Inside, compiled code is told to halt once it was ``due`` for some time; then ``heed`` raises what is to be raised."""
     over = Event()
 

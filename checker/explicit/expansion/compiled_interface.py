@@ -14,7 +14,7 @@ from assay.checker.layout.row import RowLayout, Rows
 from assay.checker.liveness.plan import Plan
 
 
-class Machine(Protocol):
+class CompiledCode(Protocol):
     """Compiled code of a kernel; the context array and its words are described in ``layout.context``.
 
     Once it is told to halt, calls return soon, whatever they were doing, and raise ``HaltedError``.
@@ -68,7 +68,7 @@ class Compiled:
     of actions that the plan of the temporal properties tells apart, if there is such a plan.
     """
 
-    machine: Machine
+    machine: CompiledCode
     layout: RowLayout
     hits: tuple[str, ...]
     guards: tuple[tuple[str, str], ...]

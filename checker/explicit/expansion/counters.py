@@ -7,12 +7,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
-from assay.checker.explicit.expansion.thread_buffer import Counts, Lane, Marks
+from assay.checker.explicit.expansion.thread_buffer import Counts, Marks, ThreadBuffer
 from assay.checker.layout.row import Rows
 
 
 @dataclass(slots=True)
-class Tally:
+class SearchCounters:
     """Counts of a search, by position in the arrays of compiled code."""
 
     hits: Rows
@@ -20,7 +20,7 @@ class Tally:
     taken: Counts
     fresh: Counts
 
-    def add(self, lane: Lane) -> None:
+    def add(self, lane: ThreadBuffer) -> None:
         """Add what a lane counted."""
         self.hits += lane.hits
         self.decisive |= lane.decisive
@@ -28,12 +28,12 @@ class Tally:
         self.fresh += lane.fresh
 
 
-COUNTED = tuple(field.name for field in fields(Tally))
+COUNTED = tuple(field.name for field in fields(SearchCounters))
 
 
-def new_tally(compiled: Compiled) -> Tally:
+def new_tally(compiled: Compiled) -> SearchCounters:
     """Nothing counted yet."""
     hits, guards, actions = (max(1, n) for n in (len(compiled.hits), len(compiled.guards), compiled.actions))
-    return Tally(
+    return SearchCounters(
         np.zeros(hits, np.uint64), np.zeros(guards, np.uint8), np.zeros(actions, np.int64), np.zeros(actions, np.int64)
     )

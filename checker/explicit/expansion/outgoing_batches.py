@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from assay.checker.explicit.expansion.thread_buffer import Lane
+from assay.checker.explicit.expansion.thread_buffer import ThreadBuffer
 from assay.checker.explicit.store.hash_kernels import OWNERS, take
-from assay.checker.explicit.store.level_file import Chunk, ChunkLayout, Parent
+from assay.checker.explicit.store.level_file import ChunkLayout, Parent, RecordChunk
 from assay.checker.layout.row import Rows
 
 RECORDS = 1 << 14
@@ -50,7 +50,7 @@ class Packing:
         self._filled = np.zeros((parts, 1), np.int64)
         self._sent: Rows = np.zeros(REMEMBERED if remember else 0, np.uint64)
 
-    def add(self, lane: Lane, names: Rows) -> Iterator[Packet]:
+    def add(self, lane: ThreadBuffer, names: Rows) -> Iterator[Packet]:
         """Take out of a lane what others own, by the fingerprints of the states that were expanded; the packets that are full."""
         arena, at = lane.arena, lane.at
         offsets = arena.offsets[at]
@@ -79,4 +79,4 @@ class Packing:
         n = int(self._filled[part, 0])
         self._filled[part, 0] = 0
         self.records += n
-        return self.layout.assemble(Chunk(self._rows[part, :n], self._parents[part, :n], self._actions[part, :n]))
+        return self.layout.assemble(RecordChunk(self._rows[part, :n], self._parents[part, :n], self._actions[part, :n]))

@@ -17,10 +17,10 @@ from typing import TypeVar
 import numpy as np
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
-from assay.checker.explicit.expansion.thread_buffer import ROOM, Arena, Block, Counts, Lane, Marks, Starting
+from assay.checker.explicit.expansion.thread_buffer import ROOM, Arena, Block, Counts, Marks, Starting, ThreadBuffer
 from assay.checker.explicit.store.hash_kernels import OWNERS
-from assay.checker.explicit.store.hash_table import Keys, Table
-from assay.checker.explicit.store.level_file import CHUNK, Chunk
+from assay.checker.explicit.store.hash_table import StateKeys, StateTable
+from assay.checker.explicit.store.level_file import CHUNK, RecordChunk
 from assay.checker.explicit.store.levels import Levels
 from assay.checker.layout.row import Rows
 
@@ -84,25 +84,25 @@ class Rounds:
         self._compiled = compiled
         self._crew = crew
         self._known = known
-        self._lanes: list[Lane] = []
+        self._lanes: list[ThreadBuffer] = []
         self._fan_out = 4.0
         self._size = 1024
         slices = min(OWNERS, SLICES_A_THREAD * crew.threads) if crew.threads > 1 else 1
         self._slices = list(pairwise(np.linspace(0, OWNERS, slices + 1).astype(int).tolist()))
-        self.use(Keys.ROWS)
+        self.use(StateKeys.ROWS)
 
-    def use(self, keys: Keys, room: int | None = None) -> None:
+    def use(self, keys: StateKeys, room: int | None = None) -> None:
         """Make lanes for such keys, or with more room."""
         lanes = min(MOST_LANES, LANES_A_THREAD * self._crew.threads)
         room = room or min(ROOM, MOST_CANDIDATES // lanes)
         words = self._compiled.layout.words
         self._lanes.clear()
         self.arena = Arena(lanes, words, keys, room, tells_arguments=bool(self._compiled.refinements))
-        self._lanes = [Lane(at, self.arena, self._compiled, self._known) for at in range(lanes)]
+        self._lanes = [ThreadBuffer(at, self.arena, self._compiled, self._known) for at in range(lanes)]
 
     # ------------------------------------------------------------------------------------------------- expand
 
-    def expand(self, place: int, count: int) -> list[Lane]:
+    def expand(self, place: int, count: int) -> list[ThreadBuffer]:
         """Expand states of the last finished level, which has ``count`` states, from one on; the lanes that were filled, in order."""
         while True:
             blocks = self._blocks(place, count)
@@ -133,7 +133,7 @@ class Rounds:
         took = time.perf_counter() - started
         self._size = max(1, self._size // 2) if took > ROUND_SECONDS else min(CHUNK, self._size * 2)
 
-    def expand_alone(self, block: Block) -> Lane:
+    def expand_alone(self, block: Block) -> ThreadBuffer:
         """Expand states that need not be of any level; the lane that was filled."""
         while True:
             lane = self._lanes[0]
@@ -142,14 +142,14 @@ class Rounds:
                 return lane
             self.use(self.arena.keys, 4 * self.arena.room)
 
-    def begin(self, starting: Starting) -> Lane:
+    def begin(self, starting: Starting) -> ThreadBuffer:
         """The first lane, with the next initial states for candidates."""
         self._lanes[0].begin(starting)
         return self._lanes[0]
 
     # ------------------------------------------------------------------------------------------------- insert
 
-    def insert(self, table: Table, lanes: Sequence[Lane]) -> Counts:
+    def insert(self, table: StateTable, lanes: Sequence[ThreadBuffer]) -> Counts:
         """Insert what lanes hold; how many new states each lane has. Raises ``TableFullError``, and then nothing was inserted."""
         batch = self.arena.batch(len(lanes))
         sizes = table.sizes_for(batch.incoming())
@@ -165,7 +165,7 @@ class Rounds:
         total: Counts = found.sum(axis=0)
         return total
 
-    def stage(self, lanes: Sequence[Lane], new: Counts) -> tuple[Chunk, list[int]]:
+    def stage(self, lanes: Sequence[ThreadBuffer], new: Counts) -> tuple[RecordChunk, list[int]]:
         """Stage what is new in lanes; the stage, and where in it each lane's states begin. They are not yet committed."""
         total = int(new.sum())
         stage = self.levels.stage(total)
@@ -178,21 +178,21 @@ class Rounds:
         self._crew.do(work, range(len(lanes)), alone=total < AMONG_THREADS)
         return stage, places
 
-    def narrowed(self, table: Table, budget: int) -> Table:
+    def narrowed(self, table: StateTable, budget: int) -> StateTable:
         """A table of the same states under their fingerprints alone; raises ``TableFullError``."""
-        new = Table(1, budget)
+        new = StateTable(1, budget)
         sizes = new.sizes_for(table.counts)
         self._crew.do(lambda part: new.narrow(table, *part, sizes), self._slices)
         return new
 
     # ------------------------------------------------------------------------------------------------- refill
 
-    def load(self, rows: Rows) -> Lane:
+    def load(self, rows: Rows) -> ThreadBuffer:
         """The first lane, with states themselves for candidates; there are not more of them than in a chunk."""
         self._lanes[0].load(rows)
         return self._lanes[0]
 
-    def refill(self, table: Table, rows: Iterable[Rows]) -> None:
+    def refill(self, table: StateTable, rows: Iterable[Rows]) -> None:
         """Insert states themselves; raises ``TableFullError``."""
         for some in rows:
             parts = np.array_split(some, max(1, -(-len(some) // self.arena.room)))
@@ -203,7 +203,7 @@ class Rounds:
                 self.insert(table, lanes)
 
 
-def _ready(pairs: Sequence[tuple[Lane, Block]]) -> Iterable[Lane]:
+def _ready(pairs: Sequence[tuple[ThreadBuffer, Block]]) -> Iterable[ThreadBuffer]:
     """The lanes up to the first one that did not expand its whole block: what follows would come too early."""
     for lane, block in pairs:
         yield lane

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.store.row_store import RowStore
-from assay.checker.layout.call_frame import NEVER, WORDS, Slot
+from assay.checker.layout.call_frame import NEVER, WORDS, ContextSlot
 from assay.checker.layout.row import Rows
 from assay.checker.reference.bfs import Search
-from assay.checker.reference.property_monitor import DEADLOCK, Finding
+from assay.checker.reference.property_monitor import DEADLOCK, PropertyFinding
 from assay.checker.report import EnginesDisagreeError
 
 BLOCK = 4096
@@ -50,7 +50,7 @@ class Probe:
         self._found_steps: Rows = np.full(max(1, 2 * len(compiled.steps)), NEVER, np.uint64)
         self._context: Rows = np.zeros(WORDS, np.uint64)
         for slot, array in (
-            (Slot.HITS, self.hits), (Slot.DECISIVE, self.decisive), (Slot.STATES, self._found_states), (Slot.STEPS, self._found_steps),
+            (ContextSlot.HITS, self.hits), (ContextSlot.DECISIVE, self.decisive), (ContextSlot.STATES, self._found_states), (ContextSlot.STEPS, self._found_steps),
         ):  # fmt: skip
             self._context[slot] = array.ctypes.data
         self._make_room(ROOM)
@@ -61,29 +61,29 @@ class Probe:
         self._parents: Words32 = np.empty(room, np.uint32)
         self._actions: Words32 = np.empty(room, np.uint32)
         for slot, array in (
-            (Slot.ROWS, self._rows), (Slot.PRINTS, self._prints), (Slot.PARENTS, self._parents), (Slot.ACTIONS, self._actions),
+            (ContextSlot.ROWS, self._rows), (ContextSlot.PRINTS, self._prints), (ContextSlot.PARENTS, self._parents), (ContextSlot.ACTIONS, self._actions),
         ):  # fmt: skip
             self._context[slot] = array.ctypes.data
-        self._context[Slot.CAPACITY] = room
-        self._context[Slot.RESERVE] = 0
+        self._context[ContextSlot.CAPACITY] = room
+        self._context[ContextSlot.RESERVE] = 0
 
     def expand(self, rows: Rows) -> Successors:
         """The successors of some rows; all arrays of the answer are valid until the next call."""
         hits = self.hits.copy()
         while True:
             self.hits[:] = hits
-            self._context[[Slot.STUCK, Slot.DEAD, Slot.TERMINAL]] = NEVER
+            self._context[[ContextSlot.STUCK, ContextSlot.DEAD, ContextSlot.TERMINAL]] = NEVER
             self._found_steps[:] = NEVER
-            self._context[Slot.COUNT] = self._context[Slot.OVERFLOW] = 0
+            self._context[ContextSlot.COUNT] = self._context[ContextSlot.OVERFLOW] = 0
             done = self._machine.expand(self._context, rows)
-            if done == len(rows) and not self._context[Slot.OVERFLOW]:
-                count = int(self._context[Slot.COUNT])
+            if done == len(rows) and not self._context[ContextSlot.OVERFLOW]:
+                count = int(self._context[ContextSlot.COUNT])
                 return Successors(
                     self._rows[:count], self._prints[:count], self._parents[:count], self._actions[:count]
                 )
             self._make_room(4 * len(self._prints))
 
-    def position(self, slot: Slot) -> int:
+    def position(self, slot: ContextSlot) -> int:
         """A position that the last ``expand`` noted; ``NEVER`` if there is none."""
         return int(self._context[slot])
 
@@ -134,7 +134,7 @@ class Probe:
         begin = 0
         while begin < len(rows):
             self.expand(rows[begin:])
-            found = self.position(Slot.DEAD)
+            found = self.position(ContextSlot.DEAD)
             if found == NEVER:
                 return
             begin += found
@@ -142,7 +142,7 @@ class Probe:
             begin += 1
 
 
-def offenders(search: Search, compiled: Compiled, store: RowStore, name: str, first: int) -> Iterator[Finding]:
+def offenders(search: Search, compiled: Compiled, store: RowStore, name: str, first: int) -> Iterator[PropertyFinding]:
     """Where else a property is violated: states with a number above ``first``, found by compiled code and looked at by the reference evaluator."""
     probe = Probe(compiled)
     for begin, rows in store.blocks(first + 1, BLOCK):

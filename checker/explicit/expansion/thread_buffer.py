@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.store.hash_kernels import OWNERS, RECENT, gather, partition, second_prints
-from assay.checker.explicit.store.hash_table import Batch, Keys
-from assay.checker.explicit.store.level_file import Chunk
-from assay.checker.layout.call_frame import NEVER, WORDS, Slot, Starts
+from assay.checker.explicit.store.hash_table import Batch, StateKeys
+from assay.checker.explicit.store.level_file import RecordChunk
+from assay.checker.layout.call_frame import NEVER, WORDS, ContextSlot, Starts
 from assay.checker.layout.row import Rows
 
 ROOM = 1 << 16
@@ -27,7 +27,9 @@ Counts = npt.NDArray[np.int64]
 class Arena:
     """The arrays of all lanes, the lane as first index: candidates as compiled code writes them, and lists of them by owner."""
 
-    def __init__(self, lanes: int, words: int, keys: Keys, room: int = ROOM, *, tells_arguments: bool = False) -> None:
+    def __init__(
+        self, lanes: int, words: int, keys: StateKeys, room: int = ROOM, *, tells_arguments: bool = False
+    ) -> None:
         self.keys = keys
         self.room = room
         self.rows: Rows = np.empty((lanes, room, words), np.uint64)
@@ -40,7 +42,7 @@ class Arena:
         self.marks: Rows = np.empty((lanes, room), np.uint64)
         self.fresh: Marks = np.empty((lanes, room), np.uint8)
         self.recent = np.empty((lanes, RECENT), np.int32)
-        self.more: Rows = np.empty((lanes, room, 1), np.uint64) if keys is Keys.WIDE_PRINTS else self.rows
+        self.more: Rows = np.empty((lanes, room, 1), np.uint64) if keys is StateKeys.WIDE_PRINTS else self.rows
 
     @property
     def nbytes(self) -> int:
@@ -72,7 +74,7 @@ class Block:
     rows: Rows
 
 
-class Lane:
+class ThreadBuffer:
     """One lane: a context for compiled code that points to its part of the arena.
 
     After ``expand`` the first ``done`` of the block's states are expanded into ``count`` candidates; ``overflow`` tells that one state
@@ -100,22 +102,22 @@ class Lane:
     def _point(self) -> None:
         arena, at = self.arena, self.at
         pairs = (
-            (Slot.HITS, self.hits), (Slot.DECISIVE, self.decisive), (Slot.STATES, self.found_states), (Slot.STEPS, self.found_steps),
-            (Slot.ROWS, arena.rows[at]), (Slot.PRINTS, arena.prints[at]), (Slot.PARENTS, arena.parents[at]), (Slot.ACTIONS, arena.actions[at]),
+            (ContextSlot.HITS, self.hits), (ContextSlot.DECISIVE, self.decisive), (ContextSlot.STATES, self.found_states), (ContextSlot.STEPS, self.found_steps),
+            (ContextSlot.ROWS, arena.rows[at]), (ContextSlot.PRINTS, arena.prints[at]), (ContextSlot.PARENTS, arena.parents[at]), (ContextSlot.ACTIONS, arena.actions[at]),
         )  # fmt: skip
         for slot, array in pairs:
             self.context[slot] = array.ctypes.data
         if arena.arguments.size:
-            self.context[Slot.ARGUMENTS] = arena.arguments[at].ctypes.data
-        self.context[Slot.CAPACITY] = arena.room
-        self.context[Slot.RESERVE] = arena.room // 4
+            self.context[ContextSlot.ARGUMENTS] = arena.arguments[at].ctypes.data
+        self.context[ContextSlot.CAPACITY] = arena.room
+        self.context[ContextSlot.RESERVE] = arena.room // 4
 
     def expand(self, block: Block) -> None:
         """Expand a block, as many of its states as there is room for."""
         self._forget(block.first)
         self.done = self.machine.expand(self.context, block.rows)
-        self.overflow = bool(self.context[Slot.OVERFLOW])
-        self.count = int(self.context[Slot.COUNT])
+        self.overflow = bool(self.context[ContextSlot.OVERFLOW])
+        self.count = int(self.context[ContextSlot.COUNT])
         self.sources = block.rows[: self.done]
         self._list()
 
@@ -124,22 +126,22 @@ class Lane:
         self.hits[:] = 0
         self.decisive[:] = self.known
         self.found_steps[:] = self.found_states[:] = NEVER
-        self.context[[Slot.STUCK, Slot.DEAD, Slot.TERMINAL]] = NEVER
-        self.context[Slot.COUNT] = self.context[Slot.OVERFLOW] = self.context[Slot.CURRENT] = 0
+        self.context[[ContextSlot.STUCK, ContextSlot.DEAD, ContextSlot.TERMINAL]] = NEVER
+        self.context[ContextSlot.COUNT] = self.context[ContextSlot.OVERFLOW] = self.context[ContextSlot.CURRENT] = 0
 
     def begin(self, starting: Starting) -> None:
         """Take initial states for candidates: as many as there is room for, and as are found with the budget, from where the last call paused."""
         self._forget(0)
         self.done = 0
         self.overflow = False
-        self.context[Slot.POSITIONS] = starting.positions.ctypes.data
-        self.context[Slot.PICKS] = starting.picks.ctypes.data
-        self.context[Slot.BUDGET] = BUDGET
+        self.context[ContextSlot.POSITIONS] = starting.positions.ctypes.data
+        self.context[ContextSlot.PICKS] = starting.picks.ctypes.data
+        self.context[ContextSlot.BUDGET] = BUDGET
         self.machine.begin(self.context)
-        self.count = int(self.context[Slot.COUNT])
-        starting.ended = not self.context[Slot.PAUSED]
-        starting.stuck |= int(self.context[Slot.STUCK]) != NEVER
-        self.context[Slot.STUCK] = NEVER
+        self.count = int(self.context[ContextSlot.COUNT])
+        starting.ended = not self.context[ContextSlot.PAUSED]
+        starting.stuck |= int(self.context[ContextSlot.STUCK]) != NEVER
+        self.context[ContextSlot.STUCK] = NEVER
         self._list()
 
     def load(self, rows: Rows) -> None:
@@ -152,14 +154,14 @@ class Lane:
 
     def _list(self) -> None:
         arena, at = self.arena, self.at
-        if arena.keys is Keys.WIDE_PRINTS:
+        if arena.keys is StateKeys.WIDE_PRINTS:
             second_prints(arena.rows[at], self.count, arena.more[at])
         partition(
             arena.prints[at], arena.rows[at], self.count,
             arena.offsets[at], arena.order[at], arena.marks[at], arena.fresh[at], arena.recent[at],
         )  # fmt: skip
 
-    def gather(self, stage: Chunk, at: int, new: int, number: int) -> None:
+    def gather(self, stage: RecordChunk, at: int, new: int, number: int) -> None:
         """Stage the new candidates from position ``at`` on, and check the properties of states in them; the first has this number."""
         arena, lane = self.arena, self.at
         self.taken[:] = self.fresh[:] = 0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.checker.explicit.liveness.distributed_trimming import Rules, Steps, arrivals
+from assay.checker.explicit.liveness.distributed_trimming import IncomingSteps, Rules, arrivals
 from assay.checker.jit.array_ops import distinct
 from assay.checker.liveness.state_graph import Flags, Numbers
 
@@ -52,7 +52,9 @@ class Approaching:
     ``stopping``: only the step that changes nothing is taken.
     """
 
-    def __init__(self, of: Rules, kinds: Numbers, steps: Steps, part: int, wanted: Numbers, *, stopping: bool) -> None:
+    def __init__(
+        self, of: Rules, kinds: Numbers, steps: IncomingSteps, part: int, wanted: Numbers, *, stopping: bool
+    ) -> None:
         self._rules = of
         self._kinds = kinds
         self._steps = steps
@@ -76,7 +78,7 @@ class Approaching:
             for way in range(len(self._rules.origin)):
                 yield from self._told(approach, way, of)
 
-    def _told(self, approach: Approach, way: int, of: Steps) -> Iterator[Hops]:
+    def _told(self, approach: Approach, way: int, of: IncomingSteps) -> Iterator[Hops]:
         rules, to, targets = self._rules, int(self._rules.target[way]), of.starts
         last = self._ends(approach, way, targets, of.labels)
         chosen = approach.fresh[targets, to] & rules.passes[of.labels, way] & (last | approach.reached[targets, to])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.checker.jit.array_ops import distinct
-from assay.checker.liveness.product import Tables
+from assay.checker.liveness.product import ProductTables
 from assay.checker.liveness.state_graph import Flags, Numbers
 
 BITS = 64
@@ -27,7 +27,7 @@ STRETCH = 1 << 20
 class Rules:
     """The automaton and the marks, as arrays. ``origin[w]`` and ``target[w]`` are the automaton states of transition w; marks are bits of words.
 
-    ``admits[kind, w]`` and ``passes[label, w]`` are as in ``Tables``.
+    ``admits[kind, w]`` and ``passes[label, w]`` are as in ``ProductTables``.
     """
 
     states: int
@@ -47,7 +47,7 @@ class Rules:
         return len(self.needed)
 
 
-def rules(tables: Tables) -> Rules:
+def rules(tables: ProductTables) -> Rules:
     """The rules that tables state."""
     marks = tables.marks
     count = 1 + max((0, *marks.needed, *(mark for own in (*marks.of_label, *marks.asked) for mark in own)))
@@ -72,7 +72,7 @@ def as_words(sets: Sequence[frozenset[int]], words: int) -> Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class IncomingSteps:
     """The steps that lead to the states of a task: those to state s are in places ``starts[s]`` up to ``starts[s + 1]``.
 
     ``parts`` and ``sources`` say of each from where it comes (a task, and the number of a state there), ``labels`` of which label it is.
@@ -85,7 +85,7 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TrimmingMessage:
     """What a task has to be told: from the states of these numbers transition ``way`` leads to where the marks beside them can be met."""
 
     part: int
@@ -107,7 +107,7 @@ class Region:
     marks: Numbers
 
 
-def arrivals(steps: Steps, fresh: Flags) -> Iterator[Steps]:
+def arrivals(steps: IncomingSteps, fresh: Flags) -> Iterator[IncomingSteps]:
     """The steps that lead to states, stretch by stretch, of which some nodes are fresh; ``starts`` holds the target of each."""
     starts, first, n = steps.starts, 0, len(fresh)
     while first < n:
@@ -115,14 +115,14 @@ def arrivals(steps: Steps, fresh: Flags) -> Iterator[Steps]:
         if fresh[first:last].any():
             at = slice(int(starts[first]), int(starts[last]))
             targets = np.repeat(np.arange(first, last), np.diff(starts[first : last + 1]))
-            yield Steps(targets, steps.parts[at], steps.sources[at], steps.labels[at])
+            yield IncomingSteps(targets, steps.parts[at], steps.sources[at], steps.labels[at])
         first = last
 
 
 class Trimming:
     """What one task does with its states, whose kinds and steps are given; ``stopping``: only the step that changes nothing is taken."""
 
-    def __init__(self, of: Rules, kinds: Numbers, steps: Steps, *, stopping: bool) -> None:
+    def __init__(self, of: Rules, kinds: Numbers, steps: IncomingSteps, *, stopping: bool) -> None:
         self._rules = of
         self._kinds = kinds
         self._steps = steps
@@ -143,14 +143,14 @@ class Trimming:
 
     # ------------------------------------------------------------------------------------------------- rounds
 
-    def tell(self, region: Region) -> Iterator[Told]:
+    def tell(self, region: Region) -> Iterator[TrimmingMessage]:
         """What others, and this task itself, have to be told of the nodes that are fresh."""
         if not self._stopping:
             for of in arrivals(self._steps, region.fresh):
                 for way in range(len(self._rules.origin)):
                     yield from self._told(region, way, of)
 
-    def _told(self, region: Region, way: int, of: Steps) -> Iterator[Told]:
+    def _told(self, region: Region, way: int, of: IncomingSteps) -> Iterator[TrimmingMessage]:
         """What is told by a transition along some steps, whose targets stand in ``of.starts``."""
         rules, to = self._rules, int(self._rules.target[way])
         chosen = np.flatnonzero(region.fresh[of.starts, to] & rules.passes[of.labels, way])
@@ -164,9 +164,9 @@ class Trimming:
         joined, heads = np.bitwise_or.reduceat(marks[order], begins, axis=0), order[begins]
         for part in distinct(parts[heads]).tolist():
             own = parts[heads] == part
-            yield Told(part, way, sources[heads][own].astype(np.uint32), joined[own])
+            yield TrimmingMessage(part, way, sources[heads][own].astype(np.uint32), joined[own])
 
-    def hear(self, region: Region, told: Told) -> None:
+    def hear(self, region: Region, told: TrimmingMessage) -> None:
         """Take in what some task tells. Before the first time in a round ``fresh`` is to be cleared, and after the last ``settle`` called."""
         self._learn(region, told.states.astype(np.int64), told.way, told.marks)
 

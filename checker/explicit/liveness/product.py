@@ -8,8 +8,8 @@ import numpy as np
 
 from assay.checker.explicit.liveness.scc_kernels import TO_FAIR, TO_KIND, TO_MARK, TO_NODE, shortest, sweep
 from assay.checker.explicit.store.large_arrays import Room
-from assay.checker.liveness.product import Fairs, Product, Tables
-from assay.checker.liveness.state_graph import Flags, Graph, Numbers
+from assay.checker.liveness.product import BuchiProduct, Fairs, ProductTables
+from assay.checker.liveness.state_graph import Flags, LabelledGraph, Numbers
 
 BITS = 64
 SMALL = 1 << 31
@@ -20,10 +20,10 @@ Aim = tuple[int, int, Numbers, Flags]
 """What a path is looked for to, as ``scc_kernels.shortest`` takes it."""
 
 
-class CompiledProduct(Product):
+class CompiledProduct(BuchiProduct):
     """The product of a graph with an automaton. ``room`` gives the arrays, one number for each node, that its loops need."""
 
-    def __init__(self, graph: Graph, tables: Tables, room: Room) -> None:
+    def __init__(self, graph: LabelledGraph, tables: ProductTables, room: Room) -> None:
         super().__init__(graph, tables)
         self._room = room
         self._nodes = len(graph) * tables.states

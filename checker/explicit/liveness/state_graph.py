@@ -17,10 +17,10 @@ from assay.checker.explicit.store.memory_limit import taken
 from assay.checker.layout.row import Rows
 from assay.checker.liveness.check import decisions, is_whole
 from assay.checker.liveness.decide import Decider, Decisions
-from assay.checker.liveness.nnf import Condition
+from assay.checker.liveness.nnf import StateCondition
 from assay.checker.liveness.plan import Plan
-from assay.checker.liveness.product import Product, Tables
-from assay.checker.liveness.state_graph import Flags, Graph, Kind, Names, Numbers, kind_of
+from assay.checker.liveness.product import BuchiProduct, ProductTables
+from assay.checker.liveness.state_graph import Flags, Kind, LabelledGraph, Numbering, Numbers, kind_of
 from assay.checker.print_kernel import Sources
 from assay.checker.report import EnginesDisagreeError
 
@@ -40,7 +40,7 @@ def decider(search: BlockSearch, behaviours: Behaviours, sources: Sources, limit
     """What decides on the graph of a search, or of its first ``limit`` states: a run through these is one of the system, but there are others."""
     room = Room(max(0, search.seen.budget - taken()))
 
-    def make(graph: Graph, tables: Tables) -> Product:
+    def make(graph: LabelledGraph, tables: ProductTables) -> BuchiProduct:
         return CompiledProduct(graph, tables, room.inner())
 
     graph, state = Drawing(search, behaviours, room, limit).graph(), search.rows.__getitem__
@@ -63,7 +63,7 @@ class Drawing:
         self._prints = np.zeros(cap, np.uint64)
         self._numbers = np.zeros(cap, np.uint32)
 
-    def graph(self) -> Graph:
+    def graph(self) -> LabelledGraph:
         """The graph."""
         for first, rows in self._blocks():
             if remember(self._prints, self._numbers, self._machine.prints(rows), first):
@@ -77,7 +77,7 @@ class Drawing:
             starts.append(targets.size + np.cumsum(seen.degrees))
             targets.append(seen.targets)
             labels.append(seen.labels)
-        return Graph(
+        return LabelledGraph(
             min(self._search.initial, self._size), starts.numbers, targets.numbers, labels.numbers, kinds.numbers,
             self._looking.labels.events, self._looking.kinds.kinds,
         )  # fmt: skip
@@ -95,7 +95,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RowBehaviour:
     """What behaviours depend on in some rows: the kind of each, how many steps it has, and in a row where these lead and their labels."""
 
     kinds: Numbers
@@ -108,13 +108,13 @@ class Looking:
     """Looks at states with all that behaviours depend on; numbers kinds and labels as it meets them."""
 
     def __init__(self, plan: Plan, code: Compiled) -> None:
-        self.kinds = Kinds(plan)
-        self.labels = Labels(plan)
+        self.kinds = StateKinds(plan)
+        self.labels = EventLabels(plan)
         self._parts = len(plan.parts)
         self._machine = code.machine
         self._probe = Probe(code)
 
-    def at(self, rows: Rows, number: Callable[[Rows], Numbers]) -> Seen:
+    def at(self, rows: Rows, number: Callable[[Rows], Numbers]) -> RowBehaviour:
         """What some rows are like; ``number`` gives the numbers of states with such fingerprints, or ``NOWHERE``."""
         found = self._probe.expand(rows)
         moved = found.prints != self._machine.prints(rows)[found.parents]
@@ -122,7 +122,7 @@ class Looking:
         chosen = moved & (found.actions < self._parts)
         numbers = number(found.prints[chosen])
         known = numbers != NOWHERE
-        return Seen(kinds, *self._steps(found, chosen, known, numbers[known], len(rows)))
+        return RowBehaviour(kinds, *self._steps(found, chosen, known, numbers[known], len(rows)))
 
     def _steps(
         self, found: Successors, chosen: Flags, known: Flags, targets: Numbers, count: int
@@ -139,11 +139,11 @@ class Looking:
         return np.bincount(parents[places], minlength=count), targets[places], labels[steps]
 
 
-class Labels:
+class EventLabels:
     """Sets of events that steps are occurrences of, numbered."""
 
     def __init__(self, plan: Plan) -> None:
-        self._names = Names()
+        self._names = Numbering()
         self._names.number(frozenset())
         words = max(1, -(-len(plan.events) // BITS))
         self._words = np.zeros((len(plan.parts), words), np.uint64)
@@ -177,14 +177,14 @@ def _bits(words: Rows) -> Iterable[int]:
     return (BITS * at + bit for at, word in enumerate(words.tolist()) for bit in range(BITS) if word >> bit & 1)
 
 
-class Kinds:
+class StateKinds:
     """Kinds of states, numbered."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._names = Names()
+        self._names = Numbering()
         self._known: dict[bytes, int] = {}
-        self._letters = [at for at, letter in enumerate(plan.letters) if isinstance(letter, Condition)]
+        self._letters = [at for at, letter in enumerate(plan.letters) if isinstance(letter, StateCondition)]
         events = [plan.events_of(part) for part in plan.parts]
         self._told = np.array([at for at, own in enumerate(events) if own], np.int64)
         self._events = [events[at] for at in self._told]

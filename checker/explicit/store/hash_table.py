@@ -38,7 +38,7 @@ SMALL = 32 << 20
 """Parts of tables of fewer bytes grow fast: moving costs more than room."""
 
 
-class Keys(Enum):
+class StateKeys(Enum):
     """What tells states apart."""
 
     ROWS = "exact"
@@ -76,7 +76,7 @@ class Batch:
         return total
 
 
-class Table:
+class StateTable:
     """The states seen, under keys of ``step`` words, in at most ``budget`` bytes. Raises ``TableFullError`` if that is too little to begin."""
 
     def __init__(self, step: int, budget: int) -> None:
@@ -180,7 +180,7 @@ class Table:
             move_all(run.reshape(-1), cut, size, self.slots, self.stride, self.caps, self.step)
         self.counts += incoming
 
-    def narrow(self, table: Table, first: int, last: int, sizes: Counts) -> None:
+    def narrow(self, table: StateTable, first: int, last: int, sizes: Counts) -> None:
         """Take over the fingerprints of the parts from ``first`` up to ``last`` of a table with longer keys, into parts of these sizes."""
         self.grow(first, last, sizes)
         for owner in range(first, last):

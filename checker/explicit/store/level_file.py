@@ -40,7 +40,7 @@ class Parent(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class LevelHeader:
     """What a level file says of itself: whose states, which level, and how to read them.
 
     ``identity`` is a hash of 32 bytes that tells one compiled kernel from another. ``bits`` is the width of the fingerprints that told states apart while the file was written, 0 where whole rows did. The file holds
@@ -70,7 +70,7 @@ class Header:
         return words
 
 
-def unpack_header(words: Rows) -> Header:
+def unpack_header(words: Rows) -> LevelHeader:
     """The header of a level file; raises ``DamagedError``."""
     if len(words) < HEADER:
         raise DamagedError("it is cut off")
@@ -81,7 +81,7 @@ def unpack_header(words: Rows) -> Header:
     if int(words[15]) != sum_of(words[:15]):
         raise DamagedError("its header is damaged")
     numbers = [int(word) for word in words[2:11]]
-    return Header(words[11:15].tobytes(), numbers[0], numbers[1], numbers[2], Parent(numbers[3]), *numbers[4:])
+    return LevelHeader(words[11:15].tobytes(), numbers[0], numbers[1], numbers[2], Parent(numbers[3]), *numbers[4:])
 
 
 def sum_of(words: Rows) -> int:
@@ -90,7 +90,7 @@ def sum_of(words: Rows) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class RecordChunk:
     """Records, column by column: rows, predecessors, and the positions of actions in ``Kernel.next`` (of an initial state both are 0)."""
 
     rows: Rows
@@ -117,20 +117,20 @@ class ChunkLayout:
         """The numbers that name predecessors."""
         return np.uint32 if self.parent is Parent.PLACE else np.uint64
 
-    def view(self, words: Rows) -> Chunk:
+    def view(self, words: Rows) -> RecordChunk:
         """The records of the chunk that begins at the first of the words; raises ``DamagedError``."""
         n = int(words[0]) if len(words) else 0
         if not 0 < n <= CHUNK or self.size(n) > len(words):
             raise DamagedError("a chunk of it is cut off")
         parents = 1 + n * self.words
         actions = parents + self._parent_words(n)
-        return Chunk(
+        return RecordChunk(
             words[1:parents].reshape(n, self.words),
             words[parents:actions].view(self.parent_type)[:n],
             words[actions : self.size(n) - 1].view(np.uint16)[:n],
         )
 
-    def whole(self, words: Rows) -> Chunk:
+    def whole(self, words: Rows) -> RecordChunk:
         """As ``view``, the checksum compared."""
         chunk = self.view(words)
         end = self.size(len(chunk.rows)) - 1
@@ -138,7 +138,7 @@ class ChunkLayout:
             raise DamagedError("a chunk of it is damaged")
         return chunk
 
-    def assemble(self, content: Chunk) -> Rows:
+    def assemble(self, content: RecordChunk) -> Rows:
         """The words of a chunk with these records."""
         n = len(content.rows)
         words = np.zeros(self.size(n), np.uint64)

@@ -22,7 +22,15 @@ from typing import BinaryIO
 import numpy as np
 
 from assay.checker.explicit.store.hash_kernels import OWNERS
-from assay.checker.explicit.store.level_file import CHUNK, HEADER, Chunk, ChunkLayout, Header, Parent, map_words
+from assay.checker.explicit.store.level_file import (
+    CHUNK,
+    HEADER,
+    ChunkLayout,
+    LevelHeader,
+    Parent,
+    RecordChunk,
+    map_words,
+)
 from assay.checker.layout.row import Rows
 
 KEPT = 32 << 20
@@ -38,7 +46,7 @@ OPEN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LevelSegment:
     """What of a search such levels are: from which level on, of which owners, and how predecessors are named.
 
     Only a search that is not alone has levels without a state of its own.
@@ -50,7 +58,7 @@ class Part:
     last_owner: int = OWNERS
 
 
-WHOLE = Part()
+WHOLE = LevelSegment()
 
 
 def level_name(level: int) -> str:
@@ -67,7 +75,7 @@ class Levels:
     """
 
     def __init__(
-        self, words: int, identity: bytes, kept: int = KEPT, writer: Executor | None = None, part: Part = WHOLE
+        self, words: int, identity: bytes, kept: int = KEPT, writer: Executor | None = None, part: LevelSegment = WHOLE
     ) -> None:
         self.layout = ChunkLayout(words, part.parent)
         self.part = part
@@ -106,14 +114,14 @@ class Levels:
     def _full(self) -> int:
         return self.layout.size(CHUNK) * 8
 
-    def _room(self, n: int) -> Chunk:
-        return Chunk(
+    def _room(self, n: int) -> RecordChunk:
+        return RecordChunk(
             np.empty((n, self.layout.words), np.uint64), np.empty(n, self.layout.parent_type), np.empty(n, np.uint16)
         )
 
     # -------------------------------------------------------------------------------------------------- write
 
-    def stage(self, n: int) -> Chunk:
+    def stage(self, n: int) -> RecordChunk:
         """The staged states, with room for n more from position ``staged`` on; raises ``MemoryError``."""
         if self.size + n > MOST:
             raise MemoryError(f"a level of more than {MOST:,} states cannot be numbered")
@@ -122,7 +130,7 @@ class Levels:
             self._keep_staged(old, 0, self.staged)
         return self._stage
 
-    def _keep_staged(self, source: Chunk, begin: int, end: int) -> None:
+    def _keep_staged(self, source: RecordChunk, begin: int, end: int) -> None:
         size = end - begin
         if source is self._stage and not begin:
             return
@@ -141,7 +149,9 @@ class Levels:
 
     def _cut(self, begin: int, end: int) -> Rows:
         stage = self._stage
-        return self.layout.assemble(Chunk(stage.rows[begin:end], stage.parents[begin:end], stage.actions[begin:end]))
+        return self.layout.assemble(
+            RecordChunk(stage.rows[begin:end], stage.parents[begin:end], stage.actions[begin:end])
+        )
 
     def seal(self) -> int:
         """Finish the level; its size. Nothing is written of an empty one."""
@@ -222,7 +232,7 @@ class Levels:
                 self._close_file()
         self._memory.clear()
 
-    def resume(self, folder: Path, counts: Sequence[int], flushed: int, tail: Chunk | None) -> None:
+    def resume(self, folder: Path, counts: Sequence[int], flushed: int, tail: RecordChunk | None) -> None:
         """Go on with the levels in a folder: of the last one so many chunks are in its file, and ``tail`` was staged. Raises ``OSError``."""
         self._folder = folder
         self.counts = list(counts)
@@ -268,11 +278,11 @@ class Levels:
 
     # --------------------------------------------------------------------------------------------------- read
 
-    def chunk(self, level: int, at: int) -> Chunk:
+    def chunk(self, level: int, at: int) -> RecordChunk:
         """A chunk of a level; of the last one also what is staged."""
         if level == len(self.counts) and at == self.flushed:
             stage, n = self._stage, self.staged
-            return Chunk(stage.rows[:n], stage.parents[:n], stage.actions[:n])
+            return RecordChunk(stage.rows[:n], stage.parents[:n], stage.actions[:n])
         if level in self._memory:
             return self.layout.view(self._memory[level][at])
         return self.layout.view(self._words(level)[HEADER + at * self._full // 8 :])
@@ -287,11 +297,11 @@ class Levels:
             self._maps[level] = map_words(self._path(level))
         return self._maps[level]
 
-    def header(self, level: int) -> Header:
+    def header(self, level: int) -> LevelHeader:
         """What the file of a level says of itself, as it is written now."""
         part = self.part
         number = part.level + level
-        return Header(
+        return LevelHeader(
             self._identity, self.layout.words, number, self.bits, part.parent, part.first_owner, part.last_owner
         )
 
@@ -301,7 +311,7 @@ class Levels:
             for chunk in self.chunks(level):
                 yield chunk.rows
 
-    def chunks(self, level: int) -> Iterator[Chunk]:
+    def chunks(self, level: int) -> Iterator[RecordChunk]:
         """The chunks of a level; of the last one also what is staged."""
         count = self.size if level == len(self.counts) else self.counts[level]
         for at in range(-(-count // CHUNK)):

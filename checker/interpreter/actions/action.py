@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from assay.checker.interpreter.actions.action_memo import Recalled
 from assay.checker.interpreter.actions.action_prefix import GuardStep, LetStep, PickStep, PrefixStep, prefix_steps
-from assay.checker.interpreter.actions.codegen_actions import Asked, Parts, action_code
+from assay.checker.interpreter.actions.codegen_actions import ActionPrefix, TieredCode, action_code
 from assay.checker.interpreter.actions.disabled_guards import FalseGuard, false_guards, rest_holds
 from assay.checker.interpreter.actions.guard_order import all_hold, by_cost, have_values, lazy_frame, narrowed, needed
 from assay.checker.interpreter.actions.outcome import Cut, Outcome, Picks, Stuck, Successor
-from assay.checker.interpreter.actions.update import Updater, Write, writer
+from assay.checker.interpreter.actions.update import PendingWrite, Updater, writer
 from assay.checker.interpreter.expressions.enumerate_set import listing
-from assay.checker.interpreter.expressions.frame import Frame, Locals, Meaning, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Locals, Meaning
 from assay.checker.interpreter.expressions.traverse import locals_of, variables_of
 from assay.checker.interpreter.values.type_check import CapacityExceeded
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, Undefined, too_large
@@ -79,7 +79,7 @@ class ActionMeaning:
     )
 
     def __init__(
-        self, node: k.Action, scope: Scope, updater: Updater, *, bounded: bool = True, generated: bool = False
+        self, node: k.Action, scope: EvaluationScope, updater: Updater, *, bounded: bool = True, generated: bool = False
     ) -> None:
         prefix, updates = _split(node.body)
         self.node = node
@@ -92,7 +92,7 @@ class ActionMeaning:
         self._updater = updater
         self._scope = scope
         self._writes = updates
-        self._generated = Asked() if generated else None
+        self._generated = TieredCode() if generated else None
         self._recalled: Recalled | None = None
         self._instances: tuple[Arguments, ...] | None = None
 
@@ -100,7 +100,7 @@ class ActionMeaning:
         """Take the body apart for ``results``, which few are asked for."""
         self._early, self._lets, self._late = self._divided()
         if self._generated is not None:
-            parts = Parts(self._early, self._lets, self._late)
+            parts = ActionPrefix(self._early, self._lets, self._late)
             self._generated.make = partial(action_code, self.names, parts, self._writes, self._scope, self._updater)
         self._renewed = [[s.name for own in self._lets[at + 1 :] for s in own] for at in range(len(self.names))]
         self._named = {step.name: step for steps in self._lets for step in steps}
@@ -194,7 +194,7 @@ class ActionMeaning:
                 passed.append((value, dict(frame.locals)))
         return passed
 
-    def _read_first(self, scope: Scope) -> list[int]:
+    def _read_first(self, scope: EvaluationScope) -> list[int]:
         """Where the state has what is read before a second parameter is chosen."""
         steps = [step.node for part in (self._early, self._lets) for steps in part[:2] for step in steps]
         return [scope.positions[name] for name in sorted({v for step in steps for v in variables_of(step)})]
@@ -267,7 +267,7 @@ class ActionMeaning:
                 early[own].append(step)
         return early, lets, late
 
-    def _collections_of(self, scope: Scope) -> list[list[Meaning]]:
+    def _collections_of(self, scope: EvaluationScope) -> list[list[Meaning]]:
         """For each parameter, the collections that hold it, by guards of the form ``b in c`` where ``c`` is known before ``b`` is chosen."""
         found: list[list[Meaning]] = [[] for _ in self.names]
         for at, name in enumerate(self.names):
@@ -337,7 +337,7 @@ class ActionMeaning:
         return Cut(picks, cuts[0])
 
     def _update(self, frame: Frame, picks: Picks) -> Outcome:
-        writes: list[Write] = []
+        writes: list[PendingWrite] = []
         self._updates(frame, writes)
         try:
             return Successor(picks, self._updater.after(frame.now, writes))

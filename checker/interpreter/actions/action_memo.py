@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from assay.checker.interpreter.actions.outcome import Cut, Picks, Successor
-from assay.checker.interpreter.expressions.frame import Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope
 from assay.checker.interpreter.expressions.traverse import assignments, binders_of, children
 from assay.grammar import kernel as k
 from assay.grammar.kernel.types import MapType
@@ -47,7 +47,7 @@ class Recalled:
 
     __slots__ = ("_cells", "_known", "_whole", "_written")
 
-    def __init__(self, body: Sequence[k.Statement], first: str | None, scope: Scope) -> None:
+    def __init__(self, body: Sequence[k.Statement], first: str | None, scope: EvaluationScope) -> None:
         whole: set[str] = set()
         cells: set[str] = set()
         self._written = sorted({scope.positions[each.variable] for each in assignments(body)})

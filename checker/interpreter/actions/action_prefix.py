@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.enumerate_set import Listing, listing
-from assay.checker.interpreter.expressions.frame import Meaning, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Meaning
 from assay.checker.interpreter.expressions.traverse import locals_of
 from assay.checker.interpreter.values.node_unions import statement
 from assay.grammar import kernel as k
@@ -46,12 +46,12 @@ class PickStep:
 PrefixStep = GuardStep | LetStep | PickStep
 
 
-def prefix_steps(statements: Sequence[k.Statement], scope: Scope) -> list[PrefixStep]:
+def prefix_steps(statements: Sequence[k.Statement], scope: EvaluationScope) -> list[PrefixStep]:
     """What precedes the updates, with its meaning."""
     return [_step(each, scope) for each in statements]
 
 
-def _step(each: k.Statement, scope: Scope) -> PrefixStep:
+def _step(each: k.Statement, scope: EvaluationScope) -> PrefixStep:
     node, needs = statement(each), locals_of(each)
     match node:
         case k.Guard(kind, _, condition):

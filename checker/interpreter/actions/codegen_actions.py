@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, assert_never
 from assay.checker.interpreter.actions.action_prefix import GuardStep, LetStep, PickStep, PrefixStep
 from assay.checker.interpreter.actions.guard_order import LONG, cost_of, demanded, needed
 from assay.checker.interpreter.actions.outcome import Cut, Successor
-from assay.checker.interpreter.actions.update import Updater, Write
-from assay.checker.interpreter.expressions.codegen_expressions import NO_VALUE, Source
-from assay.checker.interpreter.expressions.frame import Frame, Meaning, Scope
+from assay.checker.interpreter.actions.update import PendingWrite, Updater
+from assay.checker.interpreter.expressions.codegen_expressions import NO_VALUE, PythonWriter
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.expressions.traverse import assignments
 from assay.checker.interpreter.values.node_unions import statement
 from assay.checker.interpreter.values.type_check import CapacityExceeded
@@ -29,7 +29,7 @@ Run = Callable[[tuple[Value, ...], Sequence[Sequence[Value]]], Found]
 """The results of an action in a state with arguments out of some choices; raises one of ``NO_VALUE`` where the reference evaluator is to be asked."""
 
 
-class Parts(NamedTuple):
+class ActionPrefix(NamedTuple):
     """The part of a body before its updates, without bounds: guards and names by the number of parameters that they speak of, and what is left."""
 
     early: Sequence[Sequence[GuardStep]]
@@ -44,7 +44,7 @@ FAILURES = 64
 """After so many more questions without than with an answer by that code it is not asked any more."""
 
 
-class Asked:
+class TieredCode:
     """The code of an action, made when it has been asked about often enough."""
 
     __slots__ = ("_asked", "_failed", "_run", "make")
@@ -75,7 +75,11 @@ class Asked:
 
 
 def action_code(
-    parameters: Sequence[str], parts: Parts, updates: Sequence[k.Statement], scope: Scope, updater: Updater
+    parameters: Sequence[str],
+    parts: ActionPrefix,
+    updates: Sequence[k.Statement],
+    scope: EvaluationScope,
+    updater: Updater,
 ) -> Run | None:
     """The function that an action becomes; None where it is beyond what Python takes."""
     try:
@@ -84,10 +88,10 @@ def action_code(
         return None
 
 
-def condition_code(expr: k.Expr, scope: Scope) -> Meaning | None:
+def condition_code(expr: k.Expr, scope: EvaluationScope) -> Meaning | None:
     """The function that an expression becomes; it asks the reference evaluator where it has no value. None where it is beyond what Python takes."""
     try:
-        source = Source(scope, lambda name: f"bound[{name!r}]")
+        source = PythonWriter(scope, lambda name: f"bound[{name!r}]")
         body = (
             f"def run(frame):\n now, before, bound = frame.now, frame.before, frame.locals\n return {source.of(expr)}\n"
         )
@@ -114,9 +118,11 @@ def _made(text: str, given: Mapping[str, Any]) -> Any:
 class _Action:
     """Writes one action, line by line."""
 
-    def __init__(self, parameters: Sequence[str], parts: Parts, scope: Scope, updater: Updater) -> None:
+    def __init__(
+        self, parameters: Sequence[str], parts: ActionPrefix, scope: EvaluationScope, updater: Updater
+    ) -> None:
         self._parameters, self._parts, self._updater = parameters, parts, updater
-        self._source = Source(scope, _unbound)
+        self._source = PythonWriter(scope, _unbound)
         self._lines: list[str] = []
         self._depth = 1
         self._lets = {step.name: step for own in parts.lets for step in own}
@@ -140,7 +146,7 @@ class _Action:
         picked = "".join(f"({name!r}, {self._source.names[name]}), " for name in picks)
         self._line(f"found.append((({arguments}), finish(now, ({picked}), writes)))")
         given = self._source.given
-        given["finish"], given["Write"] = _finish(self._updater), Write
+        given["finish"], given["PendingWrite"] = _finish(self._updater), PendingWrite
         text = "\n".join(["def run(now, choices):", " found = []", " for _ in (0,):", *self._lines, " return found"])
         run: Run = _made(text, given)
         return run
@@ -289,7 +295,7 @@ def _unbound(name: str) -> str:
 
 
 def _finish(updater: Updater) -> Callable[..., Successor | Cut]:
-    def finish(now: tuple[Value, ...], picks: Any, writes: list[Write]) -> Successor | Cut:
+    def finish(now: tuple[Value, ...], picks: Any, writes: list[PendingWrite]) -> Successor | Cut:
         try:
             return Successor(picks, updater.after(now, writes))
         except CapacityExceeded as exceeded:

@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.checker.interpreter.actions.action_prefix import GuardStep, LetStep, PickStep, PrefixStep
 from assay.checker.interpreter.expressions.enumerate_set import Listing
-from assay.checker.interpreter.expressions.frame import Frame, Locals, Meaning, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Locals, Meaning
 from assay.checker.interpreter.expressions.traverse import children, free_locals
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
@@ -94,7 +94,7 @@ def _size(node: k.Node) -> int:
     return own + sum(map(_size, children(node)))
 
 
-def narrowed(steps: Sequence[PrefixStep], known: Iterable[str], scope: Scope) -> list[PrefixStep]:
+def narrowed(steps: Sequence[PrefixStep], known: Iterable[str], scope: EvaluationScope) -> list[PrefixStep]:
     """Steps of which each choice is among the values that a later guard allows, ``b == v`` where v is ``known`` before: no other leads on."""
     found: list[PrefixStep] = []
     names = set(known)

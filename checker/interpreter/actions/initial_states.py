@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from assay.checker.interpreter.actions.outcome import Cut, Outcome, Picks, Stuck, Successor
-from assay.checker.interpreter.actions.update import Updater, Write, Writer, writer
+from assay.checker.interpreter.actions.update import PendingWrite, Updater, Writer, writer
 from assay.checker.interpreter.expressions.enumerate_set import Listing, listing
-from assay.checker.interpreter.expressions.frame import Frame, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame
 from assay.checker.interpreter.values.type_check import CapacityExceeded
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, Undefined, too_large
 from assay.checker.report import State
@@ -19,7 +19,7 @@ class InitMeaning:
 
     __slots__ = ("_conditions", "_node", "_steps", "_updater")
 
-    def __init__(self, node: k.Init, scope: Scope, updater: Updater) -> None:
+    def __init__(self, node: k.Init, scope: EvaluationScope, updater: Updater) -> None:
         self._node = node
         self._updater = updater
         self._steps = [_step(each, scope) for each in node.body]
@@ -50,7 +50,7 @@ class InitMeaning:
         return next((each.picks for each in found if isinstance(each, Successor) and each.state == state), None)
 
     def _walk(
-        self, frame: Frame, start: int, writes: tuple[Write, ...], picks: Picks, wanted: State | None
+        self, frame: Frame, start: int, writes: tuple[PendingWrite, ...], picks: Picks, wanted: State | None
     ) -> Iterator[Outcome | None]:
         """Run the body from a place on; what does not lead to the ``wanted`` state, if there is one, is left as soon as a variable shows it."""
         try:
@@ -70,7 +70,7 @@ class InitMeaning:
         except Undefined as undefined:
             yield Stuck(picks, undefined.message, undefined.at(self._node.span).span)
 
-    def _finish(self, frame: Frame, writes: list[Write], picks: Picks) -> Outcome | None:
+    def _finish(self, frame: Frame, writes: list[PendingWrite], picks: Picks) -> Outcome | None:
         try:
             state = self._updater.initial(writes)
         except CapacityExceeded as exceeded:
@@ -85,7 +85,7 @@ class InitMeaning:
         return Successor(picks, state) if cut is None else Cut(picks, cut)
 
 
-def _step(each: k.Statement, scope: Scope) -> tuple[str, Listing] | Writer:
+def _step(each: k.Statement, scope: EvaluationScope) -> tuple[str, Listing] | Writer:
     if isinstance(each, k.Pick):
         return (each.binder.name, listing(each.domain, scope))
     return writer([each], scope)

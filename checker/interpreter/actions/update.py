@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, assert_never
 
 from assay.checker.interpreter.expressions.access import entry, with_entry, with_field
 from assay.checker.interpreter.expressions.enumerate_set import listing
-from assay.checker.interpreter.expressions.frame import Frame, Meaning, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.values.node_unions import statement
 from assay.checker.interpreter.values.type_check import CapacityExceeded, ExceedsAt, Fits, exceeds_along, range_check
 from assay.checker.interpreter.values.undefined import Undefined
@@ -27,7 +27,7 @@ class Unset:
 UNSET = Unset()
 
 
-class Write(NamedTuple):
+class PendingWrite(NamedTuple):
     """A value for a place: a variable by position, and the keys, indices and field positions inside it."""
 
     variable: int
@@ -36,21 +36,21 @@ class Write(NamedTuple):
     assign: k.Assign
 
 
-Writer = Callable[[Frame, list[Write]], None]
+Writer = Callable[[Frame, list[PendingWrite]], None]
 
 
-def writer(statements: Sequence[k.Statement], scope: Scope) -> Writer:
+def writer(statements: Sequence[k.Statement], scope: EvaluationScope) -> Writer:
     """A function that appends the writes of these statements to a list."""
     parts = [_writer(each, scope) for each in statements]
 
-    def write_all(frame: Frame, writes: list[Write]) -> None:
+    def write_all(frame: Frame, writes: list[PendingWrite]) -> None:
         for part in parts:
             part(frame, writes)
 
     return write_all
 
 
-def _writer(each: k.Statement, scope: Scope) -> Writer:
+def _writer(each: k.Statement, scope: EvaluationScope) -> Writer:
     node = statement(each)
     match node:
         case k.Assign():
@@ -68,25 +68,25 @@ def _writer(each: k.Statement, scope: Scope) -> Writer:
 
 
 def _let(name: str, value: Meaning) -> Writer:
-    def let(frame: Frame, _: list[Write]) -> None:
+    def let(frame: Frame, _: list[PendingWrite]) -> None:
         frame.locals[name] = value(frame)
 
     return let
 
 
-def _if(node: k.If, scope: Scope) -> Writer:
+def _if(node: k.If, scope: EvaluationScope) -> Writer:
     test, then, otherwise = scope.meaning(node.condition), writer(node.then, scope), writer(node.otherwise, scope)
 
-    def branch(frame: Frame, writes: list[Write]) -> None:
+    def branch(frame: Frame, writes: list[PendingWrite]) -> None:
         (then if test(frame) else otherwise)(frame, writes)
 
     return branch
 
 
-def _for(node: k.For, scope: Scope) -> Writer:
+def _for(node: k.For, scope: EvaluationScope) -> Writer:
     elements, body, name = listing(node.domain, scope), writer(node.body, scope), node.binder.name
 
-    def each(frame: Frame, writes: list[Write]) -> None:
+    def each(frame: Frame, writes: list[PendingWrite]) -> None:
         for value in elements(frame):
             frame.locals[name] = value
             body(frame, writes)
@@ -94,16 +94,16 @@ def _for(node: k.For, scope: Scope) -> Writer:
     return each
 
 
-def _assign(node: k.Assign, scope: Scope) -> Writer:
+def _assign(node: k.Assign, scope: EvaluationScope) -> Writer:
     position, value, fits = scope.positions[node.variable], scope.meaning(node.value), range_check(node.type)
     path = [scope.meaning(part.key) if isinstance(part, k.AtKey) else _constant(part.index) for part in node.path]
 
-    def assign(frame: Frame, writes: list[Write]) -> None:
+    def assign(frame: Frame, writes: list[PendingWrite]) -> None:
         place = tuple([part(frame) for part in path]) if path else ()
         result = value(frame)
         if fits is not None:
             _fit(fits, result, node)
-        writes.append(Write(position, place, result, node))
+        writes.append(PendingWrite(position, place, result, node))
 
     return assign
 
@@ -130,7 +130,7 @@ class Updater:
         self._exceeds: dict[int, tuple[k.Assign, ExceedsAt | None]] = {}
         self._whole: list[Fits | None] = [range_check(variable.type) for variable in variables]
 
-    def after(self, state: tuple[Value, ...], writes: list[Write]) -> tuple[Value, ...]:
+    def after(self, state: tuple[Value, ...], writes: list[PendingWrite]) -> tuple[Value, ...]:
         """The state after the writes; raises ``Undefined``, else ``CapacityExceeded`` with the name of the variable."""
         _refuse_overlaps(writes, self._names)
         values = list(state)
@@ -139,7 +139,7 @@ class Updater:
         self._refuse_excess(values, writes)
         return tuple(values)
 
-    def initial(self, writes: list[Write]) -> tuple[Value, ...]:
+    def initial(self, writes: list[PendingWrite]) -> tuple[Value, ...]:
         """The state that the writes make out of nothing: a total map may be given entry by entry."""
         _refuse_overlaps(writes, self._names)
         values: list[Any] = [UNSET] * len(self._names)
@@ -154,7 +154,7 @@ class Updater:
         self._refuse_excess(values, writes)
         return tuple(values)
 
-    def _refuse_excess(self, values: list[Any], writes: list[Write]) -> None:
+    def _refuse_excess(self, values: list[Any], writes: list[PendingWrite]) -> None:
         """Look for too many elements where something was written: all else was looked at before."""
         for position, path, _, assign in writes:
             known = self._exceeds.get(id(assign))
@@ -183,7 +183,7 @@ def _is_incomplete(value: Any) -> bool:
             return False
 
 
-def _refuse_overlaps(writes: list[Write], names: list[str]) -> None:
+def _refuse_overlaps(writes: list[PendingWrite], names: list[str]) -> None:
     if len(writes) < 2:
         return
     for index, later in enumerate(writes):

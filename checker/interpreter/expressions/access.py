@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from assay.checker.interpreter.expressions.frame import Frame, Meaning, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.values.node_unions import Access, Changing
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.undefined import Undefined
@@ -14,7 +14,7 @@ from assay.grammar.kernel.types import MapType, Type
 from assay.grammar.values import RecordValue
 
 
-def access(node: Access, scope: Scope) -> Meaning:
+def access(node: Access, scope: EvaluationScope) -> Meaning:
     """The function that reads the part."""
     match node:
         case k.Lookup():
@@ -32,7 +32,7 @@ def access(node: Access, scope: Scope) -> Meaning:
             assert_never(node)
 
 
-def _lookup(node: k.Lookup, scope: Scope) -> Meaning:
+def _lookup(node: k.Lookup, scope: EvaluationScope) -> Meaning:
     collection, key = scope.meaning(node.collection), scope.meaning(node.key)
     of, key_type = node.collection.type, node.key.type
     if not isinstance(of, MapType):
@@ -67,7 +67,7 @@ def check_index(sequence: Any, index: int, span: Span) -> None:
         raise Undefined(f"no element {index} in a sequence of {len(sequence)}", span)
 
 
-def _endpoint(node: k.Endpoint, scope: Scope) -> Meaning:
+def _endpoint(node: k.Endpoint, scope: EvaluationScope) -> Meaning:
     sequence, index = scope.meaning(node.operand), 0 if node.op == "first" else -1
 
     def endpoint(frame: Frame) -> Any:
@@ -79,7 +79,7 @@ def _endpoint(node: k.Endpoint, scope: Scope) -> Meaning:
     return endpoint
 
 
-def _payload(node: k.Payload, scope: Scope) -> Meaning:
+def _payload(node: k.Payload, scope: EvaluationScope) -> Meaning:
     value, variant, index = scope.meaning(node.operand), node.variant, node.index
 
     def payload(frame: Frame) -> Any:
@@ -91,7 +91,7 @@ def _payload(node: k.Payload, scope: Scope) -> Meaning:
     return payload
 
 
-def _unwrap(node: k.Unwrap, scope: Scope) -> Meaning:
+def _unwrap(node: k.Unwrap, scope: EvaluationScope) -> Meaning:
     value = scope.meaning(node.operand)
 
     def unwrap(frame: Frame) -> Any:
@@ -103,7 +103,7 @@ def _unwrap(node: k.Unwrap, scope: Scope) -> Meaning:
     return unwrap
 
 
-def changing(node: Changing, scope: Scope) -> Meaning:
+def changing(node: Changing, scope: EvaluationScope) -> Meaning:
     """The function that makes the changed value."""
     match node:
         case k.UpdateEntry():
@@ -123,7 +123,7 @@ def with_field(record: RecordValue, index: int, value: Any) -> RecordValue:
     return RecordValue((*record.fields[:index], value, *record.fields[index + 1 :]))
 
 
-def _update_entry(node: k.UpdateEntry, scope: Scope) -> Meaning:
+def _update_entry(node: k.UpdateEntry, scope: EvaluationScope) -> Meaning:
     collection, key, value = scope.meaning(node.collection), scope.meaning(node.key), scope.meaning(node.value)
     of, key_type = node.collection.type, node.key.type
     return lambda frame: with_entry(collection(frame), key(frame), value(frame), of, node.span, key_type)

@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.checker.interpreter.expressions.access import with_entry, with_field
 from assay.checker.interpreter.expressions.enumerate_set import interval
-from assay.checker.interpreter.expressions.frame import Frame, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame
 from assay.checker.interpreter.expressions.traverse import descendants, free_locals, variables_of
 from assay.checker.interpreter.values.domains import domain
 from assay.checker.interpreter.values.node_unions import expression
@@ -34,10 +34,10 @@ _TOTAL = (
 """What has a value wherever its parts have."""
 
 
-class Source:
+class PythonWriter:
     """Writes expressions. ``names`` are the Python names of what is bound, ``given`` what else the generated code needs, by name."""
 
-    def __init__(self, scope: Scope, local: Callable[[str], str]) -> None:
+    def __init__(self, scope: EvaluationScope, local: Callable[[str], str]) -> None:
         self.scope = scope
         self.given: dict[str, Any] = {
             "FrozenMap": FrozenMap, "Some": Some, "RecordValue": RecordValue, "VariantValue": VariantValue,

@@ -7,7 +7,7 @@ from itertools import chain, combinations
 from typing import Any, assert_never
 
 from assay.checker.interpreter.expressions.enumerate_set import Listing, listing
-from assay.checker.interpreter.expressions.frame import Frame, Meaning, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.values.node_unions import Collecting
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, Undefined, too_large
 from assay.grammar import kernel as k
@@ -15,7 +15,7 @@ from assay.grammar.kernel.types import BagType, SeqType
 from assay.grammar.values import FrozenMap, Value
 
 
-def collecting(node: Collecting, scope: Scope) -> Meaning:
+def collecting(node: Collecting, scope: EvaluationScope) -> Meaning:
     """The function that evaluates the collection."""
     match node:
         case k.Filter():
@@ -44,7 +44,7 @@ def collecting(node: Collecting, scope: Scope) -> Meaning:
             assert_never(node)
 
 
-def _filter(node: k.Filter, scope: Scope) -> Meaning:
+def _filter(node: k.Filter, scope: EvaluationScope) -> Meaning:
     elements, test, name = listing(node.domain, scope), scope.meaning(node.condition), node.binder.name
 
     def kept(frame: Frame) -> list[Any]:
@@ -63,7 +63,7 @@ def _maker(node: k.Filter | k.Image) -> Callable[[list[Any]], Any]:
     return tuple if isinstance(node.type, SeqType) else frozenset
 
 
-def _image(node: k.Image, scope: Scope) -> Meaning:
+def _image(node: k.Image, scope: EvaluationScope) -> Meaning:
     ranges = [(generator.binder.name, listing(generator.domain, scope)) for generator in node.generators]
     element = scope.meaning(node.element)
     test = None if node.condition is None else scope.meaning(node.condition)
@@ -85,7 +85,7 @@ def _bindings(frame: Frame, ranges: list[tuple[str, Listing]]) -> Iterator[None]
         yield from _bindings(frame, rest)
 
 
-def _tabulate(node: k.Tabulate, scope: Scope) -> Meaning:
+def _tabulate(node: k.Tabulate, scope: EvaluationScope) -> Meaning:
     keys, value, name = listing(node.domain, scope), scope.meaning(node.value), node.binder.name
 
     def tabulate(frame: Frame) -> FrozenMap:
@@ -104,7 +104,7 @@ def _subsets(whole: frozenset[Value], node: k.Subsets) -> frozenset[frozenset[Va
     return frozenset(map(frozenset, chain.from_iterable(combinations(whole, n) for n in range(len(whole) + 1))))
 
 
-def _combine(node: k.Combine, scope: Scope) -> Meaning:
+def _combine(node: k.Combine, scope: EvaluationScope) -> Meaning:
     a, b = scope.meaning(node.left), scope.meaning(node.right)
     bags = isinstance(node.type, BagType)
     match node.op:
@@ -132,7 +132,7 @@ def _bag_meet(left: FrozenMap, right: FrozenMap) -> FrozenMap:
     return FrozenMap({item: min(n, right[item]) for item, n in left.items() if item in right})
 
 
-def _slice(node: k.Slice, scope: Scope) -> Meaning:
+def _slice(node: k.Slice, scope: EvaluationScope) -> Meaning:
     whole, length, take = scope.meaning(node.operand), scope.meaning(node.length), node.op == "take"
 
     def part(frame: Frame) -> Any:

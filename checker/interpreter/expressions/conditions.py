@@ -6,14 +6,14 @@ from typing import Any, assert_never
 
 from assay.checker.interpreter.expressions.cancellation import EVERY, heed
 from assay.checker.interpreter.expressions.enumerate_set import listing
-from assay.checker.interpreter.expressions.frame import Frame, Meaning, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.values.node_unions import Condition
 from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.grammar import kernel as k
 from assay.grammar.kernel.types import AtomType, BagType
 
 
-def condition(node: Condition, scope: Scope) -> Meaning:
+def condition(node: Condition, scope: EvaluationScope) -> Meaning:
     """The function that evaluates a condition."""
     match node:
         case k.Not(_, operand):
@@ -42,7 +42,7 @@ def condition(node: Condition, scope: Scope) -> Meaning:
             assert_never(node)
 
 
-def _logic(node: k.Logic, scope: Scope) -> Meaning:
+def _logic(node: k.Logic, scope: EvaluationScope) -> Meaning:
     parts = scope.meanings(node.parts)
     match node.op:
         case "and":
@@ -69,7 +69,7 @@ def _until(parts: list[Meaning], *, stop: bool) -> Meaning:
     return left_to_right
 
 
-def _compare(node: k.Compare, scope: Scope) -> Meaning:
+def _compare(node: k.Compare, scope: EvaluationScope) -> Meaning:
     a, b = scope.meaning(node.left), scope.meaning(node.right)
     if isinstance(node.left.type, AtomType):
         return _positions(node.op, a, b)
@@ -95,7 +95,7 @@ def _positions(op: str, a: Meaning, b: Meaning) -> Meaning:
     return compare
 
 
-def _quantified(node: k.Quantified, scope: Scope) -> Meaning:
+def _quantified(node: k.Quantified, scope: EvaluationScope) -> Meaning:
     elements, body, name = listing(node.domain, scope), scope.meaning(node.body), node.binder.name
     stop: bool = node.kind == "exists"
     go_on = not stop
@@ -127,14 +127,14 @@ def _quantified(node: k.Quantified, scope: Scope) -> Meaning:
     return quantified
 
 
-def _member(node: k.Member, scope: Scope) -> Meaning:
+def _member(node: k.Member, scope: EvaluationScope) -> Meaning:
     item, contains = scope.meaning(node.item), _contains(node.collection, scope)
     if node.negated:
         return lambda frame: not contains(frame, item(frame))
     return lambda frame: contains(frame, item(frame))
 
 
-def _contains(collection: k.Expr, scope: Scope) -> Any:
+def _contains(collection: k.Expr, scope: EvaluationScope) -> Any:
     match collection:
         case k.Interval(_, low, high):
             bottom, top = scope.meaning(low), scope.meaning(high)
@@ -147,7 +147,7 @@ def _contains(collection: k.Expr, scope: Scope) -> Any:
             return lambda frame, item: item in value(frame)
 
 
-def _subset(node: k.Subset, scope: Scope) -> Meaning:
+def _subset(node: k.Subset, scope: EvaluationScope) -> Meaning:
     a, b, strict = scope.meaning(node.left), scope.meaning(node.right), node.strict
     if isinstance(node.left.type, BagType):
         return lambda frame: _bag_within(a(frame), b(frame), strict)

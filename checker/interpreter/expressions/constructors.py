@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import assert_never
 
-from assay.checker.interpreter.expressions.frame import Frame, Meaning, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.values.node_unions import Making
 from assay.checker.interpreter.values.type_check import range_check
 from assay.checker.interpreter.values.undefined import Undefined
@@ -13,7 +13,7 @@ from assay.grammar import kernel as k
 from assay.grammar.values import FrozenMap, RecordValue, Some, Value, VariantValue
 
 
-def making(node: Making, scope: Scope) -> Meaning:
+def making(node: Making, scope: EvaluationScope) -> Meaning:
     """The function that makes the value."""
     match node:
         case k.Checked():
@@ -43,7 +43,7 @@ def making(node: Making, scope: Scope) -> Meaning:
             assert_never(node)
 
 
-def _checked(node: k.Checked, scope: Scope) -> Meaning:
+def _checked(node: k.Checked, scope: EvaluationScope) -> Meaning:
     value, fits = scope.meaning(node.operand), range_check(node.type)
     if fits is None:
         return value

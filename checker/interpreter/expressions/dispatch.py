@@ -13,7 +13,7 @@ from assay.checker.interpreter.expressions.access import access, changing
 from assay.checker.interpreter.expressions.comprehensions import collecting
 from assay.checker.interpreter.expressions.conditions import condition
 from assay.checker.interpreter.expressions.constructors import making
-from assay.checker.interpreter.expressions.frame import Frame, Meaning, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.expressions.integers import integer
 from assay.checker.interpreter.values.domains import domain
 from assay.checker.interpreter.values.node_unions import Control, Leaf, expression
@@ -25,10 +25,10 @@ from assay.grammar.values import Value
 ONLY_TEMPORAL = "E803"
 
 
-def scope_of(variables: tuple[k.Variable, ...], strict: frozenset[str] = frozenset()) -> Scope:
+def scope_of(variables: tuple[k.Variable, ...], strict: frozenset[str] = frozenset()) -> EvaluationScope:
     """The scope in which expressions over these state variables get their meaning."""
     positions = {variable.name: position for position, variable in enumerate(variables)}
-    return Scope(positions, meaning, strict=strict)
+    return EvaluationScope(positions, meaning, strict=strict)
 
 
 def evaluate(
@@ -43,7 +43,7 @@ def evaluate(
     return value
 
 
-def meaning(expr: k.Expr, scope: Scope) -> Meaning:
+def meaning(expr: k.Expr, scope: EvaluationScope) -> Meaning:
     """The function that evaluates the expression; raises ``SpecError`` for a temporal operator, which no single state satisfies."""
     node = expression(expr)
     match node:
@@ -80,7 +80,7 @@ def meaning(expr: k.Expr, scope: Scope) -> Meaning:
             assert_never(node)
 
 
-def _leaf(node: Leaf, scope: Scope) -> Meaning:
+def _leaf(node: Leaf, scope: EvaluationScope) -> Meaning:
     match node:
         case k.Const(_, value):
             return lambda _: value
@@ -108,7 +108,7 @@ def _all_of(node: k.TypeDomain, of: Type) -> Meaning:
     return all_values
 
 
-def _control(node: Control, scope: Scope) -> Meaning:
+def _control(node: Control, scope: EvaluationScope) -> Meaning:
     match node:
         case k.IfThenElse(_, condition_, then, otherwise):
             test, yes, no = scope.meaning(condition_), scope.meaning(then), scope.meaning(otherwise)

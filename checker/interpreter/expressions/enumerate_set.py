@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from assay.checker.interpreter.expressions.frame import Frame, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame
 from assay.checker.interpreter.values.domains import domain
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, too_large
 from assay.checker.interpreter.values.value_order import sorter
@@ -15,7 +15,7 @@ from assay.grammar.kernel.types import SeqType, SetType
 Listing = Callable[[Frame], Sequence[Any]]
 
 
-def listing(expr: k.Expr, scope: Scope) -> Listing:
+def listing(expr: k.Expr, scope: EvaluationScope) -> Listing:
     """A function that lists what the expression's value contains; raises ``SpecError`` if it is too much to list."""
     match expr:
         case k.TypeDomain(_, of):
@@ -41,7 +41,7 @@ def interval(low: int, high: int, expr: k.Expr) -> range:
     return range(low, high + 1)
 
 
-def _values(expr: k.Expr, scope: Scope) -> Listing:
+def _values(expr: k.Expr, scope: EvaluationScope) -> Listing:
     value = scope.meaning(expr)
     match expr.type:
         case SeqType():

@@ -31,7 +31,7 @@ Meaning = Callable[[Frame], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class EvaluationScope:
     """What is known while an expression is given its meaning.
 
     ``positions`` maps state variables to their place in the state. ``nonempty`` collects the ``id`` of every quantifier whose domain
@@ -40,7 +40,7 @@ class Scope:
     """
 
     positions: Mapping[str, int]
-    translate: Callable[[Expr, Scope], Meaning] = field(repr=False)
+    translate: Callable[[Expr, EvaluationScope], Meaning] = field(repr=False)
     old: bool = False
     evaluated: set[int] | None = None
     nonempty: set[int] | None = None
@@ -54,6 +54,6 @@ class Scope:
         """The meanings of several."""
         return [self.translate(expr, self) for expr in exprs]
 
-    def before(self) -> Scope:
+    def before(self) -> EvaluationScope:
         """The same scope inside ``old(…)``."""
         return replace(self, old=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, assert_never
 
-from assay.checker.interpreter.expressions.frame import Frame, Meaning, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.values.node_unions import Integer
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.kernel.types import BagType, MapType
 
 
-def integer(node: Integer, scope: Scope) -> Meaning:
+def integer(node: Integer, scope: EvaluationScope) -> Meaning:
     """The function that evaluates an integer expression."""
     match node:
         case k.Negate(_, operand):
@@ -34,7 +34,7 @@ def integer(node: Integer, scope: Scope) -> Meaning:
             assert_never(node)
 
 
-def _arithmetic(node: k.Arithmetic, scope: Scope) -> Meaning:
+def _arithmetic(node: k.Arithmetic, scope: EvaluationScope) -> Meaning:
     a, b = scope.meaning(node.left), scope.meaning(node.right)
     match node.op:
         case "+":
@@ -57,7 +57,7 @@ def _divisor(value: int, node: k.Arithmetic) -> int:
     return value
 
 
-def _aggregate(node: k.Aggregate, scope: Scope) -> Meaning:
+def _aggregate(node: k.Aggregate, scope: EvaluationScope) -> Meaning:
     value, of = scope.meaning(node.operand), node.operand.type
 
     def numbers(frame: Frame) -> list[int]:

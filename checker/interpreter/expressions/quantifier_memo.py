@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from assay.checker.interpreter.expressions.dispatch import meaning
-from assay.checker.interpreter.expressions.frame import Frame, Meaning, Scope
+from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.expressions.traverse import children, descendants, free_locals, variables_of
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
@@ -28,7 +28,7 @@ KEPT = 2048
 """So many values of an expression are remembered; then it begins anew."""
 
 
-Consulted = dict[tuple["Remembered | Watched", tuple[Any, ...]], None]
+Consulted = dict[tuple["Remembered | WatchedMembership", tuple[Any, ...]], None]
 """What was remembered or worked out in the course of an evaluation: which value, for which values of its locals."""
 
 _watchers: list[Consulted] = []
@@ -64,7 +64,7 @@ class Remembered:
         return found[1]
 
 
-class Watched:
+class WatchedMembership:
     """Whether something is in a remembered collection: noted instead of the collection, which changes far more often, and not remembered itself."""
 
     __slots__ = ("names", "plain")
@@ -92,18 +92,18 @@ def consulted() -> Iterator[Consulted]:
         _watchers.pop()
 
 
-def remembering(expr: k.Expr, scope: Scope) -> Meaning:
+def remembering(expr: k.Expr, scope: EvaluationScope) -> Meaning:
     """The function that evaluates an expression, and remembers what it gave."""
     if scope.old or scope.evaluated is not None or not (is_remembered(expr) or is_watched(expr)):
         return meaning(expr, scope)
     if is_watched(expr):
-        return Watched(meaning(expr, scope), sorted(free_locals(expr)))
+        return WatchedMembership(meaning(expr, scope), sorted(free_locals(expr)))
     plain = _membership(expr, scope) or meaning(expr, scope)
     positions = sorted(scope.positions[name] for name in variables_of(expr))
     return Remembered(plain, positions, sorted(free_locals(expr)))
 
 
-def _membership(expr: k.Expr, scope: Scope) -> Meaning | None:
+def _membership(expr: k.Expr, scope: EvaluationScope) -> Meaning | None:
     """``exists x in d: f(x) == v`` asked as whether v is among the values of f, which are remembered whatever v is; None of all else.
 
     Where f has no value for some x, it is asked as it is written.

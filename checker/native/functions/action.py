@@ -13,7 +13,7 @@ from math import prod
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.traverse import locals_of
-from assay.checker.layout.call_frame import Slot
+from assay.checker.layout.call_frame import ContextSlot
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.functions.bitsliced_prefilter import MOST_INSTANCES
 from assay.checker.native.functions.refinement_image import argument_word
@@ -25,14 +25,14 @@ from assay.checker.native.lowering.binder_elements import (
     LIST_LIMIT,
     Choices,
     Powerset,
-    Whole,
+    RankedDomain,
     choice,
     choices_of,
     elements,
     listed_items,
     positions,
 )
-from assay.checker.native.lowering.dispatch import Lowering, State
+from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.native.lowering.loops import each, is_looped, search
 from assay.checker.native.lowering.pack_unpack import Packer
 from assay.checker.native.lowering.updates import Updates
@@ -41,7 +41,7 @@ from assay.grammar import kernel as k
 
 
 @dataclass(slots=True)
-class Labels:
+class LabelPositions:
     """Names that become positions in arrays, in the order in which they were first used."""
 
     positions: dict[str, int] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutInstance:
     """The walk follows an instance whose bound ``label`` was false; ``alone``: no other bound was since."""
 
     label: str
@@ -60,7 +60,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class InstanceFlags:
     """What is told of an instance of an action, beside the row after it.
 
     With ``cuts_as`` an instance that is cut is handed on too: as a step that changes nothing, by an action of that number. ``arguments`` is where
@@ -79,8 +79,8 @@ class ActionWriter:
         kernel: k.Kernel,
         layout: RowLayout,
         action: k.Action,
-        counted: tuple[Labels, Labels],
-        told: Told,
+        counted: tuple[LabelPositions, LabelPositions],
+        told: InstanceFlags,
         writing: Writing,
     ) -> None:
         self.kernel = kernel
@@ -97,7 +97,7 @@ class ActionWriter:
             (at for at, each in enumerate(action.body) if isinstance(each, k.Assign | k.If | k.For)), len(action.body)
         )
         row = self.runtime.load_row(layout.words)
-        self.state = State(row, layout, kernel.variables)
+        self.state = StateSymbols(row, layout, kernel.variables)
         for variable in kernel.variables:
             self.state.read(variable.name)
         self.lowering = Lowering(self.code, self.state, unrolling=writing.unrolling, strict=writing.strict)
@@ -118,7 +118,7 @@ class ActionWriter:
         named = [(p.binder.name, choices_of(p.domain, nothing)) for p in self.action.parameters]
         instances, looped = prod(max(1, _size(domain)) for _, domain in named), set[str]()
         for name, domain in named:
-            if isinstance(domain, Whole | Powerset) or (
+            if isinstance(domain, RankedDomain | Powerset) or (
                 isinstance(domain, Mask) and is_looped(self.code, self.unrolling, "instances", instances)
             ):
                 instances //= max(1, _size(domain))
@@ -161,7 +161,7 @@ class ActionWriter:
 
     # ------------------------------------------------------------------------------------------------ walk
 
-    def _walk(self, number: int, start: int, cut: Cut | None, end: str) -> None:
+    def _walk(self, number: int, start: int, cut: CutInstance | None, end: str) -> None:
         """Walk the statements from ``start``; every way through the code ends in a jump to ``end``."""
         for at in range(start, self._prefix):
             each = self.action.body[at]
@@ -189,7 +189,7 @@ class ActionWriter:
         else:
             self._update(number, end)
 
-    def _give_up(self, undefined: Scalar, cut: Cut | None, at: int, end: str) -> None:
+    def _give_up(self, undefined: Scalar, cut: CutInstance | None, at: int, end: str) -> None:
         """Go on only where what was just evaluated is defined."""
         if undefined.known == 0:
             return
@@ -198,15 +198,15 @@ class ActionWriter:
         self.code.label(bad)
         with self.code.scope():
             if cut is None:
-                self.runtime.first(Slot.STUCK, self.runtime.get(Slot.CURRENT))
+                self.runtime.first(ContextSlot.STUCK, self.runtime.get(ContextSlot.CURRENT))
             else:
                 self._count_cut(cut.label)
                 self._note_decisive(cut.label, at, cut.alone)
-            self.runtime.put(Slot.ALIVE, word(1))
+            self.runtime.put(ContextSlot.ALIVE, word(1))
         self.code.jump(end)
         self.code.label(good)
 
-    def _when(self, guard: k.Guard, value: Scalar, at: int, cut: Cut | None, end: str) -> bool:
+    def _when(self, guard: k.Guard, value: Scalar, at: int, cut: CutInstance | None, end: str) -> bool:
         """Go on only where the guard holds; whether it may."""
         if value.known == 1:
             return True
@@ -220,24 +220,26 @@ class ActionWriter:
         self.code.label(held)
         return True
 
-    def _bound(self, number: int, guard: k.Guard, value: Scalar, at: int, cut: Cut | None, end: str) -> Cut | None:
+    def _bound(
+        self, number: int, guard: k.Guard, value: Scalar, at: int, cut: CutInstance | None, end: str
+    ) -> CutInstance | None:
         if cut is not None:
-            return Cut(cut.label, self.code.both(cut.alone, value))
+            return CutInstance(cut.label, self.code.both(cut.alone, value))
         if value.known == 1:
             return None
         exceeded, inside = self.code.name("exceeded"), self.code.name("inside")
         self.code.branch(value, inside, exceeded)
         self.code.label(exceeded)
         with self.code.scope():
-            self._walk(number, at + 1, Cut(guard.label, TRUE), end)
+            self._walk(number, at + 1, CutInstance(guard.label, TRUE), end)
         self.code.label(inside)
         if value.known == 0:
             self.code.jump(end)
         return None
 
-    def _hit(self, cut: Cut, end: str) -> None:
+    def _hit(self, cut: CutInstance, end: str) -> None:
         self._count_cut(cut.label)
-        self.runtime.put(Slot.ALIVE, word(1))
+        self.runtime.put(ContextSlot.ALIVE, word(1))
         self.runtime.mark(self.guards.position(f"{self.action.name}\0{cut.label}"), cut.alone)
         self.code.jump(end)
 
@@ -246,7 +248,7 @@ class ActionWriter:
         if self._told.cuts_as is not None:
             self._hand_on(self._told.cuts_as, self.state.row.words)
 
-    def _pick(self, number: int, pick: k.Pick, at: int, cut: Cut | None, end: str) -> None:
+    def _pick(self, number: int, pick: k.Pick, at: int, cut: CutInstance | None, end: str) -> None:
         domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering, self.unrolling))
         self._give_up(undefined, cut, at, end)
         name = pick.binder.name
@@ -271,7 +273,7 @@ class ActionWriter:
         self.code.label(after)
 
     def _is_looped(self, domain: Choices) -> bool:
-        return isinstance(domain, Whole | Powerset) or (
+        return isinstance(domain, RankedDomain | Powerset) or (
             isinstance(domain, Mask) and is_looped(self.code, self.unrolling, "picks", elements(domain))
         )
 
@@ -357,7 +359,7 @@ class ActionWriter:
         self._give_up(updates.undefined, None, self._prefix, end)
         for name, exceeded in updates.exceeding():
             self._capacity(name, exceeded, end)
-        self.runtime.put(Slot.ALIVE, word(1))
+        self.runtime.put(ContextSlot.ALIVE, word(1))
         self._emit(number, updates.after)
         self.code.jump(end)
 
@@ -369,7 +371,7 @@ class ActionWriter:
         self.code.label(over)
         with self.code.scope():
             self._count_cut(f"capacity of {name}")
-            self.runtime.put(Slot.ALIVE, word(1))
+            self.runtime.put(ContextSlot.ALIVE, word(1))
         self.code.jump(end)
         self.code.label(fits)
 
@@ -391,7 +393,7 @@ class ActionWriter:
 
 def _size(domain: Choices) -> int:
     match domain:
-        case Whole(_, size):
+        case RankedDomain(_, size):
             return size
         case Mask(bits):
             return bits.bits

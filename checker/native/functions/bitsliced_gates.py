@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.checker.aig.graph import TRUE
-from assay.checker.layout.call_frame import NEVER, Slot
+from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.layout.row import WORD
 from assay.checker.native.functions.bitsliced_prefilter import Sieve
 
@@ -20,7 +20,7 @@ _VECTOR = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PrefilterBits:
     """Where the sieve's answers about an action lie: in which word that it writes of each row, from which bit on, and how many."""
 
     word: int
@@ -28,9 +28,9 @@ class Told:
     count: int
 
 
-def places(sieve: Sieve) -> tuple[list[Told | None], int]:
+def places(sieve: Sieve) -> tuple[list[PrefilterBits | None], int]:
     """Where the answers about each action lie, None where there are none, and the number of words for each row."""
-    found: list[Told | None] = []
+    found: list[PrefilterBits | None] = []
     word, free = -1, 0
     for literals in sieve.actions:
         if literals is None:
@@ -38,7 +38,7 @@ def places(sieve: Sieve) -> tuple[list[Told | None], int]:
             continue
         if free < len(literals):
             word, free = word + 1, WORD
-        found.append(Told(word, WORD - free, len(literals)))
+        found.append(PrefilterBits(word, WORD - free, len(literals)))
         free -= len(literals)
     return found, word + 1
 
@@ -101,8 +101,10 @@ class _Writer:
         return self._inverse[node]
 
 
-def _sieve(sieve: Sieve, told: Sequence[Told | None], groups: int, words: int, guards: Mapping[str, int]) -> str:
-    lines, given = [_at(Slot.DECISIVE, "array"), "  %marks = load ptr, ptr %array"], dict[int, str]()
+def _sieve(
+    sieve: Sieve, told: Sequence[PrefilterBits | None], groups: int, words: int, guards: Mapping[str, int]
+) -> str:
+    lines, given = [_at(ContextSlot.DECISIVE, "array"), "  %marks = load ptr, ptr %array"], dict[int, str]()
     for name, literal in sieve.marks.items():
         node = literal >> 1
         given[node] = "0"
@@ -130,7 +132,7 @@ def _decided(sieve: Sieve, words: int) -> str:
     """Bits of the rows in which a property is decided, or has no value, and was in no row before."""
     assert sieve.decided is not None
     writer = _Writer(sieve, {})
-    lines, total = [_at(Slot.STATES, "array"), "  %found = load ptr, ptr %array"], "0"
+    lines, total = [_at(ContextSlot.STATES, "array"), "  %found = load ptr, ptr %array"], "0"
     for at, plane in enumerate(writer.write(sieve.decided)):
         if plane != "0":
             lines += [
@@ -151,7 +153,7 @@ def _function(head: str, words: int, body: str, last: str) -> str:
     return f"define internal {head} noinline optnone {{\nentry:\n{block}\n{body}\n  {last}\n}}\n"
 
 
-def _at(slot: Slot, name: str) -> str:
+def _at(slot: ContextSlot, name: str) -> str:
     return f"  %{name} = getelementptr i64, ptr %context, i64 {int(slot)}"
 
 

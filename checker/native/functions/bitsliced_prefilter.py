@@ -16,10 +16,10 @@ from math import prod
 from assay.checker.aig.bit_blaster import BitCode, Bits, input_row, owned_bits, spread
 from assay.checker.aig.graph import FALSE, TRUE, Gates
 from assay.checker.layout.row import RowLayout
-from assay.checker.native.llvm.function_builder import Code, Scalar
+from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import TooLongError, UnsupportedError
-from assay.checker.native.lowering.binder_elements import Powerset, Whole, choices_of, listed_items
-from assay.checker.native.lowering.dispatch import Lowering, State
+from assay.checker.native.lowering.binder_elements import Powerset, RankedDomain, choices_of, listed_items
+from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.native.lowering.loops import LEVELS
 from assay.checker.native.symbols.symbol import Symbol
 from assay.grammar import kernel as k
@@ -92,7 +92,7 @@ class SieveWriter:
         self._positions = {literal >> 1: position for literal, position in zip(inputs, owned, strict=True)}
         self._code = _Steps(self._gates)
         row = input_row(self._code, layout, spread(layout, inputs))
-        self._lowering = Lowering(self._code, State(row, layout, kernel.variables), strict=strict)
+        self._lowering = Lowering(self._code, StateSymbols(row, layout, kernel.variables), strict=strict)
         self._marks: dict[str, int] = {}
 
     def sieve(self, properties: Sequence[k.Property]) -> Sieve:
@@ -173,10 +173,10 @@ def condition_of(prop: k.Property) -> k.Expr:
 
 def _instances(action: k.Action) -> list[tuple[Symbol, ...]]:
     """The arguments of the instances in the order in which they are walked; raises ``UnsupportedError`` where that is in a loop."""
-    nothing = Lowering(Code(), None, unrolling=LEVELS[0])
+    nothing = Lowering(FunctionBuilder(), None, unrolling=LEVELS[0])
     domains = [choices_of(each.domain, nothing) for each in action.parameters]
-    listed = [() if isinstance(each, Whole | Powerset) else listed_items(nothing.code, each) for each in domains]
-    looped = any(isinstance(each, Whole | Powerset) for each in domains)
+    listed = [() if isinstance(each, RankedDomain | Powerset) else listed_items(nothing.code, each) for each in domains]
+    looped = any(isinstance(each, RankedDomain | Powerset) for each in domains)
     if looped or nothing.code.lines or prod(map(len, listed)) > MOST_INSTANCES:
         raise UnsupportedError("instances in a loop")
     return [tuple(symbol for _, symbol in chosen) for chosen in product(*listed)]

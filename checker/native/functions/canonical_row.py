@@ -12,9 +12,9 @@ from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.layout.row import RowLayout
 from assay.checker.layout.value_numbering import universe
 from assay.checker.native.functions.runtime import Runtime, over_rows
-from assay.checker.native.functions.symmetry_keys import Keys
-from assay.checker.native.llvm.function_builder import Code, Scalar, constant, word
-from assay.checker.native.lowering.dispatch import State
+from assay.checker.native.functions.symmetry_keys import SymmetryKeys
+from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar, constant, word
+from assay.checker.native.lowering.dispatch import StateSymbols
 from assay.checker.native.lowering.pack_unpack import Packer
 from assay.checker.native.symbols.intervals import bounded
 from assay.checker.native.symbols.symbol import (
@@ -24,11 +24,11 @@ from assay.checker.native.symbols.symbol import (
     Maybe,
     Number,
     Pairs,
-    Record,
+    RecordSymbol,
     Sequence,
     Symbol,
-    Table,
-    Variant,
+    TableSymbol,
+    VariantSymbol,
 )
 from assay.checker.symmetry.permute import permuted
 from assay.checker.symmetry_group import Group, plain_changes
@@ -39,7 +39,8 @@ from assay.grammar.kernel import types as t
 def canonical_functions(kernel: k.Kernel, layout: RowLayout, group: Group) -> list[str]:
     """The functions ``canonical``, of one row, and ``canonical_rows``, of many; both change rows in place."""
     exchanges = [
-        _exchange(kernel, layout, Exchange(sort, at), number) for number, (sort, at) in enumerate(group.exchanges)
+        _exchange(kernel, layout, ElementExchange(sort, at), number)
+        for number, (sort, at) in enumerate(group.exchanges)
     ]
     sortings = [_sorting(kernel, layout, group, sort, at, number) for number, (sort, at) in enumerate(group.exchanges)]
     words = layout.words
@@ -54,7 +55,7 @@ def canonical_functions(kernel: k.Kernel, layout: RowLayout, group: Group) -> li
     ]
 
 
-class Exchange:
+class ElementExchange:
     """The exchange of an element of a sort with the next one."""
 
     def __init__(self, sort: t.Sort, at: int) -> None:
@@ -63,21 +64,21 @@ class Exchange:
         images[at], images[at + 1] = at + 1, at
         self._sort, self._at, self._by = sort, at, {sort.name: tuple(images)}
 
-    def of(self, code: Code, symbol: Symbol, type_: t.Type) -> Symbol:
+    def of(self, code: FunctionBuilder, symbol: Symbol, type_: t.Type) -> Symbol:
         """What it makes of a symbol; the same symbol where that is nothing."""
         if not mentions(type_, self._names):
             return symbol
         match kind(type_), symbol:
             case t.AtomType(), Number():
                 return self._element(code, symbol)
-            case t.EnumType(_, variants), Variant(tag, payloads):
+            case t.EnumType(_, variants), VariantSymbol(tag, payloads):
                 changed = [
                     tuple(self.of(code, x, field.type) for x, field in zip(payload, variant.fields, strict=True))
                     for payload, variant in zip(payloads, variants, strict=True)
                 ]
-                return Variant(tag, tuple(changed))
-            case t.RecordType(_, fields), Record(parts):
-                return Record(tuple(self.of(code, x, field.type) for x, field in zip(parts, fields, strict=True)))
+                return VariantSymbol(tag, tuple(changed))
+            case t.RecordType(_, fields), RecordSymbol(parts):
+                return RecordSymbol(tuple(self.of(code, x, field.type) for x, field in zip(parts, fields, strict=True)))
             case t.OptionType(item), Maybe(present, inner):
                 return Maybe(present, None if inner is None else self.of(code, inner, item))
             case t.SetType(item), Mask():
@@ -88,9 +89,9 @@ class Exchange:
                 return Sequence(length, tuple(self.of(code, x, item) for x in items_))
             case t.BagType(item), Bag(counted):
                 return Bag(tuple((n, self.of(code, x, item)) for n, x in counted), ordered=False)
-            case t.MapType(key, image), Table(_, entries):
+            case t.MapType(key, image), TableSymbol(_, entries):
                 values = [(there, None if x is None else self.of(code, x, image)) for there, x in entries]
-                return Table(key, tuple(values[source] for source in self._sources(key)))
+                return TableSymbol(key, tuple(values[source] for source in self._sources(key)))
             case t.MapType(key, image), Pairs(pairs):
                 return Pairs(
                     tuple((p, self.of(code, x, key), self.of(code, y, image)) for p, x, y in pairs), ordered=False
@@ -98,7 +99,7 @@ class Exchange:
             case _:
                 raise AssertionError(f"{symbol} is not of the type {type_}")
 
-    def _element(self, code: Code, symbol: Number) -> Number:
+    def _element(self, code: FunctionBuilder, symbol: Number) -> Number:
         here, there = word(self._at), word(self._at + 1)
         lowered = code.choose(code.compare("eq", symbol.value, there), here, symbol.value)
         value = code.choose(code.compare("eq", symbol.value, here), there, lowered)
@@ -109,7 +110,7 @@ class Exchange:
         known = universe(type_)
         return [known.rank(permuted(value, type_, self._by)) for value in known.values]
 
-    def _mask(self, code: Code, symbol: Mask, item: t.Type) -> Mask:
+    def _mask(self, code: FunctionBuilder, symbol: Mask, item: t.Type) -> Mask:
         """Bits that move equally far move together."""
         width = symbol.bits.bits
         moves: dict[int, int] = {}
@@ -123,11 +124,11 @@ class Exchange:
         return Mask(result, symbol.item, symbol.base)
 
 
-def _exchange(kernel: k.Kernel, layout: RowLayout, exchange: Exchange, number: int) -> str:
-    code = Code()
+def _exchange(kernel: k.Kernel, layout: RowLayout, exchange: ElementExchange, number: int) -> str:
+    code = FunctionBuilder()
     runtime = Runtime(code)
     row = runtime.load_row(layout.words)
-    state, packer = State(row, layout, kernel.variables), Packer(row, layout)
+    state, packer = StateSymbols(row, layout, kernel.variables), Packer(row, layout)
     for variable, place in zip(kernel.variables, layout.places, strict=True):
         symbol = state.read(variable.name)
         packer.put(exchange.of(code, symbol, variable.type), symbol, place.shape, place.shift)
@@ -140,9 +141,9 @@ def _exchange(kernel: k.Kernel, layout: RowLayout, exchange: Exchange, number: i
 
 def _sorting(kernel: k.Kernel, layout: RowLayout, group: Group, sort: t.Sort, at: int, number: int) -> str:
     """``tied_N``: whether two neighbours have one key. ``sort_N``: exchange them if they do not stand in the order of their keys."""
-    code = Code()
+    code = FunctionBuilder()
     row = Runtime(code).load_row(layout.words)
-    state, keys = State(row, layout, kernel.variables), Keys(code, sort, group.names)
+    state, keys = StateSymbols(row, layout, kernel.variables), SymmetryKeys(code, sort, group.names)
     read = [(state.read(v.name), v.type, p.shape) for v, p in zip(kernel.variables, layout.places, strict=True)]
     first, second = keys.key(read, at), keys.key(read, at + 1)
     body = "\n".join(code.lines)
@@ -208,7 +209,7 @@ none:
 
 def _canonical(words: int, group: Group) -> str:
     """Sort; note the runs of elements with one key; visit their arrangements, unless exchanges within them change nothing."""
-    code = Code()
+    code = FunctionBuilder()
     first = 0
     for sort in group.sorts:
         for last in range(len(sort.elements) - 1, 0, -1):
@@ -229,7 +230,7 @@ def _canonical(words: int, group: Group) -> str:
     return "\n".join([function, _copy(words), _less(words), _same(words)])
 
 
-def _note_runs(code: Code, group: Group) -> tuple[Scalar, Scalar]:
+def _note_runs(code: FunctionBuilder, group: Group) -> tuple[Scalar, Scalar]:
     """Write the first exchange and the number of elements of each run with one key; how many runs, and whether exchanges change the row.
 
     A run is written wherever it may end; what is written behind the last one is not looked at.
@@ -251,7 +252,7 @@ def _note_runs(code: Code, group: Group) -> tuple[Scalar, Scalar]:
     return runs, changes
 
 
-def _run(code: Code, runs: Scalar, start: Scalar, length: Scalar) -> Scalar:
+def _run(code: FunctionBuilder, runs: Scalar, start: Scalar, length: Scalar) -> Scalar:
     """Write a run; how many there are, if it is one of several elements."""
     place = code.number("mul", runs, word(2))
     for offset, value in ((0, start), (1, length)):
@@ -307,7 +308,7 @@ done:
 
 
 def _copy(words: int) -> str:
-    code = Code()
+    code = FunctionBuilder()
     for at in range(words):
         source = code.fresh(64, f"getelementptr i64, ptr %from, i64 {at}")
         value = code.fresh(64, f"load i64, ptr {source.text}")
@@ -332,13 +333,13 @@ def _same(words: int) -> str:
     return _comparison("same_row", code, code.all_of([code.compare("eq", x, y) for x, y in pairs]))
 
 
-def _two_rows(words: int) -> tuple[Code, list[tuple[Scalar, Scalar]]]:
-    code = Code()
+def _two_rows(words: int) -> tuple[FunctionBuilder, list[tuple[Scalar, Scalar]]]:
+    code = FunctionBuilder()
     runtime = Runtime(code)
     mine, others = (runtime.load_row(words, name).words for name in ("%a", "%b"))
     return code, list(zip(mine, others, strict=True))
 
 
-def _comparison(name: str, code: Code, result: Scalar) -> str:
+def _comparison(name: str, code: FunctionBuilder, result: Scalar) -> str:
     body = "\n".join(code.lines)
     return f"define internal i1 @{name}(ptr %a, ptr %b) alwaysinline {{\nentry:\n{body}\n  ret {result.typed}\n}}\n"

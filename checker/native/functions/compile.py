@@ -37,7 +37,7 @@ def object_code(program: Program, folder: Path | None = None) -> bytes:
     return object_cache.kept(cache_key(program), program.text, _level(program), folder)
 
 
-class Machine:
+class NativeProgram:
     """A program that can be called. It is not safe to call from two threads with one context array.
 
     Once it is told to halt, calls return soon, whatever they were doing, and raise ``HaltedError``.
@@ -45,7 +45,7 @@ class Machine:
 
     def __init__(self, program: Program, folder: Path | None = None) -> None:
         self.program = program
-        self._loaded = object_cache.Loaded(object_code(program, folder))
+        self._loaded = object_cache.LoadedObject(object_code(program, folder))
         function = self._loaded.function
         pointer, number = ctypes.c_void_p, ctypes.c_uint64
         self.starts = program.starts

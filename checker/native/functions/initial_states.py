@@ -9,30 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from assay.checker.layout.call_frame import Slot, Starts
+from assay.checker.layout.call_frame import ContextSlot, Starts
 from assay.checker.layout.row import WORD, RowLayout
-from assay.checker.layout.shape import NumberShape, Place, Shape
+from assay.checker.layout.shape import BitRange, NumberShape, Shape
 from assay.checker.layout.shape_of_type import shape_of
 from assay.checker.layout.value_numbering import universe
-from assay.checker.native.functions.action import Labels
+from assay.checker.native.functions.action import LabelPositions
 from assay.checker.native.functions.runtime import Runtime
 from assay.checker.native.functions.unroll_budget import Writing, written
-from assay.checker.native.llvm.function_builder import FALSE, TRUE, Code, Scalar, word
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, word
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.binder_elements import (
     Choices,
     Powerset,
-    Whole,
+    RankedDomain,
     choice,
     choices_of,
     elements,
     positions,
     set_of,
 )
-from assay.checker.native.lowering.dispatch import Lowering, State
+from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.native.lowering.loops import each, heed
-from assay.checker.native.lowering.pack_unpack import Packer, Row
-from assay.checker.native.lowering.updates import Updates, Write, collect
+from assay.checker.native.lowering.pack_unpack import Packer, RowWords
+from assay.checker.native.lowering.updates import SymbolicWrite, Updates, collect
 from assay.checker.native.symbols.merge import same
 from assay.checker.native.symbols.ranking import is_small, literal, nothing
 from assay.checker.native.symbols.symbol import Bunch, Number, Symbol
@@ -46,7 +46,7 @@ POSITION_BITS = 62
 
 
 def initial_functions(
-    kernel: k.Kernel, layout: RowLayout, hits: Labels, strict: frozenset[str]
+    kernel: k.Kernel, layout: RowLayout, hits: LabelPositions, strict: frozenset[str]
 ) -> tuple[str, Starts] | None:
     """The functions behind ``@begin``; None if there are few initial states, or one of them is made in a way that is not compiled."""
     found: list[_InitialWriter] = []
@@ -68,13 +68,13 @@ class _Kept:
     """A pick that was made: its name, and where its value lies in the rows of picks."""
 
     name: str
-    place: Place
+    place: BitRange
 
 
 class _InitialWriter:
     """Writes the functions. ``picks`` are those of them, ``words`` what their rows take together, ``most`` how many ways there are to pick."""
 
-    def __init__(self, kernel: k.Kernel, layout: RowLayout, hits: Labels, writing: Writing) -> None:
+    def __init__(self, kernel: k.Kernel, layout: RowLayout, hits: LabelPositions, writing: Writing) -> None:
         self.picks: list[_Kept] = []
         self.words = 0
         self.most = 1
@@ -97,17 +97,17 @@ class _InitialWriter:
         """The words of the row that the next function reads."""
         return max(1, -(-self._bits // WORD))
 
-    def _begin(self) -> tuple[Row, Runtime, Lowering]:
+    def _begin(self) -> tuple[RowWords, Runtime, Lowering]:
         """The beginning of a function: it may have to pause, and reads what was picked."""
         code = self._writing.code()
         runtime = Runtime(code)
         heed(code)
-        left, spent, on = runtime.get(Slot.BUDGET), code.name("spent"), code.name("on")
+        left, spent, on = runtime.get(ContextSlot.BUDGET), code.name("spent"), code.name("on")
         code.branch(code.compare("eq", left, word(0)), spent, on)
         code.label(spent)
         _pause(code, runtime)
         code.label(on)
-        runtime.put(Slot.BUDGET, code.fresh(64, f"sub {left.typed}, 1"))
+        runtime.put(ContextSlot.BUDGET, code.fresh(64, f"sub {left.typed}, 1"))
         lowering = Lowering(code, None, unrolling=self._writing.unrolling, strict=self._writing.strict)
         row = runtime.load_row(self._row_words)
         self.words += self._row_words
@@ -115,7 +115,7 @@ class _InitialWriter:
             lowering.bound[kept.name] = row.load(kept.place.shape, kept.place.shift)
         return row, runtime, lowering
 
-    def _function(self, number: int, code: Code) -> str:
+    def _function(self, number: int, code: FunctionBuilder) -> str:
         body = "\n".join(code.lines)
         return f"define internal void @initial_{number}(ptr %context, ptr %row) noinline {{\nentry:\n{body}\n  ret void\n}}\n"
 
@@ -135,7 +135,7 @@ class _InitialWriter:
         _stuck_if(code, runtime, undefined)
         domain = _in_order(code, domain, pick)
         shape = self._keep(pick, domain)
-        address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(Slot.POSITIONS)}, i64 {number}").text
+        address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(ContextSlot.POSITIONS)}, i64 {number}").text
         start = code.fresh(64, f"load i64, ptr {address}")
         place = self.picks[-1].place
         blank = [word(0)] * (self._row_words - words)
@@ -143,7 +143,7 @@ class _InitialWriter:
 
         def go_on(item: Symbol, at: Scalar, after: str) -> None:
             _keep_if(lowering, keeps, item, after)
-            packer = Packer(Row(code, [*row.words, *blank]), RowLayout(self._row_words, ()))
+            packer = Packer(RowWords(code, [*row.words, *blank]), RowLayout(self._row_words, ()))
             packer.put(item, None, shape, place.shift)
             for offset, value in enumerate(packer.words()):
                 to = code.fresh(64, f"getelementptr i64, ptr {target}, i64 {offset}")
@@ -159,7 +159,7 @@ class _InitialWriter:
     def _keep(self, pick: k.Pick, domain: Choices) -> Shape:
         """Room for the value of a pick in the rows of those to come."""
         shape = _kept_shape(pick, domain)
-        self.picks.append(_Kept(pick.binder.name, Place(self._bits, shape)))
+        self.picks.append(_Kept(pick.binder.name, BitRange(self._bits, shape)))
         self._bits += shape.width
         self.most *= _size(domain)
         return shape
@@ -171,7 +171,7 @@ class _InitialWriter:
         _, runtime, lowering = self._begin()
         code = lowering.code
         self._need_room(code, runtime)
-        blank = Row(code, [word(0)] * self._layout.words)
+        blank = RowWords(code, [word(0)] * self._layout.words)
         state = _Unset(blank, self._layout, self._kernel.variables)
         updates = Updates([each for each in body if not isinstance(each, k.Pick)], state, self._types, lowering)
         _stuck_if(code, runtime, code.either(updates.undefined, self._missing(updates, lowering)))
@@ -181,16 +181,16 @@ class _InitialWriter:
         for variable, place in zip(self._kernel.variables, self._layout.places, strict=True):
             packer.put(updates.after.get(variable.name, state.read(variable.name)), None, place.shape, place.shift)
         words = packer.words()
-        lowering.now = State(Row(code, words), self._layout, self._kernel.variables)
+        lowering.now = StateSymbols(RowWords(code, words), self._layout, self._kernel.variables)
         for variable in self._kernel.variables:
             lowering.now.read(variable.name)
         self._conditions(code, runtime, lowering)
         code.do(f"call void @emit_initial(ptr %context, ptr null, i64 0, {', '.join(each.typed for each in words)})")
         return self._function(len(self.picks), code)
 
-    def _need_room(self, code: Code, runtime: Runtime) -> None:
+    def _need_room(self, code: FunctionBuilder, runtime: Runtime) -> None:
         full, room = code.name("full"), code.name("room")
-        count, capacity = runtime.get(Slot.COUNT), runtime.get(Slot.CAPACITY)
+        count, capacity = runtime.get(ContextSlot.COUNT), runtime.get(ContextSlot.CAPACITY)
         code.branch(code.fresh(1, f"icmp uge {count.typed}, {capacity.text}"), full, room)
         code.label(full)
         _pause(code, runtime)
@@ -207,7 +207,7 @@ class _InitialWriter:
             missing = code.either(missing, code.invert(given))
         return missing
 
-    def _conditions(self, code: Code, runtime: Runtime, lowering: Lowering) -> None:
+    def _conditions(self, code: FunctionBuilder, runtime: Runtime, lowering: Lowering) -> None:
         """Go on only with a state that satisfies every condition; one that only bounds refuse is counted under the first of them."""
         refused: list[tuple[str, Scalar]] = []
         for guard in self._kernel.init.conditions:
@@ -220,23 +220,23 @@ class _InitialWriter:
         for label, when in refused:
             self._cut_if(code, runtime, when, label)
 
-    def _cut_if(self, code: Code, runtime: Runtime, when: Scalar, label: str) -> None:
+    def _cut_if(self, code: FunctionBuilder, runtime: Runtime, when: Scalar, label: str) -> None:
         _return_if(code, when, lambda: runtime.count_hit(self._hits.position(label)))
 
 
-class _Unset(State):
+class _Unset(StateSymbols):
     """A state in which no variable has a value yet."""
 
-    def __init__(self, row: Row, layout: RowLayout, variables: tuple[k.Variable, ...]) -> None:
+    def __init__(self, row: RowWords, layout: RowLayout, variables: tuple[k.Variable, ...]) -> None:
         super().__init__(row, layout, variables)
         self._known = {variable.name: nothing(variable.type) for variable in variables}
 
 
 _BEGIN = f"""define void @begin(ptr %context) {{
 entry:
-  %place = getelementptr i64, ptr %context, i64 {int(Slot.PICKS)}
+  %place = getelementptr i64, ptr %context, i64 {int(ContextSlot.PICKS)}
   %row = load ptr, ptr %place
-  %paused = getelementptr i64, ptr %context, i64 {int(Slot.PAUSED)}
+  %paused = getelementptr i64, ptr %context, i64 {int(ContextSlot.PAUSED)}
   store i64 0, ptr %paused
   call void @initial_0(ptr %context, ptr %row)
   ret void
@@ -244,12 +244,12 @@ entry:
 """
 
 
-def _pause(code: Code, runtime: Runtime) -> None:
-    runtime.put(Slot.PAUSED, word(1))
+def _pause(code: FunctionBuilder, runtime: Runtime) -> None:
+    runtime.put(ContextSlot.PAUSED, word(1))
     code.do("ret void")
 
 
-def _return_if(code: Code, when: Scalar, first: Callable[[], None]) -> None:
+def _return_if(code: FunctionBuilder, when: Scalar, first: Callable[[], None]) -> None:
     """Return under a condition, after doing something."""
     if when.known == 0:
         return
@@ -262,17 +262,19 @@ def _return_if(code: Code, when: Scalar, first: Callable[[], None]) -> None:
     code.label(on)
 
 
-def _stuck_if(code: Code, runtime: Runtime, undefined: Scalar) -> None:
-    _return_if(code, undefined, lambda: runtime.first(Slot.STUCK, word(0)))
+def _stuck_if(code: FunctionBuilder, runtime: Runtime, undefined: Scalar) -> None:
+    _return_if(code, undefined, lambda: runtime.first(ContextSlot.STUCK, word(0)))
 
 
-def _return_paused(code: Code, runtime: Runtime, address: str, at: Scalar) -> None:
+def _return_paused(code: FunctionBuilder, runtime: Runtime, address: str, at: Scalar) -> None:
     """Return if what was called did not come to its end; the next call then begins here."""
-    paused = code.fresh(1, f"icmp ne {runtime.get(Slot.PAUSED).typed}, 0")
+    paused = code.fresh(1, f"icmp ne {runtime.get(ContextSlot.PAUSED).typed}, 0")
     _return_if(code, paused, lambda: code.do(f"store {at.typed}, ptr {address}"))
 
 
-def _run_through(code: Code, domain: Choices, start: Scalar, go_on: Callable[[Symbol, Scalar, str], None]) -> None:
+def _run_through(
+    code: FunctionBuilder, domain: Choices, start: Scalar, go_on: Callable[[Symbol, Scalar, str], None]
+) -> None:
     """Every element from the one at position ``start`` on."""
 
     def one(there: Scalar, item: Callable[[], Symbol], at: Scalar) -> None:
@@ -290,7 +292,7 @@ def _run_through(code: Code, domain: Choices, start: Scalar, go_on: Callable[[Sy
     each(code, positions(domain), lambda at: one(TRUE, lambda: choice(code, domain, at), code.resize(at, WORD)))
 
 
-def _in_order(code: Code, domain: Choices, pick: k.Pick) -> Choices:
+def _in_order(code: FunctionBuilder, domain: Choices, pick: k.Pick) -> Choices:
     """The elements in the order in which the reference evaluator takes them."""
     if isinstance(domain, Bunch) and not domain.ordered and len(domain.items) > 1:
         domain = set_of(code, list(domain.items), pick.binder.type)
@@ -301,7 +303,7 @@ def _in_order(code: Code, domain: Choices, pick: k.Pick) -> Choices:
 
 def _size(domain: Choices) -> int:
     match domain:
-        case Whole(_, size):
+        case RankedDomain(_, size):
             return size
         case Bunch(items):
             return len(items)
@@ -359,7 +361,7 @@ def _interval(domain: Choices) -> tuple[int, int]:
     if isinstance(domain, Bunch):
         numbers = [item for _, item in domain.items if isinstance(item, Number)]
         return min((x.low for x in numbers), default=0), max((x.high for x in numbers), default=0)
-    if isinstance(domain, Whole):
+    if isinstance(domain, RankedDomain):
         assert isinstance(domain.of, t.RangeType)
         return domain.of.low, domain.of.high
     assert not isinstance(domain, Powerset)
@@ -383,7 +385,7 @@ def _is_kept(type_: t.Type) -> bool:
             return False
 
 
-def _all_parts(type_: t.Type, writes: Sequence[Write], lowering: Lowering) -> Scalar:
+def _all_parts(type_: t.Type, writes: Sequence[SymbolicWrite], lowering: Lowering) -> Scalar:
     """Whether every entry of a map, or field of a record, is written; those are all written whole."""
     code = lowering.code
     if any(len(each.path) != 1 for each in writes):
@@ -399,7 +401,7 @@ def _all_parts(type_: t.Type, writes: Sequence[Write], lowering: Lowering) -> Sc
     return code.all_of([code.any_of(each) for each in given])
 
 
-def _is_at(code: Code, write: Write, key: Symbol) -> Scalar:
+def _is_at(code: FunctionBuilder, write: SymbolicWrite, key: Symbol) -> Scalar:
     (head,) = write.path
     assert not isinstance(head, int)
     return same(code, head, key)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from assay.checker.layout.call_frame import Slot, Starts
+from assay.checker.layout.call_frame import ContextSlot, Starts
 from assay.checker.layout.refinement_image import ImageLayout, argument_layout, image_layout
 from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, row_layout
-from assay.checker.native.functions.action import ActionWriter, Labels, Told
+from assay.checker.native.functions.action import ActionWriter, InstanceFlags, LabelPositions
 from assay.checker.native.functions.bitsliced_gates import sieve_functions
 from assay.checker.native.functions.bitsliced_prefilter import SieveWriter, condition_of
 from assay.checker.native.functions.canonical_row import canonical_functions
@@ -18,9 +18,9 @@ from assay.checker.native.functions.refinement_image import image_function
 from assay.checker.native.functions.row_loops import expand_function, inspect_function
 from assay.checker.native.functions.runtime import Runtime, over_rows
 from assay.checker.native.functions.unroll_budget import Writing, written
-from assay.checker.native.llvm.function_builder import TRUE, Code, Scalar, word
+from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar, word
 from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.native.lowering.dispatch import Lowering, State
+from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.symmetry_group import Group
 from assay.grammar import kernel as k
 
@@ -70,8 +70,10 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
     ``program`` does.
     """
     layout = row_layout(kernel.variables)
-    hits, guards, count = Labels(), Labels(), len(kernel.next)
-    actions = [partial(_action, kernel, layout, at, (hits, guards), Told(cuts_as=at + count)) for at in range(count)]
+    hits, guards, count = LabelPositions(), LabelPositions(), len(kernel.next)
+    actions = [
+        partial(_action, kernel, layout, at, (hits, guards), InstanceFlags(cuts_as=at + count)) for at in range(count)
+    ]
     others = [partial(_states, kernel, layout, ()), partial(_stop, kernel, layout, deadlock=False)]
     functions = written([*actions, *others, partial(_conditions, kernel, layout, conditions)])
     sieve = SieveWriter(kernel, layout, frozenset()).sieve(())
@@ -98,14 +100,14 @@ def program(
     Raises ``UnsupportedError`` for the first construct that cannot be compiled, ``SpecError`` if a variable does not fit a row.
     """
     layout = row_layout(kernel.variables)
-    hits, guards = Labels(), Labels()
+    hits, guards = LabelPositions(), LabelPositions()
     chosen = [p for p in kernel.properties if properties is None or p.name in properties]
     refinements = tuple(r for r in kernel.refinements if any(p.name == r.name for p in chosen))
     images = tuple(image_layout(kernel, each) for each in refinements)
     arguments = _argument_layouts(kernel) if refinements else None
     states = tuple(p for p in chosen if p.kind in {"invariant", "lemma", "reachable"})
     steps = tuple(p for p in chosen if p.kind == "transition")
-    told = [Told(arguments=each) for each in arguments] if arguments else [Told()] * len(kernel.next)
+    told = [InstanceFlags(arguments=each) for each in arguments] if arguments else [InstanceFlags()] * len(kernel.next)
     actions = [partial(_action, kernel, layout, at, (hits, guards), told[at]) for at in range(len(kernel.next))]
     functions = written(
         [
@@ -155,8 +157,8 @@ def _action(
     kernel: k.Kernel,
     layout: RowLayout,
     number: int,
-    counted: tuple[Labels, Labels],
-    told: Told,
+    counted: tuple[LabelPositions, LabelPositions],
+    told: InstanceFlags,
     writing: Writing,
 ) -> str:
     action = kernel.action(kernel.next[number])
@@ -178,7 +180,7 @@ def _argument_layouts(kernel: k.Kernel) -> list[RowLayout]:
 
 def _prelude(words: int) -> str:
     """The fingerprint of a row: the product of each word with a constant, folded; zero is kept for empty slots of tables."""
-    code = Code()
+    code = FunctionBuilder()
     state = Scalar(64, str((words * MULTIPLIERS[1] + LAYOUT_VERSION) % (1 << 64)))
     for at in range(words):
         mixed = code.fresh(64, f"xor i64 {state.text}, %w{at}")
@@ -194,7 +196,7 @@ def _prelude(words: int) -> str:
     )
 
 
-def _folded(code: Code, value: Scalar, by: int) -> Scalar:
+def _folded(code: FunctionBuilder, value: Scalar, by: int) -> Scalar:
     wide = code.fresh(128, f"zext {value.typed} to i128")
     product = code.fresh(128, f"mul i128 {wide.text}, {by}")
     low = code.fresh(64, f"trunc i128 {product.text} to i64")
@@ -206,23 +208,26 @@ def _folded(code: Code, value: Scalar, by: int) -> Scalar:
 
 def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = False, name: str = "emit") -> str:
     """Hand on a successor. Properties of steps see it as it is; what is stored, and its fingerprint, is its representative."""
-    code = Code()
+    code = FunctionBuilder()
     runtime = Runtime(code)
-    count, capacity = runtime.get(Slot.COUNT), runtime.get(Slot.CAPACITY)
+    count, capacity = runtime.get(ContextSlot.COUNT), runtime.get(ContextSlot.CAPACITY)
     full, room, done = "full", "room", "done"
     code.branch(code.fresh(1, f"icmp uge {count.typed}, {capacity.text}"), full, room)
     code.label(full)
-    runtime.put(Slot.OVERFLOW, word(1))
+    runtime.put(ContextSlot.OVERFLOW, word(1))
     code.jump(done)
     code.label(room)
     new = [Scalar(64, f"%w{at}") for at in range(words)]
     start = code.fresh(64, f"mul {count.typed}, {words}")
-    rows = runtime.array(Slot.ROWS)
+    rows = runtime.array(ContextSlot.ROWS)
     first = code.fresh(64, f"getelementptr i64, ptr {rows}, {start.typed}")
     for at, value in enumerate(new):
         address = code.fresh(64, f"getelementptr i64, ptr {first.text}, i64 {at}")
         code.do(f"store {value.typed}, ptr {address.text}")
-    for slot, value in ((Slot.PARENTS, runtime.get(Slot.CURRENT)), (Slot.ACTIONS, Scalar(64, "%action"))):
+    for slot, value in (
+        (ContextSlot.PARENTS, runtime.get(ContextSlot.CURRENT)),
+        (ContextSlot.ACTIONS, Scalar(64, "%action")),
+    ):
         address = code.fresh(64, f"getelementptr i32, ptr {runtime.array(slot)}, {count.typed}")
         code.do(f"store {code.resize(value, 32).typed}, ptr {address.text}")
     if arguments:
@@ -233,36 +238,36 @@ def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = Fal
         code.do(f"call void @canonical(ptr {first.text})")
         new = runtime.load_row(words, first.text).words
     _store_print(code, runtime, new, count)
-    runtime.put(Slot.COUNT, code.fresh(64, f"add {count.typed}, 1"))
+    runtime.put(ContextSlot.COUNT, code.fresh(64, f"add {count.typed}, 1"))
     code.jump(done)
     code.label(done)
     parameters = ", ".join(f"i64 %w{at}" for at in range(words)) + (", i64 %arguments" if arguments else "")
     return _function(f"internal void @{name}", f"ptr %context, ptr %row, i64 %action, {parameters}", code, "ret void")
 
 
-def _store_arguments(code: Code, runtime: Runtime, at: Scalar) -> None:
+def _store_arguments(code: FunctionBuilder, runtime: Runtime, at: Scalar) -> None:
     """Note the arguments of the instance, if the caller has room for them."""
     wanted, going_on = code.name("wanted"), code.name("noted")
-    code.branch(code.fresh(1, f"icmp ne {runtime.get(Slot.ARGUMENTS).typed}, 0"), wanted, going_on)
+    code.branch(code.fresh(1, f"icmp ne {runtime.get(ContextSlot.ARGUMENTS).typed}, 0"), wanted, going_on)
     code.label(wanted)
-    address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(Slot.ARGUMENTS)}, {at.typed}")
+    address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(ContextSlot.ARGUMENTS)}, {at.typed}")
     code.do(f"store i64 %arguments, ptr {address.text}")
     code.jump(going_on)
     code.label(going_on)
 
 
-def _store_print(code: Code, runtime: Runtime, row: list[Scalar], at: Scalar) -> None:
+def _store_print(code: FunctionBuilder, runtime: Runtime, row: list[Scalar], at: Scalar) -> None:
     mark = code.fresh(64, f"call i64 @print({', '.join(value.typed for value in row)})")
-    address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(Slot.PRINTS)}, {at.typed}")
+    address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(ContextSlot.PRINTS)}, {at.typed}")
     code.do(f"store {mark.typed}, ptr {address.text}")
 
 
-def _function(head: str, parameters: str, code: Code, last: str) -> str:
+def _function(head: str, parameters: str, code: FunctionBuilder, last: str) -> str:
     body = "\n".join(code.lines)
     return f"define {head}({parameters}) {{\nentry:\n{body}\n  {last}\n}}\n"
 
 
-def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: Slot, at: int, here: Scalar) -> None:
+def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: ContextSlot, at: int, here: Scalar) -> None:
     """Note the first place where the property is decided (false, or true of a reachable), and the first where it has no value."""
     code = lowering.code
     condition = condition_of(prop) if prop.conjuncts else None
@@ -277,16 +282,16 @@ def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: Slot, at
 def _steps(kernel: k.Kernel, layout: RowLayout, steps: tuple[k.Property, ...], writing: Writing) -> str:
     code = writing.code()
     runtime = Runtime(code)
-    before = State(runtime.load_row(layout.words), layout, kernel.variables)
-    now = State(runtime.load_row(layout.words, "%new"), layout, kernel.variables)
+    before = StateSymbols(runtime.load_row(layout.words), layout, kernel.variables)
+    now = StateSymbols(runtime.load_row(layout.words, "%new"), layout, kernel.variables)
     lowering = Lowering(code, now, before, writing.unrolling, writing.strict)
     _read_all(kernel, now, before)
     for at, prop in enumerate(steps):
-        _find(prop, lowering, runtime, Slot.STEPS, at, Scalar(64, "%here"))
+        _find(prop, lowering, runtime, ContextSlot.STEPS, at, Scalar(64, "%here"))
     return _function("internal void @steps", "ptr %context, ptr %row, ptr %new, i64 %here", code, "ret void")
 
 
-def _read_all(kernel: k.Kernel, *states: State) -> None:
+def _read_all(kernel: k.Kernel, *states: StateSymbols) -> None:
     """Variables are read before any branch, so that every later place may use them."""
     for state in states:
         for variable in kernel.variables:
@@ -296,19 +301,19 @@ def _read_all(kernel: k.Kernel, *states: State) -> None:
 def _states(kernel: k.Kernel, layout: RowLayout, states: tuple[k.Property, ...], writing: Writing) -> str:
     code = writing.code()
     runtime = Runtime(code)
-    state = State(runtime.load_row(layout.words), layout, kernel.variables)
+    state = StateSymbols(runtime.load_row(layout.words), layout, kernel.variables)
     _read_all(kernel, state)
     lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
     for at, prop in enumerate(states):
         with code.scope():
-            _find(prop, lowering, runtime, Slot.STATES, at, Scalar(64, "%here"))
+            _find(prop, lowering, runtime, ContextSlot.STATES, at, Scalar(64, "%here"))
     return _function("internal void @states", "ptr %context, ptr %row, i64 %here", code, "ret void")
 
 
 def _conditions(kernel: k.Kernel, layout: RowLayout, conditions: Sequence[k.Expr], writing: Writing) -> str:
     """The values of conditions in a row: a byte for each, then a byte for each that says whether it has none."""
     code = writing.code()
-    state = State(Runtime(code).load_row(layout.words), layout, kernel.variables)
+    state = StateSymbols(Runtime(code).load_row(layout.words), layout, kernel.variables)
     _read_all(kernel, state)
     lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
     for at, condition in enumerate(conditions):
@@ -325,7 +330,7 @@ def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bo
     code = writing.code()
     runtime = Runtime(code)
     if deadlock:
-        state = State(runtime.load_row(layout.words), layout, kernel.variables)
+        state = StateSymbols(runtime.load_row(layout.words), layout, kernel.variables)
         _read_all(kernel, state)
         lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
         going, troubled = TRUE, code.invert(TRUE)
@@ -333,8 +338,8 @@ def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bo
             value, undefined = lowering.apart(lambda each=each: lowering.flag(each.condition))  # type: ignore[misc]
             troubled = code.either(troubled, code.both(going, undefined))
             going = code.both(going, code.invert(code.both(value, code.invert(undefined))))
-        here = runtime.get(Slot.CURRENT)
-        for slot, when in ((Slot.DEAD, going), (Slot.TERMINAL, troubled)):
+        here = runtime.get(ContextSlot.CURRENT)
+        for slot, when in ((ContextSlot.DEAD, going), (ContextSlot.TERMINAL, troubled)):
             note, noted = code.name("note"), code.name("noted")
             code.branch(when, note, noted)
             code.label(note)

@@ -6,9 +6,9 @@ from assay.checker.layout.refinement_image import BEYOND, OUTSIDE, UNDEFINED, Im
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.functions.runtime import Runtime
 from assay.checker.native.functions.unroll_budget import Writing
-from assay.checker.native.llvm.function_builder import Code, Scalar, constant, word
-from assay.checker.native.lowering.dispatch import Lowering, State
-from assay.checker.native.lowering.pack_unpack import Packer, Row
+from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar, constant, word
+from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
+from assay.checker.native.lowering.pack_unpack import Packer, RowWords
 from assay.checker.native.lowering.range_check import exceeds, fit
 from assay.checker.native.symbols.symbol import Symbol
 from assay.grammar import kernel as k
@@ -20,7 +20,7 @@ def image_function(
 ) -> str:
     """The function ``@image_<number>``: from a row to the words of its image, and flags where it has none."""
     code = writing.code()
-    state = State(Runtime(code).load_row(layout.words), layout, kernel.variables)
+    state = StateSymbols(Runtime(code).load_row(layout.words), layout, kernel.variables)
     for variable in kernel.variables:
         state.read(variable.name)
     lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
@@ -43,11 +43,11 @@ def image_function(
     return f"{head} {{\nentry:\n{body}\n  ret void\n}}\n{_over_rows(number, layout.words, into.words)}"
 
 
-def _blank(code: Code, layout: RowLayout) -> Row:
-    return Row(code, [word(0)] * layout.words)
+def _blank(code: FunctionBuilder, layout: RowLayout) -> RowWords:
+    return RowWords(code, [word(0)] * layout.words)
 
 
-def _fitted(code: Code, symbol: Symbol, undefined: Scalar, variable: k.Variable) -> tuple[Symbol, Scalar]:
+def _fitted(code: FunctionBuilder, symbol: Symbol, undefined: Scalar, variable: k.Variable) -> tuple[Symbol, Scalar]:
     """The symbol as its variable keeps it, and the first reason why it is no value of that: the order is the reference evaluator's."""
     fits, fitted = fit(code, symbol, variable.type)
     out_of_range = BEYOND if is_sized(variable.type) else OUTSIDE
@@ -62,7 +62,7 @@ def _fitted(code: Code, symbol: Symbol, undefined: Scalar, variable: k.Variable)
     return fitted, flag
 
 
-def _beside(code: Code, state: State, into: ImageLayout) -> list[Scalar]:
+def _beside(code: FunctionBuilder, state: StateSymbols, into: ImageLayout) -> list[Scalar]:
     if not into.read:
         return []
     packer = Packer(_blank(code, into.beside), into.beside)
@@ -94,7 +94,7 @@ done:
 """
 
 
-def argument_word(code: Code, layout: RowLayout, symbols: list[Symbol]) -> Scalar:
+def argument_word(code: FunctionBuilder, layout: RowLayout, symbols: list[Symbol]) -> Scalar:
     """The arguments of an instance packed into one word; ``layout`` has no more than that."""
     packer = Packer(_blank(code, layout), layout)
     for symbol, place in zip(symbols, layout.places, strict=True):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.checker.layout.call_frame import Slot
+from assay.checker.layout.call_frame import ContextSlot
 from assay.checker.layout.row import WORD
-from assay.checker.native.functions.bitsliced_gates import ROWS, Told, places
+from assay.checker.native.functions.bitsliced_gates import ROWS, PrefilterBits, places
 from assay.checker.native.functions.bitsliced_prefilter import Sieve
 from assay.checker.native.functions.runtime import over_rows
 
@@ -69,7 +69,14 @@ done:
 
 
 def _words_of_context() -> str:
-    slots = (Slot.COUNT, Slot.CAPACITY, Slot.OVERFLOW, Slot.CURRENT, Slot.ALIVE, Slot.RESERVE)
+    slots = (
+        ContextSlot.COUNT,
+        ContextSlot.CAPACITY,
+        ContextSlot.OVERFLOW,
+        ContextSlot.CURRENT,
+        ContextSlot.ALIVE,
+        ContextSlot.RESERVE,
+    )
     lines = [f"  %{slot.name.lower()} = getelementptr i64, ptr %context, i64 {int(slot)}" for slot in slots]
     return "\n".join([*lines, "  %limit = load i64, ptr %capacity", "  %room = load i64, ptr %reserve"])
 
@@ -92,7 +99,7 @@ pass:
   br label %walk"""
 
 
-def _call(number: int, told: Told | None) -> str:
+def _call(number: int, told: PrefilterBits | None) -> str:
     if told is None:
         return f"  call void @action_{number}(ptr %context, ptr %row, i64 -1)"
     ones = (1 << told.count) - 1
@@ -109,7 +116,7 @@ action{number}:
 after{number}:"""
 
 
-def _last(told: list[Told | None]) -> str:
+def _last(told: list[PrefilterBits | None]) -> str:
     """The block in which the last action was called."""
     return next((f"after{number}" for number in reversed(range(len(told))) if told[number] is not None), "walk")
 

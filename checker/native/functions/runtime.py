@@ -2,46 +2,46 @@
 
 from __future__ import annotations
 
-from assay.checker.layout.call_frame import NEVER, Slot
-from assay.checker.native.llvm.function_builder import Code, Scalar
-from assay.checker.native.lowering.pack_unpack import Row
+from assay.checker.layout.call_frame import NEVER, ContextSlot
+from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar
+from assay.checker.native.lowering.pack_unpack import RowWords
 
 
 class Runtime:
     """Writes such code into a function that has ``%context`` and ``%row``."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: FunctionBuilder) -> None:
         self.code = code
 
-    def load_row(self, words: int, pointer: str = "%row") -> Row:
+    def load_row(self, words: int, pointer: str = "%row") -> RowWords:
         """The words of the row at a pointer."""
-        return Row(self.code, [self._load(pointer, at) for at in range(words)])
+        return RowWords(self.code, [self._load(pointer, at) for at in range(words)])
 
     def _load(self, pointer: str, at: int) -> Scalar:
         address = self.code.fresh(64, f"getelementptr i64, ptr {pointer}, i64 {at}")
         return self.code.fresh(64, f"load i64, ptr {address.text}")
 
-    def address(self, slot: Slot) -> str:
+    def address(self, slot: ContextSlot) -> str:
         """The address of a word of the context."""
         return self.code.fresh(64, f"getelementptr i64, ptr %context, i64 {int(slot)}").text
 
-    def get(self, slot: Slot) -> Scalar:
+    def get(self, slot: ContextSlot) -> Scalar:
         """A word of the context."""
         return self.code.fresh(64, f"load i64, ptr {self.address(slot)}")
 
-    def put(self, slot: Slot, value: Scalar) -> None:
+    def put(self, slot: ContextSlot, value: Scalar) -> None:
         """Set a word of the context."""
         self.code.do(f"store {value.typed}, ptr {self.address(slot)}")
 
-    def array(self, slot: Slot) -> str:
+    def array(self, slot: ContextSlot) -> str:
         """The array whose address a word of the context is."""
         return self.code.fresh(64, f"load ptr, ptr {self.address(slot)}").text
 
-    def first(self, slot: Slot, value: Scalar) -> None:
+    def first(self, slot: ContextSlot, value: Scalar) -> None:
         """Set a word of the context if it was never set."""
         self._set_once(self.address(slot), value)
 
-    def first_in(self, slot: Slot, at: int, value: Scalar, when: Scalar) -> None:
+    def first_in(self, slot: ContextSlot, at: int, value: Scalar, when: Scalar) -> None:
         """Set a word of an array if it was never set, under a condition."""
         if when.known == 0:
             return
@@ -61,14 +61,14 @@ class Runtime:
 
     def count_hit(self, at: int) -> None:
         """Add one to the hits of a bound."""
-        array = self.array(Slot.HITS)
+        array = self.array(ContextSlot.HITS)
         address = self.code.fresh(64, f"getelementptr i64, ptr {array}, i64 {at}").text
         old = self.code.fresh(64, f"load i64, ptr {address}")
         new = self.code.fresh(64, f"add i64 {old.text}, 1")
         self.code.do(f"store {new.typed}, ptr {address}")
 
     def _mark_address(self, at: int) -> str:
-        return self.code.fresh(64, f"getelementptr i8, ptr {self.array(Slot.DECISIVE)}, i64 {at}").text
+        return self.code.fresh(64, f"getelementptr i8, ptr {self.array(ContextSlot.DECISIVE)}, i64 {at}").text
 
     def is_marked(self, at: int) -> Scalar:
         """Whether a guard was found decisive before."""

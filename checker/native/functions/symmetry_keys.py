@@ -10,13 +10,22 @@ from collections.abc import Iterable, Iterator
 
 from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.sort_occurrence import mentions
-from assay.checker.layout.shape import EnumShape, OptionShape, Place, RecordShape, Shape, TableShape
-from assay.checker.native.llvm.function_builder import Code, Scalar, constant, word
+from assay.checker.layout.shape import BitRange, EnumShape, OptionShape, RecordShape, Shape, TableShape
+from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar, constant, word
 from assay.checker.native.lowering.integers import count
 from assay.checker.native.lowering.pack_unpack import encode
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.merge import bit
-from assay.checker.native.symbols.symbol import Bunch, Mask, Maybe, Number, Record, Symbol, Table, Variant
+from assay.checker.native.symbols.symbol import (
+    Bunch,
+    Mask,
+    Maybe,
+    Number,
+    RecordSymbol,
+    Symbol,
+    TableSymbol,
+    VariantSymbol,
+)
 from assay.grammar.kernel import types as t
 
 Part = tuple[Scalar, int]
@@ -25,10 +34,10 @@ MOST_BITS = 512
 """The widest key; parts beyond are left out, which leaves more rows to be looked at."""
 
 
-class Keys:
+class SymmetryKeys:
     """The keys of one sort's elements, when the elements of all sorts named may be permuted."""
 
-    def __init__(self, code: Code, sort: t.Sort, names: Iterable[str]) -> None:
+    def __init__(self, code: FunctionBuilder, sort: t.Sort, names: Iterable[str]) -> None:
         self._code, self._sort, self._names = code, sort, frozenset(names)
 
     def key(self, variables: Iterable[tuple[Symbol, t.Type, Shape]], element: int) -> Scalar:
@@ -62,9 +71,9 @@ class Keys:
                 yield present, 1
                 if inner is not None:
                     yield from self._where(present, self._parts(inner, item, place.shape, element))
-            case t.RecordType(_, fields), Record(values), RecordShape(_, places):
+            case t.RecordType(_, fields), RecordSymbol(values), RecordShape(_, places):
                 yield from self._fields(values, fields, places, element)
-            case t.EnumType(_, variants), Variant(tag, payloads), EnumShape(payloads=all_places):
+            case t.EnumType(_, variants), VariantSymbol(tag, payloads), EnumShape(payloads=all_places):
                 yield tag.value, max(1, (len(variants) - 1).bit_length())
                 for at, (variant, payload, places) in enumerate(zip(variants, payloads, all_places, strict=True)):
                     here = n.same(code, tag, n.number(at))
@@ -73,7 +82,7 @@ class Keys:
                 yield count(code, symbol).value, 16
                 if isinstance(symbol, Mask) and item == t.AtomType(self._sort):
                     yield bit(code, symbol.bits, element), 1
-            case t.MapType(key, image), Table(_, entries), TableShape() if key == t.AtomType(self._sort):
+            case t.MapType(key, image), TableSymbol(_, entries), TableShape() if key == t.AtomType(self._sort):
                 there, entry = entries[element]
                 yield there, 1
                 if entry is not None:
@@ -82,7 +91,7 @@ class Keys:
                 return
 
     def _fields(
-        self, values: Iterable[Symbol], fields: Iterable[t.FieldType], places: Iterable[Place], element: int
+        self, values: Iterable[Symbol], fields: Iterable[t.FieldType], places: Iterable[BitRange], element: int
     ) -> Iterator[Part]:
         for value, field, place in zip(values, fields, places, strict=True):
             yield from self._parts(value, field.type, place.shape, element)

@@ -21,10 +21,10 @@ from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, Rows, row_layout
 from assay.checker.native.functions.program import GENERATOR_VERSION, HALT
 from assay.checker.native.functions.runtime import Runtime
 from assay.checker.native.functions.unroll_budget import Writing, written
-from assay.checker.native.llvm.function_builder import TRUE, Code, Scalar
+from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.native.lowering.dispatch import Lowering, State
-from assay.checker.native.lowering.pack_unpack import Packer, Row
+from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
+from assay.checker.native.lowering.pack_unpack import Packer, RowWords
 from assay.checker.native.lowering.range_check import fit
 from assay.checker.native.lowering.updates import Updates
 from assay.checker.native.symbols.symbol import Symbol
@@ -77,9 +77,9 @@ def _binders(rule: k.TraceRule) -> tuple[k.Variable, ...]:
     return tuple(k.Variable(each.binder.name, each.binder.type, False, span=rule.span) for each in rule.fields)
 
 
-def _bind(lowering: Lowering, code: Code, rule: k.TraceRule, stated: RowLayout) -> None:
+def _bind(lowering: Lowering, code: FunctionBuilder, rule: k.TraceRule, stated: RowLayout) -> None:
     """Read what a line states, for all expressions of its rule."""
-    line = State(Runtime(code).load_row(stated.words, "%stated"), stated, _binders(rule))
+    line = StateSymbols(Runtime(code).load_row(stated.words, "%stated"), stated, _binders(rule))
     for each in rule.fields:
         lowering.bound[each.binder.name] = line.read(each.binder.name)
 
@@ -90,7 +90,7 @@ def _true(lowering: Lowering, condition: k.Expr) -> Scalar:
     return lowering.code.both(value, lowering.code.invert(undefined))
 
 
-def _function(name: str, pointers: str, code: Code, result: Scalar) -> str:
+def _function(name: str, pointers: str, code: FunctionBuilder, result: Scalar) -> str:
     """A function that says yes or no in the byte at its last pointer, where nothing stands until it has come to its end."""
     code.do(f"store {code.resize(result, 8).typed}, ptr %said")
     body = "\n".join(code.lines)
@@ -135,9 +135,9 @@ def _only_call(rule: k.TraceRule) -> k.ActionCall:
     return rule.steps[0][0]
 
 
-def _state(kernel: k.Kernel, layout: RowLayout, row: Row) -> State:
+def _state(kernel: k.Kernel, layout: RowLayout, row: RowWords) -> StateSymbols:
     """The state of a row; variables are read before any branch, so that every later place may use them."""
-    state = State(row, layout, kernel.variables)
+    state = StateSymbols(row, layout, kernel.variables)
     for variable in kernel.variables:
         state.read(variable.name)
     return state
@@ -147,11 +147,11 @@ def _call(
     kernel: k.Kernel,
     layout: RowLayout,
     call: k.ActionCall,
-    now: State,
+    now: StateSymbols,
     given: dict[str, Symbol],
-    code: Code,
+    code: FunctionBuilder,
     writing: Writing,
-) -> tuple[Scalar, Row]:
+) -> tuple[Scalar, RowWords]:
     """Whether an action can be taken in a state with the arguments that a call gives, and the row after it."""
     action = kernel.action(call.action)
     lowering = Lowering(code, now, None, writing.unrolling, writing.strict)
@@ -177,7 +177,7 @@ def _call(
     for variable, place in zip(kernel.variables, layout.places, strict=True):
         if variable.name in updates.after:
             packer.put(updates.after[variable.name], now.read(variable.name), place.shape, place.shift)
-    return held, Row(code, packer.words())
+    return held, RowWords(code, packer.words())
 
 
 def _prefix(each: k.Statement, lowering: Lowering) -> Scalar:
@@ -195,7 +195,7 @@ def _prefix(each: k.Statement, lowering: Lowering) -> Scalar:
             raise UnsupportedError("an action that chooses", each.span)
 
 
-def _store(code: Code, words: Sequence[Scalar]) -> None:
+def _store(code: FunctionBuilder, words: Sequence[Scalar]) -> None:
     for at, value in enumerate(words):
         address = code.fresh(64, f"getelementptr i64, ptr %new, i64 {at}")
         code.do(f"store {value.typed}, ptr {address.text}")
@@ -315,7 +315,7 @@ class RuleSteps:
     def __init__(self, program: RuleProgram, folder: Path | None = None) -> None:
         self.program = program
         key = object_cache.cache_key(program.text, LAYOUT_VERSION, GENERATOR_VERSION)
-        self._loaded = object_cache.Loaded(object_cache.kept(key, program.text, LEVEL, folder))
+        self._loaded = object_cache.LoadedObject(object_cache.kept(key, program.text, LEVEL, folder))
         pointer, number = ctypes.c_void_p, ctypes.c_int64
         self._applies: Callable[..., None] = self._loaded.function(
             "applies", None, ctypes.c_int32, pointer, number, pointer
@@ -328,14 +328,14 @@ class RuleSteps:
         self._applies(rule, stated.ctypes.data, len(stated), told.ctypes.data)
         return told.astype(np.bool_)
 
-    def follow(self, row: Rows, lines: Lines, begin: int, end: int) -> int:
+    def follow(self, row: Rows, lines: EncodedLines, begin: int, end: int) -> int:
         """Take the steps of lines from ``begin`` to ``end``, in a row that becomes the one after them; the result is that of the function ``@follow``."""
         arrays = row, lines.rules, lines.stated, lines.changes
         return self._follow(*(each.ctypes.data for each in arrays), begin, end)
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class EncodedLines:
     """Lines in the order in which they are to be followed: which rule speaks of each, what it states (an array of shape (n, words)), and what is noted of it.
 
     ``changes`` says of each whether it changed the state.

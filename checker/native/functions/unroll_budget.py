@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import get_args
 
-from assay.checker.native.llvm.function_builder import LINES, VISITS, Code
+from assay.checker.native.llvm.function_builder import LINES, VISITS, FunctionBuilder
 from assay.checker.native.llvm.unsupported import TooLongError
-from assay.checker.native.lowering.loops import LEVELS, Kind, Unrolling
+from assay.checker.native.lowering.loops import LEVELS, Kind, UnrollBudget
 
 LAST = len(LEVELS) - 1
 SOFT = 20_000
@@ -23,16 +23,16 @@ TOTAL = 70_000
 class Writing:
     """How a function is written: what is unrolled, the most that it may take, and over what quantifiers are strict."""
 
-    unrolling: Unrolling = LEVELS[0]
+    unrolling: UnrollBudget = LEVELS[0]
     limit: int = LINES
     visits: int = VISITS
     strict: frozenset[str] = frozenset()
     unrolled: dict[str, int] = field(default_factory=dict)
-    """What the code that was written remembers as in ``Code``."""
+    """What the code that was written remembers as in ``FunctionBuilder``."""
 
-    def code(self) -> Code:
+    def code(self) -> FunctionBuilder:
         """An empty function, to be written within the limits."""
-        return Code(self.limit, self.visits, self.unrolled)
+        return FunctionBuilder(self.limit, self.visits, self.unrolled)
 
 
 Writer = Callable[[Writing], str]

@@ -66,7 +66,7 @@ _FOLD: dict[str, Callable[[int, int], int]] = {
 }
 
 
-class Code:
+class FunctionBuilder:
     """The text of a function body, written from top to bottom; raises ``TooLongError`` beyond ``limit`` instructions, or ``visits`` expressions.
 
     ``unrolled`` says of each kind of domain how large the largest was for whose elements code was written out.

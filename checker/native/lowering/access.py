@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from assay.checker.interpreter.values.node_unions import Access, Changing
-from assay.checker.native.llvm.function_builder import TRUE, Code, Scalar
+from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar
 from assay.checker.native.lowering.conditions import is_variant, position_of
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.maps import is_key, lookup, with_key, without_key
 from assay.checker.native.symbols.merge import choose, pairs
 from assay.checker.native.symbols.ranking import nothing
-from assay.checker.native.symbols.symbol import Maybe, Number, Record, Sequence, Symbol, Variant
+from assay.checker.native.symbols.symbol import Maybe, Number, RecordSymbol, Sequence, Symbol, VariantSymbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
@@ -29,11 +29,11 @@ def access(node: Access | Changing, lowering: Lowering) -> Symbol:
             return _endpoint(node, lowering)
         case k.ReadField(_, record, index):
             symbol = lowering.lower(record)
-            assert isinstance(symbol, Record)
+            assert isinstance(symbol, RecordSymbol)
             return symbol.fields[index]
         case k.Payload(_, operand, variant, index):
             symbol = lowering.lower(operand)
-            assert isinstance(symbol, Variant)
+            assert isinstance(symbol, VariantSymbol)
             lowering.fail_if(code.invert(is_variant(code, symbol, operand.type, variant)))
             return symbol.payloads[position_of(operand.type, variant)][index]
         case k.Unwrap(type_, operand):
@@ -46,7 +46,7 @@ def access(node: Access | Changing, lowering: Lowering) -> Symbol:
             return with_entry(whole, at, new, collection.type, lowering)
         case k.UpdateField(_, record, index, value):
             symbol = lowering.lower(record)
-            assert isinstance(symbol, Record)
+            assert isinstance(symbol, RecordSymbol)
             return with_field(symbol, index, lowering.lower(value))
         case k.Without(_, collection, key):
             return without_key(code, lowering.lower(collection), lowering.lower(key))
@@ -54,9 +54,9 @@ def access(node: Access | Changing, lowering: Lowering) -> Symbol:
             assert_never(node)
 
 
-def with_field(record: Record, index: int, value: Symbol) -> Record:
+def with_field(record: RecordSymbol, index: int, value: Symbol) -> RecordSymbol:
     """The record with another value in one field."""
-    return Record((*record.fields[:index], value, *record.fields[index + 1 :]))
+    return RecordSymbol((*record.fields[:index], value, *record.fields[index + 1 :]))
 
 
 def entry(collection: Symbol, key: Symbol, of: t.Type, lowering: Lowering) -> Symbol:
@@ -72,13 +72,13 @@ def entry(collection: Symbol, key: Symbol, of: t.Type, lowering: Lowering) -> Sy
     return element_at(lowering.code, collection, key, of.item)
 
 
-def has_index(code: Code, sequence: Sequence, index: Number) -> Scalar:
+def has_index(code: FunctionBuilder, sequence: Sequence, index: Number) -> Scalar:
     """Whether the sequence has an element there."""
     below = n.less(code, index, sequence.length, equal=False)
     return code.both(n.less(code, n.number(0), index, equal=True), below)
 
 
-def element_at(code: Code, sequence: Sequence, index: Number, item: t.Type) -> Symbol:
+def element_at(code: FunctionBuilder, sequence: Sequence, index: Number, item: t.Type) -> Symbol:
     """The element at an index; some element if it is outside."""
     result: Symbol | None = None
     for at, element in enumerate(sequence.items):

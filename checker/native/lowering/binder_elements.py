@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, assert_never
 from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT
 from assay.checker.layout.value_numbering import universe
-from assay.checker.native.llvm.function_builder import TRUE, Code, Scalar, constant
+from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar, constant
 from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.native.lowering.loops import LEVELS, UNROLLED, Over, Submasks, Unrolling, is_looped
+from assay.checker.native.lowering.loops import LEVELS, UNROLLED, Over, Submasks, UnrollBudget, is_looped
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.merge import aligned, bunch, distinct, element, single
 from assay.checker.native.symbols.ranking import MASK_LIMIT, from_rank, has_ranks, is_small, literal, rank
@@ -60,7 +60,7 @@ def _listed(domain: k.Expr, lowering: Lowering) -> Bunch:
             return listed_symbol(code, lowering.lower(domain))
 
 
-def listed_symbol(code: Code, symbol: Symbol) -> Bunch:
+def listed_symbol(code: FunctionBuilder, symbol: Symbol) -> Bunch:
     """The possible elements of a set or sequence that is known as a symbol."""
     if isinstance(symbol, Sequence):
         there = [n.less(code, n.number(at), symbol.length, equal=False) for at in range(len(symbol.items))]
@@ -69,7 +69,7 @@ def listed_symbol(code: Code, symbol: Symbol) -> Bunch:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class RankedDomain:
     """All values of a type that are too many for a mask; each is made from its rank."""
 
     of: t.Type
@@ -83,10 +83,10 @@ class Powerset:
     of: Mask
 
 
-Choices = Mask | Bunch | Whole | Powerset
+Choices = Mask | Bunch | RankedDomain | Powerset
 
 
-def choices_of(domain: k.Expr, lowering: Lowering, unrolling: Unrolling = LEVELS[0]) -> Choices:
+def choices_of(domain: k.Expr, lowering: Lowering, unrolling: UnrollBudget = LEVELS[0]) -> Choices:
     """What a parameter, a pick or a quantifier ranges over, which may be more than is ever listed.
 
     Subsets of sets that are too large for the ``unrolling`` are not listed: they are made one after another, in another order.
@@ -101,7 +101,7 @@ def choices_of(domain: k.Expr, lowering: Lowering, unrolling: Unrolling = LEVELS
     if isinstance(domain, k.TypeDomain) and not is_small(domain.of) and has_ranks(domain.of, stored=True):
         size = cardinality(domain.of)
         if size <= ENUMERATION_LIMIT:
-            return Whole(domain.of, size)
+            return RankedDomain(domain.of, size)
     return domain_of(domain, lowering)
 
 
@@ -120,7 +120,7 @@ def elements(mask: Mask) -> int:
     return mask.bits.bits if mask.bits.known is None else mask.bits.known.bit_count()
 
 
-def interval(code: Code, low: Number, high: Number) -> Bunch:
+def interval(code: FunctionBuilder, low: Number, high: Number) -> Bunch:
     """The integers between two numbers."""
     if high.high - low.low >= LIST_LIMIT:
         raise UnsupportedError(f"an interval of up to {high.high - low.low + 1:,} integers")
@@ -140,7 +140,7 @@ def _small(operand: k.Expr, lowering: Lowering) -> Mask | Bunch:
     return set_of(lowering.code, list(symbol.items), operand.type.item)
 
 
-def subsets(code: Code, whole: Mask | Bunch) -> Bunch:
+def subsets(code: FunctionBuilder, whole: Mask | Bunch) -> Bunch:
     """All subsets of a small set, in canonical order: by size, then by their elements."""
     if not isinstance(whole, Mask) or whole.bits.bits > SUBSET_LIMIT:
         raise UnsupportedError(f"subsets of a set that may have more than {SUBSET_LIMIT} elements")
@@ -156,7 +156,7 @@ def subsets(code: Code, whole: Mask | Bunch) -> Bunch:
     return Bunch(tuple(items), ordered=True)
 
 
-def set_of(code: Code, items: list[tuple[Scalar, Symbol]], item: t.Type) -> Mask | Bunch:
+def set_of(code: FunctionBuilder, items: list[tuple[Scalar, Symbol]], item: t.Type) -> Mask | Bunch:
     """The set of items that may repeat: a mask if there are few possible ones."""
     numbers = [x for _, x in items if isinstance(x, Number)]
     if isinstance(item, t.IntType | t.RangeType) and numbers:
@@ -169,19 +169,19 @@ def set_of(code: Code, items: list[tuple[Scalar, Symbol]], item: t.Type) -> Mask
     return Bunch(tuple(distinct(code, items)), ordered=False)
 
 
-def _number_mask(code: Code, items: list[tuple[Scalar, Number]], item: t.Type, low: int, width: int) -> Mask:
+def _number_mask(code: FunctionBuilder, items: list[tuple[Scalar, Number]], item: t.Type, low: int, width: int) -> Mask:
     positions = [(p, n.subtract(code, x, n.number(low)).value) for p, x in items]
     return Mask(_union(code, positions, width), item, low)
 
 
-def _union(code: Code, positions: list[tuple[Scalar, Scalar]], width: int) -> Scalar:
+def _union(code: FunctionBuilder, positions: list[tuple[Scalar, Scalar]], width: int) -> Scalar:
     result = constant(width, 0)
     for there, at in positions:
         result = code.either(result, code.choose(there, single(code, at, width), constant(width, 0)))
     return result
 
 
-def mask_like(code: Code, symbol: Mask | Bunch, like: Mask) -> Mask:
+def mask_like(code: FunctionBuilder, symbol: Mask | Bunch, like: Mask) -> Mask:
     """A set as a mask over the possible elements of another."""
     if isinstance(symbol, Mask):
         return symbol
@@ -196,7 +196,7 @@ def mask_like(code: Code, symbol: Mask | Bunch, like: Mask) -> Mask:
     return Mask(_union(code, [(p, rank(code, x, like.item)) for p, x in symbol.items], width), like.item)
 
 
-def two_masks(code: Code, a: Mask | Bunch, b: Mask | Bunch) -> tuple[Mask, Mask] | None:
+def two_masks(code: FunctionBuilder, a: Mask | Bunch, b: Mask | Bunch) -> tuple[Mask, Mask] | None:
     """Two sets as masks over the same elements, if one of them is a mask already."""
     if isinstance(a, Mask):
         return aligned(code, a, mask_like(code, b, a))
@@ -205,12 +205,12 @@ def two_masks(code: Code, a: Mask | Bunch, b: Mask | Bunch) -> tuple[Mask, Mask]
     return None
 
 
-def positions(choices: Mask | Whole | Powerset) -> Over:
+def positions(choices: Mask | RankedDomain | Powerset) -> Over:
     """What a loop over choices runs through."""
     match choices:
         case Mask(bits):
             return bits
-        case Whole(_, size):
+        case RankedDomain(_, size):
             return size
         case Powerset(of):
             return Submasks(of.bits)
@@ -218,12 +218,12 @@ def positions(choices: Mask | Whole | Powerset) -> Over:
             assert_never(choices)
 
 
-def choice(code: Code, choices: Mask | Whole | Powerset, at: Scalar) -> Symbol:
+def choice(code: FunctionBuilder, choices: Mask | RankedDomain | Powerset, at: Scalar) -> Symbol:
     """The element at a position of such a loop."""
     match choices:
         case Mask():
             return position_symbol(code, choices, at)
-        case Whole(of):
+        case RankedDomain(of):
             return from_rank(code, at, of)
         case Powerset(of):
             return Mask(at, of.item, of.base)
@@ -231,7 +231,7 @@ def choice(code: Code, choices: Mask | Whole | Powerset, at: Scalar) -> Symbol:
             assert_never(choices)
 
 
-def position_symbol(code: Code, mask: Mask, at: Scalar) -> Symbol:
+def position_symbol(code: FunctionBuilder, mask: Mask, at: Scalar) -> Symbol:
     """The possible element behind a bit whose position is found when the code runs."""
     if at.known is not None:
         return element(code, mask, at.known)
@@ -241,9 +241,9 @@ def position_symbol(code: Code, mask: Mask, at: Scalar) -> Symbol:
     return from_rank(code, at, mask.item)
 
 
-def listed_items(code: Code, domain: Choices) -> tuple[tuple[Scalar, Symbol], ...]:
+def listed_items(code: FunctionBuilder, domain: Choices) -> tuple[tuple[Scalar, Symbol], ...]:
     """The possible elements of a set, those that cannot be there left out."""
-    assert not isinstance(domain, Whole | Powerset)
+    assert not isinstance(domain, RankedDomain | Powerset)
     if isinstance(domain, Bunch):
         return tuple(item for item in domain.items if item[0].known != 0)
     return bunch(code, domain).items

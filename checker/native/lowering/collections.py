@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from assay.checker.interpreter.values.node_unions import Collecting
-from assay.checker.native.llvm.function_builder import TRUE, Code, Scalar
+from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.binder_elements import (
     domain_of,
@@ -19,7 +19,7 @@ from assay.checker.native.lowering.loops import gather, is_looped
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.maps import map_of
 from assay.checker.native.symbols.merge import add_bags, bunch, choose, holds, joined, occurrences, pairs
-from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Number, Sequence, Symbol, Table
+from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Number, Sequence, Symbol, TableSymbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
@@ -91,7 +91,7 @@ def _filter_mask(node: k.Filter, domain: Mask, lowering: Lowering) -> Mask:
     return Mask(kept, domain.item, domain.base)
 
 
-def _in_a_row(code: Code, kept: list[Item]) -> Sequence:
+def _in_a_row(code: FunctionBuilder, kept: list[Item]) -> Sequence:
     """The sequence of the items that are there, without gaps."""
     before = n.number(0)
     placed: list[Symbol | None] = [None] * len(kept)
@@ -141,11 +141,11 @@ def _tabulate(type_: t.Type, binder: k.Local, domain: k.Expr, value: k.Expr, low
     return map_of(lowering.code, entries, type_.key)
 
 
-def _keys(code: Code, symbol: Symbol, type_: t.Type) -> Symbol:
+def _keys(code: FunctionBuilder, symbol: Symbol, type_: t.Type) -> Symbol:
     assert isinstance(type_, t.MapType)
     entries = pairs(code, symbol)
     items = [(there, key) for there, key, _ in entries.items]
-    if isinstance(symbol, Table):
+    if isinstance(symbol, TableSymbol):
         return set_of(code, items, type_.key)
     return Bunch(tuple(items), entries.ordered)
 
@@ -173,7 +173,7 @@ def _combine(node: k.Combine, lowering: Lowering) -> Symbol:
             raise UnsupportedError("this combination", node.span)
 
 
-def _combine_sets(code: Code, op: str, a: Mask | Bunch, b: Mask | Bunch) -> Symbol:
+def _combine_sets(code: FunctionBuilder, op: str, a: Mask | Bunch, b: Mask | Bunch) -> Symbol:
     if op == "union" and not (isinstance(b, Mask) or isinstance(a, Mask)):
         return Bunch(tuple(joined(code, list(a.items), list(b.items))), ordered=False)
     masks = two_masks(code, a, b)
@@ -193,7 +193,7 @@ def _combine_sets(code: Code, op: str, a: Mask | Bunch, b: Mask | Bunch) -> Symb
     return Bunch(tuple(kept), left.ordered)
 
 
-def _combine_bags(code: Code, op: str, a: Bag, b: Bag) -> Bag:
+def _combine_bags(code: FunctionBuilder, op: str, a: Bag, b: Bag) -> Bag:
     if op == "union":
         return add_bags(code, a, b)
     items = []
@@ -206,7 +206,7 @@ def _combine_bags(code: Code, op: str, a: Bag, b: Bag) -> Bag:
     return Bag(tuple(items), a.ordered)
 
 
-def concatenated(code: Code, a: Sequence, b: Sequence) -> Sequence:
+def concatenated(code: FunctionBuilder, a: Sequence, b: Sequence) -> Sequence:
     """One sequence behind another."""
     placed: list[Symbol | None] = [*a.items, *[None] * len(b.items)]
     for at, item in enumerate(b.items):

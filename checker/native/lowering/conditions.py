@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, assert_never
 
 from assay.checker.interpreter.values.node_unions import Condition
 from assay.checker.interpreter.values.sort_occurrence import mentions
-from assay.checker.native.llvm.function_builder import FALSE, TRUE, Code, Scalar
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.binder_elements import (
     Powerset,
-    Whole,
+    RankedDomain,
     choice,
     choices_of,
     elements,
@@ -21,7 +21,18 @@ from assay.checker.native.lowering.loops import is_looped, search
 from assay.checker.native.lowering.value_order import precedes
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.merge import bag_within, bunch, holds, occurrences, pairs, same, within
-from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Maybe, Number, Pairs, Sequence, Symbol, Table, Variant
+from assay.checker.native.symbols.symbol import (
+    Bag,
+    Bunch,
+    Mask,
+    Maybe,
+    Number,
+    Pairs,
+    Sequence,
+    Symbol,
+    TableSymbol,
+    VariantSymbol,
+)
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
@@ -60,7 +71,7 @@ def condition(node: Condition, lowering: Lowering) -> Scalar:
             assert_never(node)
 
 
-def equal(code: Code, a: Symbol, b: Symbol) -> Scalar:
+def equal(code: FunctionBuilder, a: Symbol, b: Symbol) -> Scalar:
     """Equality, of sets in whatever form they are."""
     if isinstance(a, Mask | Bunch) and isinstance(b, Mask | Bunch):
         masks = two_masks(code, a, b)
@@ -69,9 +80,9 @@ def equal(code: Code, a: Symbol, b: Symbol) -> Scalar:
     return same(code, a, b)
 
 
-def is_variant(code: Code, symbol: Symbol, type_: t.Type, variant: str) -> Scalar:
+def is_variant(code: FunctionBuilder, symbol: Symbol, type_: t.Type, variant: str) -> Scalar:
     """Whether a symbol of an enum is of the variant."""
-    assert isinstance(symbol, Variant)
+    assert isinstance(symbol, VariantSymbol)
     return n.same(code, symbol.tag, n.number(position_of(type_, variant)))
 
 
@@ -108,7 +119,7 @@ def _until(parts: tuple[k.Expr, ...], lowering: Lowering, *, stop: bool) -> Scal
     return code.invert(reached) if stop else reached
 
 
-def _compare(code: Code, op: str, a: Number, b: Number) -> Scalar:
+def _compare(code: FunctionBuilder, op: str, a: Number, b: Number) -> Scalar:
     match op:
         case "<":
             return n.less(code, a, b, equal=False)
@@ -124,7 +135,7 @@ def _quantified(node: k.Quantified, lowering: Lowering) -> Scalar:
     """Elements are looked at in canonical order until one decides; what is undefined before that counts."""
     code, stop = lowering.code, node.kind == "exists"
     domain = choices_of(node.domain, lowering)
-    if isinstance(domain, Whole | Powerset) or (
+    if isinstance(domain, RankedDomain | Powerset) or (
         isinstance(domain, Mask) and is_looped(code, lowering.unrolling, "elements", elements(domain))
     ):
         looped = _looped_strict if mentions(node.binder.type, lowering.strict) else _looped
@@ -175,7 +186,9 @@ def _strict(node: k.Quantified, items: Bunch, lowering: Lowering, *, stop: bool)
     return found if stop else code.invert(found)
 
 
-def _looped_strict(node: k.Quantified, domain: Mask | Whole | Powerset, lowering: Lowering, *, stop: bool) -> Scalar:
+def _looped_strict(
+    node: k.Quantified, domain: Mask | RankedDomain | Powerset, lowering: Lowering, *, stop: bool
+) -> Scalar:
     """The same as two loops: one for an element without a value, and one for an element that decides."""
     code = lowering.code
 
@@ -192,7 +205,7 @@ def _looped_strict(node: k.Quantified, domain: Mask | Whole | Powerset, lowering
     return decided if stop else code.invert(decided)
 
 
-def _looped(node: k.Quantified, domain: Mask | Whole | Powerset, lowering: Lowering, *, stop: bool) -> Scalar:
+def _looped(node: k.Quantified, domain: Mask | RankedDomain | Powerset, lowering: Lowering, *, stop: bool) -> Scalar:
     """The same as a loop, which ends with the element that decides."""
     code = lowering.code
 
@@ -230,7 +243,7 @@ def _member(item: Symbol, collection: k.Expr, lowering: Lowering) -> Scalar:
             return contains(code, lowering.lower(collection), item)
 
 
-def contains(code: Code, collection: Symbol, item: Symbol) -> Scalar:
+def contains(code: FunctionBuilder, collection: Symbol, item: Symbol) -> Scalar:
     """Whether a collection has the item, or a map the key."""
     match collection:
         case Mask() | Bunch():
@@ -243,7 +256,7 @@ def contains(code: Code, collection: Symbol, item: Symbol) -> Scalar:
                 for at, x in enumerate(items)
             ]
             return code.any_of(found)
-        case Table() | Pairs():
+        case TableSymbol() | Pairs():
             return code.any_of(
                 [code.both(there, same(code, key, item)) for there, key, _ in pairs(code, collection).items]
             )
@@ -251,7 +264,7 @@ def contains(code: Code, collection: Symbol, item: Symbol) -> Scalar:
             raise AssertionError(f"{collection} has no members")
 
 
-def _within(code: Code, a: Mask | Bunch, b: Mask | Bunch) -> Scalar:
+def _within(code: FunctionBuilder, a: Mask | Bunch, b: Mask | Bunch) -> Scalar:
     masks = two_masks(code, a, b)
     return within(code, *masks) if masks is not None else within(code, a, b)
 

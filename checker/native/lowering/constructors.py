@@ -12,7 +12,7 @@ from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.maps import map_of
 from assay.checker.native.symbols.merge import add_bags, distinct
 from assay.checker.native.symbols.ranking import nothing
-from assay.checker.native.symbols.symbol import Bag, Bunch, Maybe, Record, Sequence, Symbol, Variant
+from assay.checker.native.symbols.symbol import Bag, Bunch, Maybe, RecordSymbol, Sequence, Symbol, VariantSymbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
@@ -48,14 +48,14 @@ def making(node: Making, lowering: Lowering) -> Symbol:
                 code, [(TRUE, lowering.lower(key), lowering.lower(value)) for key, value in entries], type_.key
             )
         case k.MakeRecord(_, items):
-            return Record(tuple(lowering.lower(item) for item in items))
+            return RecordSymbol(tuple(lowering.lower(item) for item in items))
         case k.MakeVariant():
             return _variant(node, lowering)
         case _:
             assert_never(node)
 
 
-def _variant(node: k.MakeVariant, lowering: Lowering) -> Variant:
+def _variant(node: k.MakeVariant, lowering: Lowering) -> VariantSymbol:
     assert isinstance(node.type, t.EnumType)
     chosen = position_of(node.type, node.variant)
     made = tuple(lowering.lower(item) for item in node.items)
@@ -63,4 +63,4 @@ def _variant(node: k.MakeVariant, lowering: Lowering) -> Variant:
         made if at == chosen else tuple(nothing(field.type) for field in variant.fields)
         for at, variant in enumerate(node.type.variants)
     ]
-    return Variant(n.number(chosen), tuple(payloads))
+    return VariantSymbol(n.number(chosen), tuple(payloads))

@@ -12,10 +12,10 @@ from typing import TypeVar, assert_never
 
 from assay.checker.interpreter.values.node_unions import AnyExpr, expression
 from assay.checker.layout.row import RowLayout
-from assay.checker.native.llvm.function_builder import FALSE, Code, Scalar
+from assay.checker.native.llvm.function_builder import FALSE, FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.native.lowering.loops import UNROLLED, Unrolling
-from assay.checker.native.lowering.pack_unpack import Row
+from assay.checker.native.lowering.loops import UNROLLED, UnrollBudget
+from assay.checker.native.lowering.pack_unpack import RowWords
 from assay.checker.native.symbols.ranking import literal
 from assay.checker.native.symbols.symbol import Bag, Bunch, Flag, Mask, Number, Sequence, Symbol
 from assay.grammar import kernel as k
@@ -23,10 +23,10 @@ from assay.grammar import kernel as k
 T = TypeVar("T")
 
 
-class State:
+class StateSymbols:
     """The variables of a state, each read when it is first wanted."""
 
-    def __init__(self, row: Row, layout: RowLayout, variables: tuple[k.Variable, ...]) -> None:
+    def __init__(self, row: RowWords, layout: RowLayout, variables: tuple[k.Variable, ...]) -> None:
         self.row = row
         self._places = {v.name: place for v, place in zip(variables, layout.places, strict=True)}
         self._known: dict[str, Symbol] = {}
@@ -47,10 +47,10 @@ class Lowering:
 
     def __init__(
         self,
-        code: Code,
-        now: State | None,
-        before: State | None = None,
-        unrolling: Unrolling = UNROLLED,
+        code: FunctionBuilder,
+        now: StateSymbols | None,
+        before: StateSymbols | None = None,
+        unrolling: UnrollBudget = UNROLLED,
         strict: frozenset[str] = frozenset(),
     ) -> None:
         self.code = code

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from assay.checker.interpreter.values.node_unions import Integer
-from assay.checker.native.llvm.function_builder import FALSE, Code, Scalar, word
+from assay.checker.native.llvm.function_builder import FALSE, FunctionBuilder, Scalar, word
 from assay.checker.native.lowering.binder_elements import listed, listed_symbol
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.merge import occurrences, pairs
-from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Number, Pairs, Sequence, Symbol, Table
+from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Number, Pairs, Sequence, Symbol, TableSymbol
 from assay.grammar import kernel as k
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _arithmetic(node: k.Arithmetic, lowering: Lowering) -> Number:
             assert_never(node.op)
 
 
-def count(code: Code, symbol: Symbol) -> Number:
+def count(code: FunctionBuilder, symbol: Symbol) -> Number:
     """How many elements a collection has; of a bag with multiplicity."""
     match symbol:
         case Mask(bits):
@@ -65,13 +65,13 @@ def count(code: Code, symbol: Symbol) -> Number:
             for times, _ in counted:
                 total = n.add(code, total, times)
             return total
-        case Table() | Pairs():
+        case TableSymbol() | Pairs():
             return _how_many(code, [there for there, _, _ in pairs(code, symbol).items])
         case _:
             raise AssertionError(f"{symbol} has no elements")
 
 
-def _how_many(code: Code, conditions: list[Scalar]) -> Number:
+def _how_many(code: FunctionBuilder, conditions: list[Scalar]) -> Number:
     total = n.number(0)
     for there in conditions:
         total = n.add(code, total, n.from_flag(code, there))
@@ -106,6 +106,6 @@ def _numbers(operand: k.Expr, lowering: Lowering) -> list[tuple[Number, Number]]
     symbol = lowering.lower(operand)
     if isinstance(symbol, Bag):
         return [(times, x) for times, x in symbol.items if isinstance(x, Number)]
-    if isinstance(symbol, Table | Pairs):
+    if isinstance(symbol, TableSymbol | Pairs):
         return [(n.from_flag(code, p), x) for p, _, x in pairs(code, symbol).items if isinstance(x, Number)]
     return [(n.from_flag(code, p), x) for p, x in listed_symbol(code, symbol).items if isinstance(x, Number)]

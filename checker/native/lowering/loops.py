@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
-from assay.checker.native.llvm.function_builder import FALSE, Code, Scalar, constant
+from assay.checker.native.llvm.function_builder import FALSE, FunctionBuilder, Scalar, constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ Kind = Literal["instances", "picks", "elements", "subsets"]
 
 
 @dataclass(frozen=True, slots=True)
-class Unrolling:
+class UnrollBudget:
     """How much code is written out instead of looped over.
 
     ``instances`` is the most instances of an action, ``picks`` the most elements picked from, and ``elements`` the most elements of a
@@ -42,7 +42,7 @@ class Unrolling:
         return found
 
 
-def is_looped(code: Code, unrolling: Unrolling, kind: Kind, size: int) -> bool:
+def is_looped(code: FunctionBuilder, unrolling: UnrollBudget, kind: Kind, size: int) -> bool:
     """Whether a domain of that size is gone through in a loop; the code remembers the largest that is not."""
     if size > unrolling.most(kind):
         return True
@@ -50,13 +50,13 @@ def is_looped(code: Code, unrolling: Unrolling, kind: Kind, size: int) -> bool:
     return False
 
 
-UNROLLED = Unrolling(1 << 62, 1 << 62, 1 << 62, 1 << 62)
+UNROLLED = UnrollBudget(1 << 62, 1 << 62, 1 << 62, 1 << 62)
 """No loops at all: for code that is not run by a processor."""
-LEVELS = (Unrolling(64, 16, 64, 9), Unrolling(8, 4, 8, 3), Unrolling(1, 1, 1, 0))
+LEVELS = (UnrollBudget(64, 16, 64, 9), UnrollBudget(8, 4, 8, 3), UnrollBudget(1, 1, 1, 0))
 """From the fastest code to the shortest."""
 
 
-def heed(code: Code) -> None:
+def heed(code: FunctionBuilder) -> None:
     """Return at once if the caller says so (``@set_halt``): from a function without a result, of which nothing more is wanted."""
     halted, on = code.name("halted"), code.name("on")
     flag = code.fresh(64, "load atomic volatile i64, ptr @halt monotonic, align 8")
@@ -66,7 +66,7 @@ def heed(code: Code) -> None:
     code.label(on)
 
 
-def each(code: Code, over: Over, body: Callable[[Scalar], None]) -> None:
+def each(code: FunctionBuilder, over: Over, body: Callable[[Scalar], None]) -> None:
     """Run code for every position."""
     if _is_nothing(over):
         return
@@ -77,7 +77,7 @@ def each(code: Code, over: Over, body: Callable[[Scalar], None]) -> None:
     loop.close()
 
 
-def search(code: Code, over: Over, body: Callable[[Scalar], tuple[Scalar, Scalar]]) -> tuple[Scalar, Scalar]:
+def search(code: FunctionBuilder, over: Over, body: Callable[[Scalar], tuple[Scalar, Scalar]]) -> tuple[Scalar, Scalar]:
     """Whether the first position that decides or is undefined decides, and whether it is undefined.
 
     ``body`` says both of a position. What comes after that position is not looked at.
@@ -95,7 +95,9 @@ def search(code: Code, over: Over, body: Callable[[Scalar], tuple[Scalar, Scalar
     return results[0], results[1]
 
 
-def gather(code: Code, bits: Scalar, body: Callable[[Scalar], tuple[Scalar, Scalar]]) -> tuple[Scalar, Scalar]:
+def gather(
+    code: FunctionBuilder, bits: Scalar, body: Callable[[Scalar], tuple[Scalar, Scalar]]
+) -> tuple[Scalar, Scalar]:
     """The mask of the set bits that ``body`` keeps, and whether it is undefined for any; ``body`` says both of a position."""
     width = bits.bits
     if width == 0:
@@ -131,7 +133,7 @@ class _Loop:
     ``counter`` is what is left of a mask, the number, or the mask within a mask.
     """
 
-    def __init__(self, code: Code, over: Over, carried: tuple[tuple[int, str, str], ...] = ()) -> None:
+    def __init__(self, code: FunctionBuilder, over: Over, carried: tuple[tuple[int, str, str], ...] = ()) -> None:
         before = code.block
         self._code, self._over = code, over
         self.head, inside, self.last, self.done = (code.name(x) for x in ("head", "inside", "last", "done"))

@@ -10,20 +10,20 @@ from typing import assert_never
 from assay.checker.layout.row import WORD, RowLayout
 from assay.checker.layout.shape import (
     AtomShape,
+    BitRange,
     CountsShape,
     EnumShape,
     FlagShape,
     MaskShape,
     NumberShape,
     OptionShape,
-    Place,
     RecordShape,
     Shape,
     SlotsShape,
     TableShape,
 )
 from assay.checker.layout.value_numbering import universe
-from assay.checker.native.llvm.function_builder import FALSE, TRUE, Code, Scalar, constant, word
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant, word
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.binder_elements import mask_like
 from assay.checker.native.symbols.compact_slots import slot_codes
@@ -38,11 +38,11 @@ from assay.checker.native.symbols.symbol import (
     Maybe,
     Number,
     Pairs,
-    Record,
+    RecordSymbol,
     Sequence,
     Symbol,
-    Table,
-    Variant,
+    TableSymbol,
+    VariantSymbol,
 )
 from assay.grammar.kernel import types as t
 
@@ -50,10 +50,10 @@ LISTED = 64
 """The most possible elements of a set of collections."""
 
 
-class Row:
+class RowWords:
     """The words of a row, as scalars."""
 
-    def __init__(self, code: Code, words: list[Scalar]) -> None:
+    def __init__(self, code: FunctionBuilder, words: list[Scalar]) -> None:
         self.code = code
         self.words = words
 
@@ -89,7 +89,7 @@ class Row:
             case EnumShape(_, tag, _, payloads):
                 return self._variant(shift, tag, payloads)
             case RecordShape(_, fields):
-                return Record(tuple(self._at(shift, place) for place in fields))
+                return RecordSymbol(tuple(self._at(shift, place) for place in fields))
             case OptionShape(width, item):
                 return Maybe(code.resize(self.field(shift + width - 1, 1), 1), self._at(shift, item))
             case MaskShape(width, item, _):
@@ -107,10 +107,10 @@ class Row:
             case _:
                 assert_never(shape)
 
-    def _at(self, shift: int, place: Place) -> Symbol:
+    def _at(self, shift: int, place: BitRange) -> Symbol:
         return self.load(place.shape, shift + place.shift)
 
-    def _variant(self, shift: int, tag: Place, payloads: tuple[tuple[Place, ...], ...]) -> Variant:
+    def _variant(self, shift: int, tag: BitRange, payloads: tuple[tuple[BitRange, ...], ...]) -> VariantSymbol:
         which = self._at(shift, tag)
         assert isinstance(which, Number)
         shared = sum(1 for payload in payloads if payload) > 1
@@ -118,9 +118,9 @@ class Row:
         for position, payload in enumerate(payloads):
             here = self.code.compare("eq", which.value, word(position)) if shared else TRUE
             parts.append(tuple(self._guarded(here).load(place.shape, shift + place.shift) for place in payload))
-        return Variant(which, tuple(parts))
+        return VariantSymbol(which, tuple(parts))
 
-    def _guarded(self, here: Scalar) -> Row:
+    def _guarded(self, here: Scalar) -> RowWords:
         """This row, or zeros where the bits belong to another variant: numbers of it could be out of their interval."""
         return self if here is TRUE else _Masked(self, here)
 
@@ -140,7 +140,7 @@ class Row:
             tuple((p, literal(x, item)) for p, x in zip(there, universe(item).values, strict=True)), ordered=True
         )
 
-    def _table(self, shift: int, shape: TableShape) -> Table:
+    def _table(self, shift: int, shape: TableShape) -> TableSymbol:
         entries: list[tuple[Scalar, Symbol | None]] = []
         if not is_small(shape.key):
             raise UnsupportedError("a map with such keys")
@@ -148,7 +148,7 @@ class Row:
             low = shift + at * shape.stride
             there = self.code.resize(self.field(low + shape.value.width, 1), 1) if shape.partial else TRUE
             entries.append((there, self.load(shape.value, low)))
-        return Table(shape.key, tuple(entries))
+        return TableSymbol(shape.key, tuple(entries))
 
     def _slots(self, shift: int, shape: SlotsShape) -> Symbol:
         length = self._at(shift, shape.length)
@@ -189,10 +189,10 @@ class Row:
         return Bag(tuple(items), ordered=is_ordered(shape.item))
 
 
-class _Masked(Row):
+class _Masked(RowWords):
     """A row whose fields read as zero under a condition."""
 
-    def __init__(self, row: Row, condition: Scalar) -> None:
+    def __init__(self, row: RowWords, condition: Scalar) -> None:
         super().__init__(row.code, row.words)
         self._condition = condition
 
@@ -221,7 +221,7 @@ def is_ordered(shape: Shape) -> bool:
 class Packer:
     """Puts symbols into the words of a new row; what is never put is kept from the old one."""
 
-    def __init__(self, old: Row, layout: RowLayout) -> None:
+    def __init__(self, old: RowWords, layout: RowLayout) -> None:
         self._old = old
         self._code = old.code
         self._parts: list[list[Scalar]] = [[] for _ in range(layout.words)]
@@ -242,12 +242,12 @@ class Packer:
         if symbol is old:
             return
         match shape, symbol:
-            case RecordShape(_, fields), Record(parts):
-                before = old.fields if isinstance(old, Record) else (None,) * len(parts)
+            case RecordShape(_, fields), RecordSymbol(parts):
+                before = old.fields if isinstance(old, RecordSymbol) else (None,) * len(parts)
                 for place, part, was in zip(fields, parts, before, strict=True):
                     self.put(part, was, place.shape, shift + place.shift)
-            case TableShape(partial=False), Table(_, entries):
-                was_entries = old.entries if isinstance(old, Table) else ((FALSE, None),) * len(entries)
+            case TableShape(partial=False), TableSymbol(_, entries):
+                was_entries = old.entries if isinstance(old, TableSymbol) else ((FALSE, None),) * len(entries)
                 for at, ((_, value), (_, was)) in enumerate(zip(entries, was_entries, strict=True)):
                     assert value is not None
                     self.put(value, was, shape.value, shift + at * shape.stride)
@@ -273,7 +273,7 @@ class Packer:
             self._written[at + 1] |= ones >> (WORD - by)
 
 
-def encode(code: Code, symbol: Symbol, shape: Shape) -> Scalar:
+def encode(code: FunctionBuilder, symbol: Symbol, shape: Shape) -> Scalar:
     """The code of a symbol: a word if it has at most 64 bits, else a mask of its width. It must fit the shape."""
     match shape, symbol:
         case FlagShape(), Flag(value):
@@ -282,9 +282,9 @@ def encode(code: Code, symbol: Symbol, shape: Shape) -> Scalar:
             return code.number("sub", value, word(low))
         case AtomShape(), Number(value):
             return value
-        case RecordShape(width, fields), Record(parts):
+        case RecordShape(width, fields), RecordSymbol(parts):
             return _side_by_side(code, parts, fields, width)
-        case EnumShape(), Variant():
+        case EnumShape(), VariantSymbol():
             return _variant(code, symbol, shape)
         case OptionShape(width, item), Maybe(present, inner):
             there = _shifted(code, code.resize(present, WORD), width - 1, width)
@@ -294,7 +294,7 @@ def encode(code: Code, symbol: Symbol, shape: Shape) -> Scalar:
             return code.either(there, code.choose(present, value, constant(value.bits, 0)))
         case MaskShape(width, item, _), (Mask() | Bunch()):
             return code.resize(_mask_of(code, symbol, item, width), _bits(width))
-        case TableShape(), Table(_, entries):
+        case TableShape(), TableSymbol(_, entries):
             return _table(code, entries, shape)
         case CountsShape(), Bag():
             return _counts(code, symbol, shape)
@@ -304,7 +304,7 @@ def encode(code: Code, symbol: Symbol, shape: Shape) -> Scalar:
             raise AssertionError(f"a symbol that does not have the shape {shape}")
 
 
-def _mask_of(code: Code, symbol: Mask | Bunch, item: t.Type, width: int) -> Scalar:
+def _mask_of(code: FunctionBuilder, symbol: Mask | Bunch, item: t.Type, width: int) -> Scalar:
     base = item.low if isinstance(item, t.RangeType) else 0
     if not is_small(item):
         result = constant(width, 0)
@@ -318,7 +318,7 @@ def _mask_of(code: Code, symbol: Mask | Bunch, item: t.Type, width: int) -> Scal
     return aligned(code, mask_like(code, symbol, empty), empty)[0].bits
 
 
-def _counts(code: Code, symbol: Bag, shape: CountsShape) -> Scalar:
+def _counts(code: FunctionBuilder, symbol: Bag, shape: CountsShape) -> Scalar:
     result = constant(_bits(shape.width), 0)
     for at, value in enumerate(universe(shape.item).values):
         times = occurrences(code, symbol, literal(value, shape.item))
@@ -330,11 +330,11 @@ def _bits(width: int) -> int:
     return max(WORD, width)
 
 
-def _shifted(code: Code, bits: Scalar, by: int, width: int) -> Scalar:
+def _shifted(code: FunctionBuilder, bits: Scalar, by: int, width: int) -> Scalar:
     return code.left(code.resize(bits, _bits(width)), constant(_bits(width), by))
 
 
-def _side_by_side(code: Code, parts: tuple[Symbol, ...], places: tuple[Place, ...], width: int) -> Scalar:
+def _side_by_side(code: FunctionBuilder, parts: tuple[Symbol, ...], places: tuple[BitRange, ...], width: int) -> Scalar:
     result = constant(_bits(width), 0)
     for part, place in zip(parts, places, strict=True):
         if place.shape.width:
@@ -342,7 +342,7 @@ def _side_by_side(code: Code, parts: tuple[Symbol, ...], places: tuple[Place, ..
     return result
 
 
-def _variant(code: Code, symbol: Variant, shape: EnumShape) -> Scalar:
+def _variant(code: FunctionBuilder, symbol: VariantSymbol, shape: EnumShape) -> Scalar:
     payload = constant(_bits(shape.width), 0)
     for position, (parts, places) in enumerate(zip(symbol.payloads, shape.payloads, strict=True)):
         here = code.compare("eq", symbol.tag.value, word(position))
@@ -355,7 +355,7 @@ def _variant(code: Code, symbol: Variant, shape: EnumShape) -> Scalar:
     return code.either(payload, _shifted(code, symbol.tag.value, shape.tag.shift, shape.width))
 
 
-def _table(code: Code, entries: tuple[tuple[Scalar, Symbol | None], ...], shape: TableShape) -> Scalar:
+def _table(code: FunctionBuilder, entries: tuple[tuple[Scalar, Symbol | None], ...], shape: TableShape) -> Scalar:
     result = constant(_bits(shape.width), 0)
     for at, (there, value) in enumerate(entries):
         if value is None:
@@ -368,7 +368,7 @@ def _table(code: Code, entries: tuple[tuple[Scalar, Symbol | None], ...], shape:
     return result
 
 
-def _slots(code: Code, symbol: Symbol, shape: SlotsShape) -> Scalar:
+def _slots(code: FunctionBuilder, symbol: Symbol, shape: SlotsShape) -> Scalar:
     length, codes = slot_codes(code, symbol, shape, encode)
     result = _shifted(code, length, shape.length.shift, shape.width)
     for slot, each in enumerate(codes):

@@ -10,7 +10,7 @@ from typing import assert_never
 from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.layout.value_numbering import universe
-from assay.checker.native.llvm.function_builder import FALSE, TRUE, Code, Scalar, constant
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant
 from assay.checker.native.lowering.integers import count
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.maps import is_key, lookup
@@ -24,18 +24,18 @@ from assay.checker.native.symbols.symbol import (
     Maybe,
     Number,
     Pairs,
-    Record,
+    RecordSymbol,
     Sequence,
     Symbol,
-    Table,
-    Variant,
+    TableSymbol,
+    VariantSymbol,
 )
 from assay.grammar.kernel import types as t
 
 Fit = tuple[Scalar, Symbol]
 
 
-def fit(code: Code, symbol: Symbol, type_: t.Type) -> Fit:
+def fit(code: FunctionBuilder, symbol: Symbol, type_: t.Type) -> Fit:
     """Whether every number in it is in range and every total map complete; the symbol with its numbers in range anyway."""
     match kind(type_), symbol:
         case ((t.BoolType() | t.IntType() | t.AtomType()), (Flag() | Number())):
@@ -44,11 +44,11 @@ def fit(code: Code, symbol: Symbol, type_: t.Type) -> Fit:
             if high < low:
                 return FALSE, n.number(low)
             return n.within(code, symbol, low, high), n.clamp(code, symbol, low, high)
-        case t.EnumType(_, variants), Variant():
+        case t.EnumType(_, variants), VariantSymbol():
             return _variant(code, symbol, variants)
-        case t.RecordType(_, fields), Record(parts):
+        case t.RecordType(_, fields), RecordSymbol(parts):
             fits, fitted = _each(code, parts, [field.type for field in fields])
-            return fits, (symbol if _unchanged(parts, fitted) else Record(fitted))
+            return fits, (symbol if _unchanged(parts, fitted) else RecordSymbol(fitted))
         case t.OptionType(item), Maybe(present, inner):
             if inner is None:
                 return TRUE, symbol
@@ -61,7 +61,7 @@ def fit(code: Code, symbol: Symbol, type_: t.Type) -> Fit:
             return _sequence(code, symbol, item)
         case t.BagType(item), Bag():
             return _bag(code, symbol, item)
-        case t.MapType(), (Table() | Pairs()):
+        case t.MapType(), (TableSymbol() | Pairs()):
             return _map(code, symbol, type_)
         case _:
             raise AssertionError(f"{symbol} is not of the type {type_}")
@@ -71,22 +71,22 @@ def _unchanged(a: tuple[Symbol, ...], b: tuple[Symbol, ...]) -> bool:
     return all(x is y for x, y in zip(a, b, strict=True))
 
 
-def _each(code: Code, parts: tuple[Symbol, ...], types: list[t.Type]) -> tuple[Scalar, tuple[Symbol, ...]]:
+def _each(code: FunctionBuilder, parts: tuple[Symbol, ...], types: list[t.Type]) -> tuple[Scalar, tuple[Symbol, ...]]:
     results = [fit(code, part, type_) for part, type_ in zip(parts, types, strict=True)]
     return code.all_of([fits for fits, _ in results]), tuple(fitted for _, fitted in results)
 
 
-def _variant(code: Code, symbol: Variant, variants: tuple[t.VariantType, ...]) -> Fit:
+def _variant(code: FunctionBuilder, symbol: VariantSymbol, variants: tuple[t.VariantType, ...]) -> Fit:
     conditions, payloads = [], []
     for at, (payload, variant) in enumerate(zip(symbol.payloads, variants, strict=True)):
         fits, fitted = _each(code, payload, [field.type for field in variant.fields])
         conditions.append(code.either(fits, code.invert(n.same(code, symbol.tag, n.number(at)))))
         payloads.append(fitted)
     same = all(_unchanged(a, b) for a, b in zip(symbol.payloads, payloads, strict=True))
-    return code.all_of(conditions), (symbol if same else Variant(symbol.tag, tuple(payloads)))
+    return code.all_of(conditions), (symbol if same else VariantSymbol(symbol.tag, tuple(payloads)))
 
 
-def _set(code: Code, symbol: Mask | Bunch, item: t.Type) -> Fit:
+def _set(code: FunctionBuilder, symbol: Mask | Bunch, item: t.Type) -> Fit:
     if isinstance(symbol, Mask) and isinstance(item, t.RangeType):
         return _number_set(code, symbol, item)
     if isinstance(symbol, Mask):
@@ -100,7 +100,7 @@ def _set(code: Code, symbol: Mask | Bunch, item: t.Type) -> Fit:
     return code.all_of(conditions), (symbol if same else Bunch(tuple(items), symbol.ordered))
 
 
-def _number_set(code: Code, symbol: Mask, item: t.RangeType) -> Fit:
+def _number_set(code: FunctionBuilder, symbol: Mask, item: t.RangeType) -> Fit:
     size = cardinality(item)
     if symbol.base == item.low and symbol.bits.bits == size:
         return TRUE, symbol
@@ -111,7 +111,7 @@ def _number_set(code: Code, symbol: Mask, item: t.RangeType) -> Fit:
     return fits, Mask(code.resize(moved, size) if size else moved, item, item.low)
 
 
-def _sequence(code: Code, symbol: Sequence, item: t.Type) -> Fit:
+def _sequence(code: FunctionBuilder, symbol: Sequence, item: t.Type) -> Fit:
     conditions, items = [], []
     for at, element in enumerate(symbol.items):
         fits, fitted = fit(code, element, item)
@@ -121,7 +121,7 @@ def _sequence(code: Code, symbol: Sequence, item: t.Type) -> Fit:
     return code.all_of(conditions), kept
 
 
-def _bag(code: Code, symbol: Bag, item: t.Type) -> Fit:
+def _bag(code: FunctionBuilder, symbol: Bag, item: t.Type) -> Fit:
     conditions, items, same = [], [], True
     for times, element in symbol.items:
         fits, fitted = fit(code, element, item)
@@ -132,7 +132,7 @@ def _bag(code: Code, symbol: Bag, item: t.Type) -> Fit:
     return code.all_of(conditions), (symbol if same else Bag(tuple(items), symbol.ordered))
 
 
-def _map(code: Code, symbol: Table | Pairs, type_: t.Type) -> Fit:
+def _map(code: FunctionBuilder, symbol: TableSymbol | Pairs, type_: t.Type) -> Fit:
     assert isinstance(type_, t.MapType)
     if is_small(type_.key):
         return _table(code, symbol, type_)
@@ -146,14 +146,16 @@ def _map(code: Code, symbol: Table | Pairs, type_: t.Type) -> Fit:
     return code.all_of(conditions), Pairs(tuple(items), symbol.ordered if isinstance(symbol, Pairs) else True)
 
 
-def _table(code: Code, symbol: Table | Pairs, type_: t.MapType) -> Fit:
+def _table(code: FunctionBuilder, symbol: TableSymbol | Pairs, type_: t.MapType) -> Fit:
     conditions: list[Scalar] = []
     table = symbol
     if isinstance(table, Pairs):
         conditions.extend(
             code.either(code.invert(there), is_key(code, key, type_.key)) for there, key, _ in table.items
         )
-        table = Table(type_.key, tuple(lookup(code, symbol, literal(x, type_.key)) for x in universe(type_.key).values))
+        table = TableSymbol(
+            type_.key, tuple(lookup(code, symbol, literal(x, type_.key)) for x in universe(type_.key).values)
+        )
     entries, same = [], table is symbol
     for there, value in table.entries:
         fits, fitted = (TRUE, value) if value is None else fit(code, value, type_.value)
@@ -163,15 +165,15 @@ def _table(code: Code, symbol: Table | Pairs, type_: t.MapType) -> Fit:
             fitted = nothing(type_.value) if fitted is None else fitted
         same = same and fitted is value and (type_.partial or there.known == 1)
         entries.append((there if type_.partial else TRUE, fitted))
-    return code.all_of(conditions), (symbol if same else Table(type_.key, tuple(entries)))
+    return code.all_of(conditions), (symbol if same else TableSymbol(type_.key, tuple(entries)))
 
 
-def exceeds(code: Code, symbol: Symbol, type_: t.Type, old: Symbol | None) -> Scalar:
+def exceeds(code: FunctionBuilder, symbol: Symbol, type_: t.Type, old: Symbol | None) -> Scalar:
     """Whether it has more elements than the type allows; not asked of what is as ``old``, which fitted."""
     if symbol is old or not _limits(type_):
         return FALSE
     match kind(type_), symbol:
-        case t.EnumType(_, variants), Variant(tag, payloads):
+        case t.EnumType(_, variants), VariantSymbol(tag, payloads):
             return code.any_of(
                 [
                     code.both(n.same(code, tag, n.number(at)), exceeds(code, part, field.type, None))
@@ -179,8 +181,8 @@ def exceeds(code: Code, symbol: Symbol, type_: t.Type, old: Symbol | None) -> Sc
                     for part, field in zip(payload, variant.fields, strict=True)
                 ]
             )
-        case t.RecordType(_, fields), Record(parts):
-            before = old.fields if isinstance(old, Record) else (None,) * len(parts)
+        case t.RecordType(_, fields), RecordSymbol(parts):
+            before = old.fields if isinstance(old, RecordSymbol) else (None,) * len(parts)
             return code.any_of([exceeds(code, x, f.type, was) for x, f, was in zip(parts, fields, before, strict=True)])
         case t.OptionType(item), Maybe(present, inner):
             return FALSE if inner is None else code.both(present, exceeds(code, inner, item, None))
@@ -200,17 +202,17 @@ def exceeds(code: Code, symbol: Symbol, type_: t.Type, old: Symbol | None) -> Sc
                 for times, x in items
             ]
             return code.any_of([_more(code, symbol, capacity), *nested])
-        case t.MapType(key, value, capacity), (Table() | Pairs()):
+        case t.MapType(key, value, capacity), (TableSymbol() | Pairs()):
             return code.any_of([_more(code, symbol, capacity), *_exceeding_entries(code, symbol, key, value, old)])
         case _:
             raise AssertionError(f"{symbol} is not of the type {type_}")
 
 
 def _exceeding_entries(
-    code: Code, symbol: Table | Pairs, key: t.Type, value: t.Type, old: Symbol | None
+    code: FunctionBuilder, symbol: TableSymbol | Pairs, key: t.Type, value: t.Type, old: Symbol | None
 ) -> list[Scalar]:
-    if isinstance(symbol, Table):
-        before = [was for _, was in old.entries] if isinstance(old, Table) else [None] * len(symbol.entries)
+    if isinstance(symbol, TableSymbol):
+        before = [was for _, was in old.entries] if isinstance(old, TableSymbol) else [None] * len(symbol.entries)
         return [
             code.both(there, exceeds(code, x, value, was))
             for (there, x), was in zip(symbol.entries, before, strict=True)
@@ -222,7 +224,7 @@ def _exceeding_entries(
     ]
 
 
-def _more(code: Code, symbol: Symbol, capacity: int | None) -> Scalar:
+def _more(code: FunctionBuilder, symbol: Symbol, capacity: int | None) -> Scalar:
     if capacity is None:
         return FALSE
     return n.less(code, n.number(capacity), count(code, symbol), equal=False)

@@ -12,10 +12,10 @@ from assay.checker.native.llvm.function_builder import TRUE, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.access import entry, with_entry, with_field
 from assay.checker.native.lowering.binder_elements import listed
-from assay.checker.native.lowering.dispatch import Lowering, State
+from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.native.lowering.range_check import exceeds, fit
 from assay.checker.native.symbols.merge import choose, same
-from assay.checker.native.symbols.symbol import Record, Symbol
+from assay.checker.native.symbols.symbol import RecordSymbol, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
@@ -23,7 +23,7 @@ Path = tuple[Symbol | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class SymbolicWrite:
     """A value for a place of a variable, written under a condition."""
 
     when: Scalar
@@ -37,10 +37,10 @@ class Updates:
     """The updates that end a body, made in a state. ``after`` are the symbols of the variables they write; ``undefined`` is when one has no value."""
 
     def __init__(
-        self, body: Several[k.Statement], state: State, types: Mapping[str, t.Type], lowering: Lowering
+        self, body: Several[k.Statement], state: StateSymbols, types: Mapping[str, t.Type], lowering: Lowering
     ) -> None:
         self.after: dict[str, Symbol] = {}
-        self.writes: list[Write] = []
+        self.writes: list[SymbolicWrite] = []
         self._state, self._types, self._lowering = state, types, lowering
         _, self.undefined = lowering.apart(lambda: self._make(body))
 
@@ -56,12 +56,12 @@ class Updates:
         before = {name: self._state.read(name) for name in self.after}
         return [(each.variable, self._exceeds(each, before[each.variable])) for each in self.writes]
 
-    def _exceeds(self, each: Write, before: Symbol) -> Scalar:
+    def _exceeds(self, each: SymbolicWrite, before: Symbol) -> Scalar:
         code = self._lowering.code
         return code.both(each.when, exceeds(code, self.after[each.variable], self._types[each.variable], before))
 
 
-def collect(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[Write]) -> None:
+def collect(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[SymbolicWrite]) -> None:
     """Append the writes of these statements; what is undefined under ``when`` is recorded."""
     code = lowering.code
     for each in body:
@@ -83,29 +83,29 @@ def collect(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes
                 assert_never(node)
 
 
-def _branch(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[Write]) -> None:
+def _branch(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[SymbolicWrite]) -> None:
     if when.known != 0:
         collect(body, when, lowering, writes)
 
 
-def _for(node: k.For, when: Scalar, lowering: Lowering, writes: list[Write]) -> None:
+def _for(node: k.For, when: Scalar, lowering: Lowering, writes: list[SymbolicWrite]) -> None:
     items = lowering.under(when, lambda: listed(node.domain, lowering))
     for there, item in items.items:
         lowering.bound[node.binder.name] = item
         _branch(node.body, lowering.code.both(when, there), lowering, writes)
 
 
-def _assign(node: k.Assign, when: Scalar, lowering: Lowering) -> Write:
+def _assign(node: k.Assign, when: Scalar, lowering: Lowering) -> SymbolicWrite:
     path: Path = tuple(lowering.lower(part.key) if isinstance(part, k.AtKey) else part.index for part in node.path)
     try:
         fits, value = fit(lowering.code, lowering.lower(node.value), node.type)
     except UnsupportedError as error:
         raise error.at(node.span) from None
     lowering.fail_if(lowering.code.invert(fits))
-    return Write(when, node.variable, path, value, node)
+    return SymbolicWrite(when, node.variable, path, value, node)
 
 
-def _refuse_overlaps(writes: list[Write], lowering: Lowering) -> None:
+def _refuse_overlaps(writes: list[SymbolicWrite], lowering: Lowering) -> None:
     """Two writes of which one lies at or inside the place of the other have no defined result."""
     code = lowering.code
     for index, later in enumerate(writes):
@@ -126,19 +126,19 @@ def _equal_parts(one: Path, other: Path, lowering: Lowering) -> list[Scalar]:
     return parts
 
 
-def _apply(write: Write, current: Symbol, of: t.Type, lowering: Lowering) -> Symbol:
+def _apply(write: SymbolicWrite, current: Symbol, of: t.Type, lowering: Lowering) -> Symbol:
     """The variable after a write."""
     if not write.path:
         return choose(lowering.code, write.when, write.value, current)
     return lowering.under(write.when, lambda: _put(current, of, write.path, write, lowering))
 
 
-def _put(current: Symbol, of: t.Type, path: Path, write: Write, lowering: Lowering) -> Symbol:
+def _put(current: Symbol, of: t.Type, path: Path, write: SymbolicWrite, lowering: Lowering) -> Symbol:
     head, rest = path[0], path[1:]
     code = lowering.code
     if isinstance(of, t.RecordType):
         assert isinstance(head, int)
-        assert isinstance(current, Record)
+        assert isinstance(current, RecordSymbol)
         old, part = current.fields[head], of.fields[head].type
         new = _put(old, part, rest, write, lowering) if rest else choose(code, write.when, write.value, old)
         return with_field(current, head, new)

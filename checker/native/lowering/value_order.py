@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from assay.checker.native.llvm.function_builder import FALSE, TRUE, Code, Scalar, constant, word
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant, word
 from assay.checker.native.lowering.integers import count
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.merge import aligned, bunch, pairs
@@ -17,10 +17,10 @@ from assay.checker.native.symbols.symbol import (
     Maybe,
     Number,
     Pairs,
-    Record,
+    RecordSymbol,
     Symbol,
-    Table,
-    Variant,
+    TableSymbol,
+    VariantSymbol,
 )
 from assay.checker.native.symbols.symbol import Sequence as Row
 
@@ -30,21 +30,21 @@ Comparison = Callable[[], Compared]
 Entry = tuple[Scalar, tuple[Symbol, ...]]
 
 
-def precedes(code: Code, a: Symbol, b: Symbol) -> Scalar:
+def precedes(code: FunctionBuilder, a: Symbol, b: Symbol) -> Scalar:
     """Whether one value comes before another of its type."""
     return compared(code, a, b)[0]
 
 
-def compared(code: Code, a: Symbol, b: Symbol) -> Compared:
+def compared(code: FunctionBuilder, a: Symbol, b: Symbol) -> Compared:
     """How two symbols of one type compare."""
     match a, b:
         case Flag(x), Flag(y):
             return code.both(code.invert(x), y), code.compare("eq", x, y)
         case Number(), Number():
             return n.less(code, a, b, equal=False), n.same(code, a, b)
-        case Record(xs), Record(ys):
+        case RecordSymbol(xs), RecordSymbol(ys):
             return _each(code, xs, ys)
-        case Variant(), Variant():
+        case VariantSymbol(), VariantSymbol():
             return _variants(code, a, b)
         case Maybe(), Maybe():
             return _options(code, a, b)
@@ -52,17 +52,20 @@ def compared(code: Code, a: Symbol, b: Symbol) -> Compared:
             return _sequences(code, a, b)
         case Mask(), Mask():
             return _masks(code, a, b)
-        case ((Mask() | Bunch() | Table() | Pairs() | Bag()), (Mask() | Bunch() | Table() | Pairs() | Bag())):
+        case (
+            (Mask() | Bunch() | TableSymbol() | Pairs() | Bag()),
+            (Mask() | Bunch() | TableSymbol() | Pairs() | Bag()),
+        ):
             return _collections(code, _entries(code, a), _entries(code, b))
         case _:
             raise AssertionError(f"two symbols of different types: {a} and {b}")
 
 
-def _entries(code: Code, symbol: Mask | Bunch | Table | Pairs | Bag) -> list[Entry]:
+def _entries(code: FunctionBuilder, symbol: Mask | Bunch | TableSymbol | Pairs | Bag) -> list[Entry]:
     match symbol:
         case Mask() | Bunch():
             return [(there, (x,)) for there, x in bunch(code, symbol).items]
-        case Table() | Pairs():
+        case TableSymbol() | Pairs():
             return [(there, (key, value)) for there, key, value in pairs(code, symbol).items]
         case Bag(items):
             return [(code.compare("ne", times.value, word(0)), (x, times)) for times, x in items]
@@ -70,7 +73,7 @@ def _entries(code: Code, symbol: Mask | Bunch | Table | Pairs | Bag) -> list[Ent
             assert_never(symbol)
 
 
-def _lexicographic(code: Code, parts: Sequence[Comparison]) -> Compared:
+def _lexicographic(code: FunctionBuilder, parts: Sequence[Comparison]) -> Compared:
     before, equal = FALSE, TRUE
     for part in parts:
         if equal.known == 0:
@@ -80,11 +83,11 @@ def _lexicographic(code: Code, parts: Sequence[Comparison]) -> Compared:
     return before, equal
 
 
-def _each(code: Code, xs: Sequence[Symbol], ys: Sequence[Symbol]) -> Compared:
+def _each(code: FunctionBuilder, xs: Sequence[Symbol], ys: Sequence[Symbol]) -> Compared:
     return _lexicographic(code, [lambda x=x, y=y: compared(code, x, y) for x, y in zip(xs, ys, strict=True)])  # type: ignore[misc]
 
 
-def _variants(code: Code, a: Variant, b: Variant) -> Compared:
+def _variants(code: FunctionBuilder, a: VariantSymbol, b: VariantSymbol) -> Compared:
     before, equal = compared(code, a.tag, b.tag)
     inside, same = FALSE, TRUE
     for at, (xs, ys) in enumerate(zip(a.payloads, b.payloads, strict=True)):
@@ -95,7 +98,7 @@ def _variants(code: Code, a: Variant, b: Variant) -> Compared:
     return code.either(before, code.both(equal, inside)), code.both(equal, same)
 
 
-def _options(code: Code, a: Maybe, b: Maybe) -> Compared:
+def _options(code: FunctionBuilder, a: Maybe, b: Maybe) -> Compared:
     before, equal = compared(code, Flag(a.present), Flag(b.present))
     if a.item is None or b.item is None:
         return before, equal
@@ -104,7 +107,7 @@ def _options(code: Code, a: Maybe, b: Maybe) -> Compared:
     return code.either(before, code.both(both, less)), code.both(equal, code.either(code.invert(both), same))
 
 
-def _sequences(code: Code, a: Row, b: Row) -> Compared:
+def _sequences(code: FunctionBuilder, a: Row, b: Row) -> Compared:
     def at(position: int, x: Symbol, y: Symbol) -> Compared:
         less, same = compared(code, x, y)
         behind = n.less(code, a.length, n.number(position), equal=True)
@@ -114,7 +117,7 @@ def _sequences(code: Code, a: Row, b: Row) -> Compared:
     return _lexicographic(code, [lambda: compared(code, a.length, b.length), *items])
 
 
-def _masks(code: Code, a: Mask, b: Mask) -> Compared:
+def _masks(code: FunctionBuilder, a: Mask, b: Mask) -> Compared:
     """Of two sets of one size, that with the lowest element which the other lacks comes first."""
     x, y = aligned(code, a, b)
     width = x.bits.bits
@@ -128,7 +131,7 @@ def _masks(code: Code, a: Mask, b: Mask) -> Compared:
     return code.either(before, code.both(equal, first)), code.compare("eq", differing, zero)
 
 
-def _collections(code: Code, left: list[Entry], right: list[Entry]) -> Compared:
+def _collections(code: FunctionBuilder, left: list[Entry], right: list[Entry]) -> Compared:
     """By size; of one size, the collection with the least entry that the other lacks comes first."""
     before, as_many = compared(code, _size(code, left), _size(code, right))
     mine, others = _lacking(code, left, right), _lacking(code, right, left)
@@ -140,14 +143,14 @@ def _collections(code: Code, left: list[Entry], right: list[Entry]) -> Compared:
     return code.either(before, code.both(as_many, first)), same
 
 
-def _size(code: Code, entries: list[Entry]) -> Number:
+def _size(code: FunctionBuilder, entries: list[Entry]) -> Number:
     total = n.number(0)
     for there, _ in entries:
         total = n.add(code, total, n.from_flag(code, there))
     return total
 
 
-def _lacking(code: Code, entries: list[Entry], others: list[Entry]) -> list[Entry]:
+def _lacking(code: FunctionBuilder, entries: list[Entry], others: list[Entry]) -> list[Entry]:
     """The entries that are not among the others."""
     return [
         (code.both(there, code.invert(code.any_of([code.both(also, _each(code, x, y)[1]) for also, y in others]))), x)

@@ -6,19 +6,19 @@ from collections.abc import Callable
 
 from assay.checker.layout.row import WORD
 from assay.checker.layout.shape import Shape, SlotsShape
-from assay.checker.native.llvm.function_builder import Code, Scalar, constant, word
+from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar, constant, word
 from assay.checker.native.symbols.merge import bunch, pairs
-from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Pairs, Sequence, Symbol, Table
+from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Pairs, Sequence, Symbol, TableSymbol
 
-Encode = Callable[[Code, Symbol, Shape], Scalar]
+Encode = Callable[[FunctionBuilder, Symbol, Shape], Scalar]
 
 
-def slot_codes(code: Code, symbol: Symbol, shape: SlotsShape, encode: Encode) -> tuple[Scalar, list[Scalar]]:
+def slot_codes(code: FunctionBuilder, symbol: Symbol, shape: SlotsShape, encode: Encode) -> tuple[Scalar, list[Scalar]]:
     """The length of a collection and the codes of its slots; those behind the length are zero. It must not exceed the capacity."""
     match symbol:
         case Mask():
             return slot_codes(code, bunch(code, symbol), shape, encode)
-        case Table():
+        case TableSymbol():
             return slot_codes(code, pairs(code, symbol), shape, encode)
         case Sequence(length, items):
             return length.value, _in_place(
@@ -42,7 +42,7 @@ def slot_codes(code: Code, symbol: Symbol, shape: SlotsShape, encode: Encode) ->
             raise AssertionError(f"{symbol} has no slots")
 
 
-def _side_by_side(code: Code, key: Scalar, value: Scalar, shape: SlotsShape) -> Scalar:
+def _side_by_side(code: FunctionBuilder, key: Scalar, value: Scalar, shape: SlotsShape) -> Scalar:
     assert shape.value is not None
     if not shape.item.width:
         return value
@@ -51,7 +51,7 @@ def _side_by_side(code: Code, key: Scalar, value: Scalar, shape: SlotsShape) -> 
     return code.either(shifted, code.resize(value, bits))
 
 
-def _in_place(code: Code, length: Scalar, codes: list[Scalar], shape: SlotsShape) -> list[Scalar]:
+def _in_place(code: FunctionBuilder, length: Scalar, codes: list[Scalar], shape: SlotsShape) -> list[Scalar]:
     kept = [
         code.choose(code.compare("slt", word(at), length), each, constant(each.bits, 0))
         for at, each in enumerate(codes)
@@ -59,7 +59,9 @@ def _in_place(code: Code, length: Scalar, codes: list[Scalar], shape: SlotsShape
     return kept + [word(0)] * (shape.capacity - len(kept))
 
 
-def _sorted(code: Code, counted: list[tuple[Scalar, Scalar]], shape: SlotsShape) -> tuple[Scalar, list[Scalar]]:
+def _sorted(
+    code: FunctionBuilder, counted: list[tuple[Scalar, Scalar]], shape: SlotsShape
+) -> tuple[Scalar, list[Scalar]]:
     """Each element goes behind all that are there and have a smaller code; it fills as many slots as it occurs times."""
     total = word(0)
     slots = [constant(max(WORD, shape.stride), 0)] * shape.capacity

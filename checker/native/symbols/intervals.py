@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.checker.native.llvm.function_builder import Code, Scalar, word
+from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar, word
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.symbols.symbol import Number
 
@@ -24,17 +24,17 @@ def number(value: int) -> Number:
     return Number(word(value), value, value)
 
 
-def add(code: Code, a: Number, b: Number) -> Number:
+def add(code: FunctionBuilder, a: Number, b: Number) -> Number:
     """The sum."""
     return bounded(code.number("add", a.value, b.value), a.low + b.low, a.high + b.high)
 
 
-def subtract(code: Code, a: Number, b: Number) -> Number:
+def subtract(code: FunctionBuilder, a: Number, b: Number) -> Number:
     """The difference."""
     return bounded(code.number("sub", a.value, b.value), a.low - b.high, a.high - b.low)
 
 
-def multiply(code: Code, a: Number, b: Number) -> Number:
+def multiply(code: FunctionBuilder, a: Number, b: Number) -> Number:
     """The product."""
     corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
     low, high = min(corners), max(corners)
@@ -43,7 +43,7 @@ def multiply(code: Code, a: Number, b: Number) -> Number:
     return bounded(code.number("mul", a.value, b.value), low, high)
 
 
-def divide(code: Code, a: Number, b: Number) -> tuple[Number, Number]:
+def divide(code: FunctionBuilder, a: Number, b: Number) -> tuple[Number, Number]:
     """Quotient and remainder, both rounded down; a divisor that is zero counts as one."""
     by = b.value if b.low > 0 or b.high < 0 else code.choose(code.compare("eq", b.value, word(0)), word(1), b.value)
     if a.value.known is not None and by.known is not None:
@@ -60,7 +60,7 @@ def divide(code: Code, a: Number, b: Number) -> tuple[Number, Number]:
     return bounded(quotient, 0, most), bounded(remainder, low, high)
 
 
-def less(code: Code, a: Number, b: Number, *, equal: bool) -> Scalar:
+def less(code: FunctionBuilder, a: Number, b: Number, *, equal: bool) -> Scalar:
     """Whether ``a < b``, or ``a <= b``; decided now if the intervals do not overlap."""
     if a.high < b.low or (equal and a.high <= b.low):
         return code.compare("eq", word(0), word(0))
@@ -69,44 +69,44 @@ def less(code: Code, a: Number, b: Number, *, equal: bool) -> Scalar:
     return code.compare("sle" if equal else "slt", a.value, b.value)
 
 
-def same(code: Code, a: Number, b: Number) -> Scalar:
+def same(code: FunctionBuilder, a: Number, b: Number) -> Scalar:
     """Whether ``a == b``."""
     if a.high < b.low or a.low > b.high:
         return code.compare("eq", word(0), word(1))
     return code.compare("eq", a.value, b.value)
 
 
-def within(code: Code, a: Number, low: int, high: int) -> Scalar:
+def within(code: FunctionBuilder, a: Number, low: int, high: int) -> Scalar:
     """Whether ``low <= a <= high``."""
     return code.both(less(code, number(low), a, equal=True), less(code, a, number(high), equal=True))
 
 
-def clamp(code: Code, a: Number, low: int, high: int) -> Number:
+def clamp(code: FunctionBuilder, a: Number, low: int, high: int) -> Number:
     """The number if it is in ``low .. high``, else ``low``; ``high`` must not be less than ``low``."""
     if low <= a.low and a.high <= high:
         return a
     return bounded(code.choose(within(code, a, low, high), a.value, word(low)), low, high)
 
 
-def smaller(code: Code, a: Number, b: Number) -> Number:
+def smaller(code: FunctionBuilder, a: Number, b: Number) -> Number:
     """The minimum."""
     chosen = code.choose(less(code, a, b, equal=True), a.value, b.value)
     return bounded(chosen, min(a.low, b.low), min(a.high, b.high))
 
 
-def larger(code: Code, a: Number, b: Number) -> Number:
+def larger(code: FunctionBuilder, a: Number, b: Number) -> Number:
     """The maximum."""
     chosen = code.choose(less(code, a, b, equal=True), b.value, a.value)
     return bounded(chosen, max(a.low, b.low), max(a.high, b.high))
 
 
-def pick(code: Code, condition: Scalar, yes: Number, no: Number) -> Number:
+def pick(code: FunctionBuilder, condition: Scalar, yes: Number, no: Number) -> Number:
     """One of two."""
     if condition.known is not None:
         return yes if condition.known else no
     return bounded(code.choose(condition, yes.value, no.value), min(yes.low, no.low), max(yes.high, no.high))
 
 
-def from_flag(code: Code, condition: Scalar) -> Number:
+def from_flag(code: FunctionBuilder, condition: Scalar) -> Number:
     """One or zero."""
     return bounded(code.resize(condition, 64), 0, 1)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from assay.checker.interpreter.values.domains import cardinality
-from assay.checker.native.llvm.function_builder import FALSE, TRUE, Code, Scalar, word
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, word
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.merge import choose, pairs, same
 from assay.checker.native.symbols.ranking import is_small, rank
-from assay.checker.native.symbols.symbol import Number, Pairs, Symbol, Table
+from assay.checker.native.symbols.symbol import Number, Pairs, Symbol, TableSymbol
 from assay.grammar.kernel import types as t
 
 Entry = tuple[Scalar, Symbol, Symbol]
 
 
-def map_of(code: Code, entries: list[Entry], key: t.Type) -> Table | Pairs:
+def map_of(code: FunctionBuilder, entries: list[Entry], key: t.Type) -> TableSymbol | Pairs:
     """The map with these entries, of equal keys the last; a table if there are few possible keys and all are among them."""
     if is_small(key) and all(is_key(code, k, key).known == 1 for _, k, _ in entries):
-        table: Table | Pairs = Table(key, ((FALSE, None),) * cardinality(key))
+        table: TableSymbol | Pairs = TableSymbol(key, ((FALSE, None),) * cardinality(key))
     else:
         table = Pairs((), ordered=True)
     for there, k, value in entries:
@@ -24,16 +24,16 @@ def map_of(code: Code, entries: list[Entry], key: t.Type) -> Table | Pairs:
     return table
 
 
-def is_key(code: Code, symbol: Symbol, key: t.Type) -> Scalar:
+def is_key(code: FunctionBuilder, symbol: Symbol, key: t.Type) -> Scalar:
     """Whether a symbol is among the possible keys: an integer may be out of range."""
     if isinstance(key, t.RangeType) and isinstance(symbol, Number):
         return n.within(code, symbol, key.low, key.high)
     return TRUE
 
 
-def lookup(code: Code, symbol: Symbol, key: Symbol) -> tuple[Scalar, Symbol | None]:
+def lookup(code: FunctionBuilder, symbol: Symbol, key: Symbol) -> tuple[Scalar, Symbol | None]:
     """Whether the key is there, and its value (None: no key can be)."""
-    if isinstance(symbol, Table):
+    if isinstance(symbol, TableSymbol):
         return _in_table(code, symbol, key)
     present, found = FALSE, None
     for there, k, value in pairs(code, symbol).items:
@@ -43,7 +43,7 @@ def lookup(code: Code, symbol: Symbol, key: Symbol) -> tuple[Scalar, Symbol | No
     return present, found
 
 
-def _in_table(code: Code, table: Table, key: Symbol) -> tuple[Scalar, Symbol | None]:
+def _in_table(code: FunctionBuilder, table: TableSymbol, key: Symbol) -> tuple[Scalar, Symbol | None]:
     inside = is_key(code, key, table.key)
     if not table.entries:
         return FALSE, None
@@ -62,9 +62,9 @@ def _in_table(code: Code, table: Table, key: Symbol) -> tuple[Scalar, Symbol | N
     return (inside if everywhere else code.both(inside, present)), found
 
 
-def with_key(code: Code, symbol: Symbol, key: Symbol, value: Symbol, when: Scalar) -> Table | Pairs:
+def with_key(code: FunctionBuilder, symbol: Symbol, key: Symbol, value: Symbol, when: Scalar) -> TableSymbol | Pairs:
     """The map with the key sent to the value, under a condition; a key out of range changes nothing in a table."""
-    if isinstance(symbol, Table):
+    if isinstance(symbol, TableSymbol):
         inside = code.both(when, is_key(code, key, symbol.key))
         at = rank(code, key, symbol.key)
         entries = []
@@ -75,7 +75,7 @@ def with_key(code: Code, symbol: Symbol, key: Symbol, value: Symbol, when: Scala
                 if here.known != 0
                 else (there, old)
             )
-        return Table(symbol.key, tuple(entries))
+        return TableSymbol(symbol.key, tuple(entries))
     items: list[Entry] = []
     known = FALSE
     for there, k, old in pairs(code, symbol).items:
@@ -88,15 +88,15 @@ def with_key(code: Code, symbol: Symbol, key: Symbol, value: Symbol, when: Scala
     return Pairs(tuple(items), ordered=False)
 
 
-def without_key(code: Code, symbol: Symbol, key: Symbol) -> Table | Pairs:
+def without_key(code: FunctionBuilder, symbol: Symbol, key: Symbol) -> TableSymbol | Pairs:
     """The map without a key."""
-    if isinstance(symbol, Table):
+    if isinstance(symbol, TableSymbol):
         inside, at = is_key(code, key, symbol.key), rank(code, key, symbol.key)
         entries = []
         for position, (there, old) in enumerate(symbol.entries):
             here = code.both(inside, code.compare("eq", at, word(position)))
             entries.append((code.both(there, code.invert(here)), old))
-        return Table(symbol.key, tuple(entries))
+        return TableSymbol(symbol.key, tuple(entries))
     kept = pairs(code, symbol)
     items = [(code.both(there, code.invert(same(code, k, key))), k, value) for there, k, value in kept.items]
     return Pairs(tuple(items), kept.ordered)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.checker.layout.value_numbering import universe
-from assay.checker.native.llvm.function_builder import FALSE, TRUE, Code, Scalar, constant, word
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant, word
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.ranking import from_rank, rank
@@ -15,18 +15,18 @@ from assay.checker.native.symbols.symbol import (
     Maybe,
     Number,
     Pairs,
-    Record,
+    RecordSymbol,
     Sequence,
     Symbol,
-    Table,
-    Variant,
+    TableSymbol,
+    VariantSymbol,
 )
 from assay.grammar.kernel import types as t
 
 Item = tuple[Scalar, Symbol]
 
 
-def choose(code: Code, condition: Scalar, yes: Symbol, no: Symbol) -> Symbol:
+def choose(code: FunctionBuilder, condition: Scalar, yes: Symbol, no: Symbol) -> Symbol:
     """``yes`` or ``no``."""
     if condition.known is not None:
         return yes if condition.known else no
@@ -37,21 +37,21 @@ def choose(code: Code, condition: Scalar, yes: Symbol, no: Symbol) -> Symbol:
             return Flag(code.choose(condition, a, b))
         case Number(), Number():
             return n.pick(code, condition, yes, no)
-        case Record(a), Record(b):
-            return Record(_choose_each(code, condition, a, b))
-        case Variant(), Variant():
+        case RecordSymbol(a), RecordSymbol(b):
+            return RecordSymbol(_choose_each(code, condition, a, b))
+        case VariantSymbol(), VariantSymbol():
             payloads = [_choose_each(code, condition, a, b) for a, b in zip(yes.payloads, no.payloads, strict=True)]
-            return Variant(n.pick(code, condition, yes.tag, no.tag), tuple(payloads))
+            return VariantSymbol(n.pick(code, condition, yes.tag, no.tag), tuple(payloads))
         case Maybe(), Maybe():
             return Maybe(
                 code.choose(condition, yes.present, no.present), _choose_item(code, condition, yes.item, no.item)
             )
-        case Table(key, a), Table(_, b):
+        case TableSymbol(key, a), TableSymbol(_, b):
             entries = [
                 (code.choose(condition, p, q), _choose_item(code, condition, x, y))
                 for (p, x), (q, y) in zip(a, b, strict=True)
             ]
-            return Table(key, tuple(entries))
+            return TableSymbol(key, tuple(entries))
         case Sequence(), Sequence():
             return _choose_sequence(code, condition, yes, no)
         case Bag(), Bag():
@@ -62,23 +62,25 @@ def choose(code: Code, condition: Scalar, yes: Symbol, no: Symbol) -> Symbol:
             return _joined_bag(code, left, right)
         case ((Mask() | Bunch()), (Mask() | Bunch())):
             return _choose_set(code, condition, yes, no)
-        case ((Table() | Pairs()), (Table() | Pairs())):
+        case ((TableSymbol() | Pairs()), (TableSymbol() | Pairs())):
             return _choose_pairs(code, condition, pairs(code, yes), pairs(code, no))
         case _:
             raise AssertionError(f"two symbols of different types: {yes} and {no}")
 
 
-def _choose_each(code: Code, condition: Scalar, a: tuple[Symbol, ...], b: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+def _choose_each(
+    code: FunctionBuilder, condition: Scalar, a: tuple[Symbol, ...], b: tuple[Symbol, ...]
+) -> tuple[Symbol, ...]:
     return tuple(choose(code, condition, x, y) for x, y in zip(a, b, strict=True))
 
 
-def _choose_item(code: Code, condition: Scalar, a: Symbol | None, b: Symbol | None) -> Symbol | None:
+def _choose_item(code: FunctionBuilder, condition: Scalar, a: Symbol | None, b: Symbol | None) -> Symbol | None:
     if a is None or b is None:
         return a if b is None else b
     return choose(code, condition, a, b)
 
 
-def _choose_sequence(code: Code, condition: Scalar, a: Sequence, b: Sequence) -> Sequence:
+def _choose_sequence(code: FunctionBuilder, condition: Scalar, a: Sequence, b: Sequence) -> Sequence:
     longest = max(len(a.items), len(b.items))
     items = []
     for at in range(longest):
@@ -89,7 +91,7 @@ def _choose_sequence(code: Code, condition: Scalar, a: Sequence, b: Sequence) ->
     return Sequence(n.pick(code, condition, a.length, b.length), tuple(items))
 
 
-def _choose_set(code: Code, condition: Scalar, yes: Mask | Bunch, no: Mask | Bunch) -> Symbol:
+def _choose_set(code: FunctionBuilder, condition: Scalar, yes: Mask | Bunch, no: Mask | Bunch) -> Symbol:
     if isinstance(yes, Mask) and isinstance(no, Mask):
         a, b = aligned(code, yes, no)
         return Mask(code.choose(condition, a.bits, b.bits), a.item, a.base)
@@ -99,14 +101,14 @@ def _choose_set(code: Code, condition: Scalar, yes: Mask | Bunch, no: Mask | Bun
     return Bunch(tuple(joined(code, left, right)), ordered=False)
 
 
-def _choose_pairs(code: Code, condition: Scalar, yes: Pairs, no: Pairs) -> Symbol:
+def _choose_pairs(code: FunctionBuilder, condition: Scalar, yes: Pairs, no: Pairs) -> Symbol:
     otherwise = code.invert(condition)
     left = [(code.both(condition, there), k, v) for there, k, v in yes.items]
     right = [(code.both(otherwise, there), k, v) for there, k, v in no.items]
     return Pairs((*left, *right), ordered=False)
 
 
-def joined(code: Code, left: list[Item], right: list[Item]) -> list[Item]:
+def joined(code: FunctionBuilder, left: list[Item], right: list[Item]) -> list[Item]:
     """The union of two lists of distinct items, distinct again: an item on the left hides its equal on the right."""
     result = list(left)
     for there, item in right:
@@ -117,7 +119,7 @@ def joined(code: Code, left: list[Item], right: list[Item]) -> list[Item]:
     return result
 
 
-def distinct(code: Code, items: list[Item]) -> list[Item]:
+def distinct(code: FunctionBuilder, items: list[Item]) -> list[Item]:
     """The items without repetitions: the first of equal ones stays."""
     result: list[Item] = []
     for each in items:
@@ -125,7 +127,7 @@ def distinct(code: Code, items: list[Item]) -> list[Item]:
     return result
 
 
-def _joined_bag(code: Code, left: list[tuple[Number, Symbol]], right: list[tuple[Number, Symbol]]) -> Bag:
+def _joined_bag(code: FunctionBuilder, left: list[tuple[Number, Symbol]], right: list[tuple[Number, Symbol]]) -> Bag:
     result = list(left)
     for times, item in right:
         equals = [(at, same(code, item, other)) for at, (_, other) in enumerate(left)]
@@ -143,18 +145,18 @@ def _joined_bag(code: Code, left: list[tuple[Number, Symbol]], right: list[tuple
     return Bag(tuple(result), ordered=False)
 
 
-def add_bags(code: Code, left: Bag, right: Bag) -> Bag:
+def add_bags(code: FunctionBuilder, left: Bag, right: Bag) -> Bag:
     """The sum of two bags."""
     return _joined_bag(code, list(left.items), list(right.items))
 
 
-def aligned(code: Code, a: Mask, b: Mask) -> tuple[Mask, Mask]:
+def aligned(code: FunctionBuilder, a: Mask, b: Mask) -> tuple[Mask, Mask]:
     """The same sets over the same possible elements (sets of integers may differ in where they start and how wide they are)."""
     low, high = min(a.base, b.base), max(a.base + a.bits.bits, b.base + b.bits.bits)
     return _moved(code, a, low, high), _moved(code, b, low, high)
 
 
-def _moved(code: Code, mask: Mask, low: int, high: int) -> Mask:
+def _moved(code: FunctionBuilder, mask: Mask, low: int, high: int) -> Mask:
     if mask.base == low and mask.bits.bits == high - low:
         return mask
     if high - low > 512:
@@ -165,21 +167,21 @@ def _moved(code: Code, mask: Mask, low: int, high: int) -> Mask:
     return Mask(code.left(wide, constant(high - low, mask.base - low)), mask.item, low)
 
 
-def element(code: Code, mask: Mask, position: int) -> Symbol:
+def element(code: FunctionBuilder, mask: Mask, position: int) -> Symbol:
     """The possible element behind a bit of a mask."""
     if isinstance(mask.item, t.IntType | t.RangeType):
         return n.number(mask.base + position)
     return from_rank(code, word(position), mask.item)
 
 
-def bit(code: Code, bits: Scalar, position: int) -> Scalar:
+def bit(code: FunctionBuilder, bits: Scalar, position: int) -> Scalar:
     """One bit of a mask as a condition."""
     if bits.bits == 1:
         return bits
     return code.resize(code.right(bits, constant(bits.bits, position)), 1)
 
 
-def bunch(code: Code, symbol: Symbol) -> Bunch:
+def bunch(code: FunctionBuilder, symbol: Symbol) -> Bunch:
     """A set as a list of items."""
     if isinstance(symbol, Mask):
         width = symbol.bits.bits
@@ -189,9 +191,9 @@ def bunch(code: Code, symbol: Symbol) -> Bunch:
     return symbol
 
 
-def pairs(code: Code, symbol: Symbol) -> Pairs:
+def pairs(code: FunctionBuilder, symbol: Symbol) -> Pairs:
     """A map as a list of keys and values."""
-    if isinstance(symbol, Table):
+    if isinstance(symbol, TableSymbol):
         keys = [from_rank(code, word(at), symbol.key) for at in range(universe(symbol.key).size)]
         items = [
             (there, key, value) for key, (there, value) in zip(keys, symbol.entries, strict=True) if value is not None
@@ -201,7 +203,7 @@ def pairs(code: Code, symbol: Symbol) -> Pairs:
     return symbol
 
 
-def holds(code: Code, symbol: Symbol, item: Symbol) -> Scalar:
+def holds(code: FunctionBuilder, symbol: Symbol, item: Symbol) -> Scalar:
     """Whether a set has the item."""
     if isinstance(symbol, Bunch):
         return code.any_of([code.both(there, same(code, item, other)) for there, other in symbol.items])
@@ -218,7 +220,7 @@ def holds(code: Code, symbol: Symbol, item: Symbol) -> Scalar:
     return _bit_at(code, symbol.bits, rank(code, item, symbol.item))
 
 
-def _bit_at(code: Code, bits: Scalar, at: Scalar) -> Scalar:
+def _bit_at(code: FunctionBuilder, bits: Scalar, at: Scalar) -> Scalar:
     if at.known is not None:
         return bit(code, bits, at.known)
     if bits.known is not None and bits.bits <= 64 and bits.known == (1 << bits.bits) - 1:
@@ -227,7 +229,7 @@ def _bit_at(code: Code, bits: Scalar, at: Scalar) -> Scalar:
     return code.resize(code.right(wide, code.resize(at, wide.bits)), 1)
 
 
-def single(code: Code, at: Scalar, width: int) -> Scalar:
+def single(code: FunctionBuilder, at: Scalar, width: int) -> Scalar:
     """The mask of that width with one bit set, which must be in range."""
     if at.known is not None:
         return constant(width, 1 << at.known)
@@ -238,7 +240,7 @@ def single(code: Code, at: Scalar, width: int) -> Scalar:
     return constant(1, 1) if width == 1 else shifted
 
 
-def same(code: Code, a: Symbol, b: Symbol) -> Scalar:
+def same(code: FunctionBuilder, a: Symbol, b: Symbol) -> Scalar:
     """Whether two symbols are the same value."""
     if a is b:
         return TRUE
@@ -247,13 +249,13 @@ def same(code: Code, a: Symbol, b: Symbol) -> Scalar:
             return code.compare("eq", x, y)
         case Number(), Number():
             return n.same(code, a, b)
-        case Record(xs), Record(ys):
+        case RecordSymbol(xs), RecordSymbol(ys):
             return code.all_of([same(code, x, y) for x, y in zip(xs, ys, strict=True)])
-        case Variant(), Variant():
+        case VariantSymbol(), VariantSymbol():
             return _same_variant(code, a, b)
         case Maybe(), Maybe():
             return code.both(code.compare("eq", a.present, b.present), _same_item(code, a.present, a.item, b.item))
-        case Table(_, xs), Table(_, ys):
+        case TableSymbol(_, xs), TableSymbol(_, ys):
             return code.all_of(
                 [
                     code.both(code.compare("eq", p, q), _same_item(code, p, x, y))
@@ -266,20 +268,20 @@ def same(code: Code, a: Symbol, b: Symbol) -> Scalar:
             return code.both(bag_within(code, a, b), bag_within(code, b, a))
         case ((Mask() | Bunch()), (Mask() | Bunch())):
             return _same_set(code, a, b)
-        case ((Table() | Pairs()), (Table() | Pairs())):
+        case ((TableSymbol() | Pairs()), (TableSymbol() | Pairs())):
             left, right = pairs(code, a), pairs(code, b)
             return code.both(_pairs_within(code, left, right), _pairs_within(code, right, left))
         case _:
             raise AssertionError(f"two symbols of different types: {a} and {b}")
 
 
-def _same_item(code: Code, present: Scalar, a: Symbol | None, b: Symbol | None) -> Scalar:
+def _same_item(code: FunctionBuilder, present: Scalar, a: Symbol | None, b: Symbol | None) -> Scalar:
     if a is None or b is None:
         return TRUE
     return code.either(code.invert(present), same(code, a, b))
 
 
-def _same_variant(code: Code, a: Variant, b: Variant) -> Scalar:
+def _same_variant(code: FunctionBuilder, a: VariantSymbol, b: VariantSymbol) -> Scalar:
     parts = [n.same(code, a.tag, b.tag)]
     for at, (xs, ys) in enumerate(zip(a.payloads, b.payloads, strict=True)):
         other = code.invert(n.same(code, a.tag, n.number(at)))
@@ -288,7 +290,7 @@ def _same_variant(code: Code, a: Variant, b: Variant) -> Scalar:
     return code.all_of(parts)
 
 
-def _same_sequence(code: Code, a: Sequence, b: Sequence) -> Scalar:
+def _same_sequence(code: FunctionBuilder, a: Sequence, b: Sequence) -> Scalar:
     parts = [n.same(code, a.length, b.length)]
     for at, (x, y) in enumerate(zip(a.items, b.items, strict=False)):
         behind = n.less(code, a.length, n.number(at), equal=True)
@@ -296,14 +298,14 @@ def _same_sequence(code: Code, a: Sequence, b: Sequence) -> Scalar:
     return code.all_of(parts)
 
 
-def _same_set(code: Code, a: Symbol, b: Symbol) -> Scalar:
+def _same_set(code: FunctionBuilder, a: Symbol, b: Symbol) -> Scalar:
     if isinstance(a, Mask) and isinstance(b, Mask):
         x, y = aligned(code, a, b)
         return code.compare("eq", x.bits, y.bits)
     return code.both(within(code, a, b), within(code, b, a))
 
 
-def within(code: Code, a: Symbol, b: Symbol) -> Scalar:
+def within(code: FunctionBuilder, a: Symbol, b: Symbol) -> Scalar:
     """Whether every element of one set is in another."""
     if isinstance(a, Mask) and isinstance(b, Mask):
         x, y = aligned(code, a, b)
@@ -311,12 +313,12 @@ def within(code: Code, a: Symbol, b: Symbol) -> Scalar:
     return code.all_of([code.either(code.invert(there), holds(code, b, item)) for there, item in bunch(code, a).items])
 
 
-def bag_within(code: Code, a: Bag, b: Bag) -> Scalar:
+def bag_within(code: FunctionBuilder, a: Bag, b: Bag) -> Scalar:
     """Whether every element of one bag occurs at least as often in another."""
     return code.all_of([n.less(code, times, occurrences(code, b, item), equal=True) for times, item in a.items])
 
 
-def occurrences(code: Code, bag: Bag, item: Symbol) -> Number:
+def occurrences(code: FunctionBuilder, bag: Bag, item: Symbol) -> Number:
     """How often an item occurs in a bag."""
     total = n.number(0)
     most = max((times.high for times, _ in bag.items), default=0)
@@ -327,7 +329,7 @@ def occurrences(code: Code, bag: Bag, item: Symbol) -> Number:
     return Number(total.value, 0, min(total.high, most)) if total.value.known is None else total
 
 
-def _pairs_within(code: Code, a: Pairs, b: Pairs) -> Scalar:
+def _pairs_within(code: FunctionBuilder, a: Pairs, b: Pairs) -> Scalar:
     parts = []
     for there, key, value in a.items:
         found = [code.all_of([also, same(code, key, k), same(code, value, v)]) for also, k, v in b.items]

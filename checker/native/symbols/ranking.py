@@ -9,7 +9,7 @@ from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.layout.value_numbering import universe
-from assay.checker.native.llvm.function_builder import FALSE, TRUE, Code, Scalar, constant, word
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant, word
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.symbols.intervals import bounded, clamp, number
 from assay.checker.native.symbols.symbol import (
@@ -20,11 +20,11 @@ from assay.checker.native.symbols.symbol import (
     Maybe,
     Number,
     Pairs,
-    Record,
+    RecordSymbol,
     Sequence,
     Symbol,
-    Table,
-    Variant,
+    TableSymbol,
+    VariantSymbol,
 )
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
@@ -81,7 +81,7 @@ def literal(value: Value, type_: t.Type) -> Symbol:
         case t.EnumType(_, variants):
             return _variant(known, variants)
         case t.RecordType(_, fields):
-            return Record(tuple(literal(x, f.type) for x, f in zip(known.fields, fields, strict=True)))
+            return RecordSymbol(tuple(literal(x, f.type) for x, f in zip(known.fields, fields, strict=True)))
         case t.OptionType(item):
             return Maybe(FALSE, None) if known is None else Maybe(TRUE, literal(known.value, item))
         case t.SetType(item):
@@ -96,7 +96,7 @@ def literal(value: Value, type_: t.Type) -> Symbol:
             assert_never(other)
 
 
-def _variant(value: Any, variants: tuple[t.VariantType, ...]) -> Variant:
+def _variant(value: Any, variants: tuple[t.VariantType, ...]) -> VariantSymbol:
     payloads = []
     for variant in variants:
         if variant.name == value.variant:
@@ -104,7 +104,7 @@ def _variant(value: Any, variants: tuple[t.VariantType, ...]) -> Variant:
         else:
             payloads.append(tuple(nothing(f.type) for f in variant.fields))
     tag = next(i for i, variant in enumerate(variants) if variant.name == value.variant)
-    return Variant(number(tag), tuple(payloads))
+    return VariantSymbol(number(tag), tuple(payloads))
 
 
 def nothing(type_: t.Type) -> Symbol:
@@ -121,11 +121,11 @@ def nothing(type_: t.Type) -> Symbol:
         case t.MapType(key, image, _, partial):
             if partial:
                 return _map({}, key, image)
-            return Table(key, tuple((TRUE, nothing(image)) for _ in universe(key).values))
+            return TableSymbol(key, tuple((TRUE, nothing(image)) for _ in universe(key).values))
         case t.EnumType(_, variants):
-            return Variant(number(0), tuple(tuple(nothing(f.type) for f in v.fields) for v in variants))
+            return VariantSymbol(number(0), tuple(tuple(nothing(f.type) for f in v.fields) for v in variants))
         case t.RecordType(_, fields):
-            return Record(tuple(nothing(f.type) for f in fields))
+            return RecordSymbol(tuple(nothing(f.type) for f in fields))
         case t.OptionType():
             return Maybe(FALSE, None)
         case t.BoolType():
@@ -154,13 +154,13 @@ def _set(values: frozenset[Any], item: t.Type) -> Symbol:
 
 def _map(value: Any, key: t.Type, image: t.Type) -> Symbol:
     if is_small(key) and all(x in universe(key).values for x in value):
-        return Table(
+        return TableSymbol(
             key, tuple((TRUE, literal(value[x], image)) if x in value else (FALSE, None) for x in universe(key).values)
         )
     return Pairs(tuple((TRUE, literal(x, key), literal(value[x], image)) for x in sorter(key)(value)), ordered=True)
 
 
-def rank(code: Code, symbol: Symbol, type_: t.Type) -> Scalar:
+def rank(code: FunctionBuilder, symbol: Symbol, type_: t.Type) -> Scalar:
     """The rank of a symbol among the values of a small type; in range whatever the symbol is."""
     match kind(type_), symbol:
         case t.BoolType(), Flag(value):
@@ -169,15 +169,15 @@ def rank(code: Code, symbol: Symbol, type_: t.Type) -> Scalar:
             return code.number("sub", clamp(code, symbol, low, high).value, word(low))
         case t.AtomType(), Number(value):
             return value
-        case t.RecordType(_, fields), Record(parts):
+        case t.RecordType(_, fields), RecordSymbol(parts):
             return _mixed(code, parts, [field.type for field in fields])
         case t.OptionType(item), Maybe(present, inner):
             if inner is None:
                 return word(0)
             return code.choose(present, code.number("add", rank(code, inner, item), word(1)), word(0))
-        case t.EnumType(_, variants), Variant():
+        case t.EnumType(_, variants), VariantSymbol():
             return _rank_variant(code, symbol, variants)
-        case t.MapType(key, value), Table(_, entries):
+        case t.MapType(key, value), TableSymbol(_, entries):
             return _mixed(code, [x for _, x in entries if x is not None], [value] * cardinality(key))
         case t.SetType(item), Mask(bits):
             return _rank_of_mask(code, bits, item)
@@ -187,7 +187,7 @@ def rank(code: Code, symbol: Symbol, type_: t.Type) -> Scalar:
             raise UnsupportedError("sets of collections that are themselves not small")
 
 
-def _mixed(code: Code, parts: tuple[Symbol, ...] | list[Symbol], types: list[t.Type]) -> Scalar:
+def _mixed(code: FunctionBuilder, parts: tuple[Symbol, ...] | list[Symbol], types: list[t.Type]) -> Scalar:
     result = word(0)
     for part, type_ in zip(parts, types, strict=True):
         scaled = code.number("mul", result, word(cardinality(type_)))
@@ -195,7 +195,7 @@ def _mixed(code: Code, parts: tuple[Symbol, ...] | list[Symbol], types: list[t.T
     return result
 
 
-def _rank_variant(code: Code, symbol: Variant, variants: tuple[t.VariantType, ...]) -> Scalar:
+def _rank_variant(code: FunctionBuilder, symbol: VariantSymbol, variants: tuple[t.VariantType, ...]) -> Scalar:
     result, offset = word(0), 0
     for position, (variant, payload) in enumerate(zip(variants, symbol.payloads, strict=True)):
         here = code.number("add", word(offset), _mixed(code, payload, [f.type for f in variant.fields]))
@@ -204,7 +204,7 @@ def _rank_variant(code: Code, symbol: Variant, variants: tuple[t.VariantType, ..
     return result
 
 
-def _mask_of(code: Code, items: tuple[tuple[Scalar, Symbol], ...], item: t.Type) -> Scalar:
+def _mask_of(code: FunctionBuilder, items: tuple[tuple[Scalar, Symbol], ...], item: t.Type) -> Scalar:
     size = cardinality(item)
     result = constant(size, 0)
     for there, element in items:
@@ -215,7 +215,7 @@ def _mask_of(code: Code, items: tuple[tuple[Scalar, Symbol], ...], item: t.Type)
     return result
 
 
-def _rank_of_mask(code: Code, bits: Scalar, item: t.Type) -> Scalar:
+def _rank_of_mask(code: FunctionBuilder, bits: Scalar, item: t.Type) -> Scalar:
     masks = _subset_masks(item)
     if bits.known is not None:
         return word(masks.index(bits.known))
@@ -225,7 +225,7 @@ def _rank_of_mask(code: Code, bits: Scalar, item: t.Type) -> Scalar:
     return result
 
 
-def from_rank(code: Code, position: Scalar, type_: t.Type) -> Symbol:
+def from_rank(code: FunctionBuilder, position: Scalar, type_: t.Type) -> Symbol:
     """The symbol of the value at a position, which must be in range."""
     if position.known is not None:
         return literal(universe(type_).value(position.known), type_)
@@ -237,7 +237,7 @@ def from_rank(code: Code, position: Scalar, type_: t.Type) -> Symbol:
         case t.AtomType(sort):
             return bounded(position, 0, max(0, len(sort.elements) - 1))
         case t.RecordType(_, fields):
-            return Record(_unmixed(code, position, [field.type for field in fields]))
+            return RecordSymbol(_unmixed(code, position, [field.type for field in fields]))
         case t.OptionType(item):
             some = code.compare("ne", position, word(0))
             before = code.choose(some, code.number("sub", position, word(1)), word(0))
@@ -246,14 +246,14 @@ def from_rank(code: Code, position: Scalar, type_: t.Type) -> Symbol:
             return _variant_at(code, position, variants)
         case t.MapType(key, value):
             images = _unmixed(code, position, [value] * cardinality(key))
-            return Table(key, tuple((TRUE, image) for image in images))
+            return TableSymbol(key, tuple((TRUE, image) for image in images))
         case t.SetType(item):
             return _mask_at(code, position, item)
         case _:
             raise UnsupportedError("sets of collections that are themselves not small")
 
 
-def _unmixed(code: Code, position: Scalar, types: list[t.Type]) -> tuple[Symbol, ...]:
+def _unmixed(code: FunctionBuilder, position: Scalar, types: list[t.Type]) -> tuple[Symbol, ...]:
     parts: list[Symbol] = []
     for type_ in reversed(types):
         size = cardinality(type_)
@@ -262,7 +262,7 @@ def _unmixed(code: Code, position: Scalar, types: list[t.Type]) -> tuple[Symbol,
     return tuple(reversed(parts))
 
 
-def _variant_at(code: Code, position: Scalar, variants: tuple[t.VariantType, ...]) -> Variant:
+def _variant_at(code: FunctionBuilder, position: Scalar, variants: tuple[t.VariantType, ...]) -> VariantSymbol:
     tag, offset, payloads = number(0), 0, []
     for index, variant in enumerate(variants):
         size = prod(cardinality(f.type) for f in variant.fields)
@@ -276,7 +276,7 @@ def _variant_at(code: Code, position: Scalar, variants: tuple[t.VariantType, ...
             else tuple(nothing(f.type) for f in variant.fields)
         )
         offset += size
-    return Variant(tag, tuple(payloads))
+    return VariantSymbol(tag, tuple(payloads))
 
 
 def _subset_masks(item: t.Type) -> list[int]:
@@ -285,7 +285,7 @@ def _subset_masks(item: t.Type) -> list[int]:
     return [sum(1 << universe(item).rank(x) for x in chosen) for chosen in sets]
 
 
-def _mask_at(code: Code, position: Scalar, item: t.Type) -> Mask:
+def _mask_at(code: FunctionBuilder, position: Scalar, item: t.Type) -> Mask:
     size = cardinality(item)
     result = constant(size, 0)
     for index, mask in enumerate(_subset_masks(item)):

@@ -29,7 +29,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class VariantSymbol:
     """A value of an enum: the position of its variant, and for each variant its payload (used only if it is that one)."""
 
     tag: Number
@@ -37,7 +37,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RecordSymbol:
     """A record."""
 
     fields: tuple[Symbol, ...]
@@ -69,7 +69,7 @@ class Bunch:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableSymbol:
     """A map over few possible keys: for each whether it is there, and its value (None: it cannot be there)."""
 
     key: t.Type
@@ -100,4 +100,4 @@ class Bag:
     ordered: bool
 
 
-Symbol = Flag | Number | Variant | Record | Maybe | Mask | Bunch | Table | Pairs | Sequence | Bag
+Symbol = Flag | Number | VariantSymbol | RecordSymbol | Maybe | Mask | Bunch | TableSymbol | Pairs | Sequence | Bag

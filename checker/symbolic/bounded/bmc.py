@@ -32,9 +32,9 @@ from assay.checker.report_assembly import reference_decisions, report_of, scenar
 from assay.checker.results.property_results import Answers
 from assay.checker.symbolic.bounded.lasso_search import Lassos
 from assay.checker.symbolic.bounded.symmetry_breaking import FirstUse, interchangeable
-from assay.checker.symbolic.bounded.unroll import Unrolling
+from assay.checker.symbolic.bounded.unroll import UnrolledSystem
 from assay.checker.symbolic.encode.initial import Bits, is_initial
-from assay.checker.symbolic.encode.transition_system import Question, encode_kernel
+from assay.checker.symbolic.encode.transition_system import SymbolicQuestion, encode_kernel
 from assay.checker.symbolic.sat.subprocess_solver import ChildSolver, NoAnswerError
 from assay.checker.symbolic.sat.tseitin import Clause, Clauses
 from assay.grammar.kernel import Kernel, Property
@@ -162,18 +162,18 @@ class BoundedSearch(Search):
             except UnsupportedError as error:
                 raise Stopped(f"level {self.depth} takes {error.what}{self._assumed()}") from None
 
-    def _unrolling(self, rows: Sequence[Bits]) -> Unrolling:
+    def _unrolling(self, rows: Sequence[Bits]) -> UnrolledSystem:
         if len(rows) == 1:
-            return Unrolling(self._system, rows[0], self._gates)
+            return UnrolledSystem(self._system, rows[0], self._gates)
         bits = self._gates.inputs(len(self._system.state))
         self._require([is_initial(self._gates, bits, rows)])
-        return Unrolling(self._system, bits, self._gates)
+        return UnrolledSystem(self._system, bits, self._gates)
 
     def _require(self, clause: Sequence[int]) -> None:
         """Look only at runs that satisfy a clause of literals of the unrolling."""
         self._new.append([self._clauses.literal(each) for each in clause])
 
-    def _deepen(self, unrolling: Unrolling, solver: ChildSolver) -> None:
+    def _deepen(self, unrolling: UnrolledSystem, solver: ChildSolver) -> None:
         first_use = FirstUse(self._system, unrolling, self.breaks)
         while True:
             if self.breaks:
@@ -213,7 +213,7 @@ class BoundedSearch(Search):
         refuted = {name for name, each in self.temporal.items() if isinstance(each, Counterexample)}
         return super().violated | refuted
 
-    def _refuse_undefined_here(self, unrolling: Unrolling, solver: ChildSolver) -> None:
+    def _refuse_undefined_here(self, unrolling: UnrolledSystem, solver: ChildSolver) -> None:
         wanted = unrolling.at(len(unrolling.frames) - 1, [self._system.question(DEFINED).wanted])
         if self._solve(solver, wanted[0]) is not None:
             raise OrderMattersError
@@ -231,7 +231,7 @@ class BoundedSearch(Search):
         labels = sorted(self._system.cuts.keys() - self.model.kernel.accepted_bounds)
         return f" (bounds assumed: {', '.join(f'`{label}`' for label in labels)})" if labels else ""
 
-    def _open(self, *, in_step: bool) -> list[Question]:
+    def _open(self, *, in_step: bool) -> list[SymbolicQuestion]:
         """What is still to be looked for in a state, or (``in_step``) in what can be done in it."""
         return [
             q
@@ -241,7 +241,7 @@ class BoundedSearch(Search):
             and q.name not in self.watch.undefined
         ]
 
-    def _ask(self, unrolling: Unrolling, solver: ChildSolver, *, in_step: bool) -> None:
+    def _ask(self, unrolling: UnrolledSystem, solver: ChildSolver, *, in_step: bool) -> None:
         """Find everything that is decided at the last frame."""
         frame = len(unrolling.frames) - 1
         while asked := self._open(in_step=in_step):
@@ -263,7 +263,7 @@ class BoundedSearch(Search):
         clauses, self._new = [*self._clauses.take(), *self._new], []
         return solver.solve(clauses, [literal])
 
-    def _states(self, unrolling: Unrolling, model: set[int]) -> list[State]:
+    def _states(self, unrolling: UnrolledSystem, model: set[int]) -> list[State]:
         """The states of a run, from the values that the solver gave the inputs."""
         known = self._clauses.variables
         rows = unrolling.rows(lambda inputs: [known.get(each >> 1, 0) in model for each in inputs])

@@ -18,7 +18,7 @@ from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.reference.state_store import Link
 from assay.checker.report import State, Step, Trace
 from assay.checker.symbolic.bounded.bmc import DisagreementError
-from assay.checker.symbolic.bounded.unroll import Unrolling
+from assay.checker.symbolic.bounded.unroll import UnrolledSystem
 from assay.checker.symbolic.encode.initial import is_initial
 from assay.checker.symbolic.encode.permutation_slots import places
 from assay.checker.symbolic.encode.transition_system import System, encode_kernel, no_encoding
@@ -28,7 +28,7 @@ from assay.grammar.values import Value
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PartialCall:
     """An action, with the arguments that are known, by their positions."""
 
     action: str
@@ -36,19 +36,19 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class TraceObservation:
     """What was seen of an execution: steps one after the other, each one of some calls, and conditions that hold after them.
 
     Conditions read the state after the steps, and in ``old`` the state before them. Without steps it is a state that was seen.
     """
 
     label: str
-    steps: tuple[tuple[Call, ...], ...] = ()
+    steps: tuple[tuple[PartialCall, ...], ...] = ()
     conditions: tuple[k.Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ObservationSite:
     """Where an execution explains an observation, by its number: the places in the trace of the states before and after its steps."""
 
     observation: int
@@ -61,7 +61,7 @@ class Explained:
     """An execution that explains all observations, and where it explains each, in the order of the execution."""
 
     trace: Trace
-    readings: tuple[Reading, ...]
+    readings: tuple[ObservationSite, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +112,13 @@ class SymbolicTrace:
         self._gates = Gates()
         rows = [self._system.row(each) for each in starts]
         first = list(rows[0]) if len(rows) == 1 else self._gates.inputs(len(self._system.state))
-        self._frames = Unrolling(self._system, first, self._gates)
+        self._frames = UnrolledSystem(self._system, first, self._gates)
         self._solver = GateSolver(self._gates, expired)
         with deep_recursion(kernel):
             self._require([is_initial(self._gates, first, rows)])
         self._most_hidden = most_hidden
         self._unseen = [TRUE if number < already else FALSE for number in range(most_hidden)]
-        self._observations: list[Observation] = []
+        self._observations: list[TraceObservation] = []
         self._switches: list[int] = []
         self._slots: list[_Slot] = []
 
@@ -136,11 +136,11 @@ class SymbolicTrace:
         """Free the solver."""
         self._solver.close()
 
-    def observe(self, observation: Observation) -> None:
+    def observe(self, observation: TraceObservation) -> None:
         """Add an observation after the others; raises ``SpecError`` for a condition that has no encoding, and if there are too many gates."""
         self.observe_some([observation], [()])
 
-    def observe_some(self, observations: Sequence[Observation], after: Sequence[Sequence[int]]) -> None:
+    def observe_some(self, observations: Sequence[TraceObservation], after: Sequence[Sequence[int]]) -> None:
         """Add observations after those before, in any order in which each comes ``after`` certain others of these; raises as ``observe``."""
         first = len(self._observations)
         self._observations += observations
@@ -176,7 +176,7 @@ class SymbolicTrace:
         steps = self._gates.any_of(chosen[number] for number, each in seen.items() if each.steps)
         self._unseen = [self._gates.both(each, steps ^ 1) for each in self._unseen]
 
-    def _meaning(self, observation: Observation, first: int, fires: Sequence[Sequence[int]]) -> Iterator[int]:
+    def _meaning(self, observation: TraceObservation, first: int, fires: Sequence[Sequence[int]]) -> Iterator[int]:
         """What is true where this observation is explained by the steps from a frame on; those that it does not need do not happen."""
         for at, each in enumerate(fires):
             calls = observation.steps[at] if at < len(observation.steps) else None
@@ -189,7 +189,7 @@ class SymbolicTrace:
         wanted = [self._system.holds(each, self._old) for each in observation.conditions]
         yield from self._frames.between(first, first + len(observation.steps), wanted, self._old)
 
-    def _is(self, number: int, call: Call) -> bool:
+    def _is(self, number: int, call: PartialCall) -> bool:
         ground = self._system.ground[number]
         return ground.action == call.action and all(ground.arguments[at] == value for at, value in call.known)
 
@@ -256,7 +256,9 @@ class SymbolicTrace:
             elif number is not None:
                 steps.append(self._step(steps[-1].state, number, state))
             place.append(len(steps) - 1)
-        readings = (Reading(self._chosen(slot, given), place[slot.first], place[slot.last]) for slot in self._slots)
+        readings = (
+            ObservationSite(self._chosen(slot, given), place[slot.first], place[slot.last]) for slot in self._slots
+        )
         return Explained(Trace(tuple(steps)), tuple(readings))
 
     def _states(self, given: dict[int, int]) -> list[State]:

@@ -15,13 +15,13 @@ from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.liveness.confirm import Counterexample, WithoutValue, confirmed
 from assay.checker.liveness.lasso import Lasso
-from assay.checker.liveness.nnf import Condition, letters_of
+from assay.checker.liveness.nnf import StateCondition, letters_of
 from assay.checker.liveness.plan import Claim, Plan
 from assay.checker.report import EnginesDisagreeError, State
 from assay.checker.symbolic.bounded.liveness_to_safety import NO_VALUE, loops
-from assay.checker.symbolic.bounded.unroll import Unrolling
+from assay.checker.symbolic.bounded.unroll import UnrolledSystem
 from assay.checker.symbolic.encode.initial import is_initial
-from assay.checker.symbolic.encode.transition_system import Question, encode_kernel
+from assay.checker.symbolic.encode.transition_system import SymbolicQuestion, encode_kernel
 from assay.checker.symbolic.sat.subprocess_solver import ChildSolver
 from assay.checker.symbolic.sat.tseitin import Clause, Clauses
 
@@ -43,7 +43,7 @@ class Lassos:
         self._gates = Gates()
         self._clauses = Clauses(self._gates)
         self._must: list[Clause] = []
-        self._frames = Unrolling(self._loops.system, self._first(starts), self._gates)
+        self._frames = UnrolledSystem(self._loops.system, self._first(starts), self._gates)
         self._solver = ChildSolver(deadline, interrupted)
 
     def __enter__(self) -> Lassos:
@@ -64,7 +64,7 @@ class Lassos:
         return [*bits, *[0] * (width - len(base.state))]
 
     @property
-    def open(self) -> list[Question]:
+    def open(self) -> list[SymbolicQuestion]:
         """What is still to be looked for."""
         return [q for q in self._loops.system.questions if q.name not in self.decisions]
 
@@ -117,7 +117,7 @@ class Lassos:
         """Say what has no value in the last state of a run."""
         frame = Frame(states[-1])
         for letter in sorted(set().union(*map(letters_of, claim.formulas))):
-            if isinstance(self._plan.letters[letter], Condition):
+            if isinstance(self._plan.letters[letter], StateCondition):
                 try:
                     self._model.meaning(self._plan.condition(letter))(frame)
                 except Undefined as undefined:

@@ -15,8 +15,8 @@ from assay.checker.liveness.buchi import Automaton, Transition, automaton
 from assay.checker.liveness.nnf import conjuncts, negation
 from assay.checker.liveness.plan import Plan
 from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.symbolic.encode.fairness_events import Reading, read
-from assay.checker.symbolic.encode.transition_system import Question, System, no_encoding
+from assay.checker.symbolic.encode.fairness_events import EventEncoding, read
+from assay.checker.symbolic.encode.transition_system import SymbolicQuestion, System, no_encoding
 
 LASSO = "lasso"
 NO_VALUE = "no value"
@@ -48,11 +48,11 @@ class _Writer:
         self.base = base
         self.gates = base.gates
         self.plan = plan
-        self.reading: Reading = read(base, plan)
+        self.reading: EventEncoding = read(base, plan)
         self.state: list[int] = list(base.state)
         self.after: list[int] = list(base.after)
         self.choice: list[int] = list(base.choice)
-        self.questions: list[Question] = []
+        self.questions: list[SymbolicQuestion] = []
         self.saved = len(self.state)
         self.is_saved = self._remembered()
         self.inside = self.gates.either(self.is_saved, self._chosen(1)[0])
@@ -134,9 +134,9 @@ class _Writer:
             for number in range(of.sets)
         ]
         ends = gates.all_of([back, failed ^ 1, *self._same(here), *accepted])
-        self.questions.append(Question(name, LASSO, ends))
+        self.questions.append(SymbolicQuestion(name, LASSO, ends))
         asks = gates.any_of(gates.both(self._is(here, source), self._asks_too_much(way)) for source, way in ways)
-        self.questions.append(Question(name, NO_VALUE, gates.both(failed ^ 1, asks)))
+        self.questions.append(SymbolicQuestion(name, NO_VALUE, gates.both(failed ^ 1, asks)))
 
     def _is(self, bits: Sequence[int], number: int) -> int:
         return self.gates.all_of(bit if number >> at & 1 else bit ^ 1 for at, bit in enumerate(bits))

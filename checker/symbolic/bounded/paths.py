@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from assay.checker.aig.graph import Gates
-from assay.checker.symbolic.bounded.unroll import Unrolling
+from assay.checker.symbolic.bounded.unroll import UnrolledSystem
 from assay.checker.symbolic.encode.initial import Bits, is_initial
 from assay.checker.symbolic.encode.transition_system import System
 from assay.checker.symbolic.encode.verdict import Cube, Unsafe
@@ -30,7 +30,7 @@ class Paths:
         self.gates = Gates()
         self.first = self.gates.inputs(len(system.state))
         self._wanted = wanted
-        self._frames = Unrolling(system, self.first, self.gates)
+        self._frames = UnrolledSystem(system, self.first, self.gates)
         self._solver = GateSolver(self.gates, expired)
 
     @classmethod

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from assay.checker.aig.graph import FALSE
 from assay.checker.report import State
-from assay.checker.symbolic.bounded.unroll import Unrolling
+from assay.checker.symbolic.bounded.unroll import UnrolledSystem
 from assay.checker.symbolic.encode.transition_system import System
 from assay.checker.symmetry.permute import permuted
 from assay.checker.symmetry.soundness import obstacles
@@ -48,7 +48,7 @@ def _is_fixed(kernel: k.Kernel, state: State, by: Permutation) -> bool:
 class FirstUse:
     """What runs of an unrolled system have to satisfy to be looked at; ``sorts`` are interchangeable."""
 
-    def __init__(self, system: System, unrolling: Unrolling, sorts: frozenset[str]) -> None:
+    def __init__(self, system: System, unrolling: UnrolledSystem, sorts: frozenset[str]) -> None:
         self._system = system
         self._unrolling = unrolling
         self._sizes = {sort.name: len(sort.elements) for sort in system.kernel.sorts if sort.name in sorts}

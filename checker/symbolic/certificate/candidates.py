@@ -21,7 +21,7 @@ DEEPEST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StatePlace:
     """A number, element or condition in the state: for all ``binders`` (each over a set) for which the guards hold."""
 
     variable: str
@@ -49,7 +49,7 @@ class Templates:
             yield from self._related(places[0][a], _sharing(places[0][a], places[0][b]))
             yield from self._related(places[0][b], _sharing(places[0][b], places[0][a]))
 
-    def _all(self) -> Iterator[Place]:
+    def _all(self) -> Iterator[StatePlace]:
         for each in self._variables:
             yield from self._places(each.name, k.StateVar(each.type, each.name), each.type, (), ())
 
@@ -64,18 +64,18 @@ class Templates:
         of: t.Type,
         binders: tuple[tuple[k.Local, k.Expr], ...],
         guards: tuple[k.Expr, ...],
-    ) -> Iterator[Place]:
+    ) -> Iterator[StatePlace]:
         match kind(of):
             case t.BoolType() | t.RangeType() | t.AtomType():
-                yield Place(name, binders, guards, term)
+                yield StatePlace(name, binders, guards, term)
             case t.OptionType(item):
                 some = k.IsSome(t.BOOL, term)
-                yield Place(name, binders, guards, some)
+                yield StatePlace(name, binders, guards, some)
                 yield from self._places(name, k.Unwrap(item, term), item, binders, (*guards, some))
             case t.EnumType(_, variants):
                 for variant in variants:
                     here = k.IsVariant(t.BOOL, term, variant.name)
-                    yield Place(name, binders, guards, here)
+                    yield StatePlace(name, binders, guards, here)
                     for at, field in enumerate(variant.fields):
                         part = k.Payload(field.type, term, variant.name, at)
                         yield from self._places(name, part, field.type, binders, (*guards, here))
@@ -92,14 +92,14 @@ class Templates:
                 if isinstance(item, t.AtomType):
                     member = k.Member(t.BOOL, binder, term, negated=False)
                     whole = k.TypeDomain(t.SetType(item), item)
-                    yield Place(name, (*binders, (binder, whole)), guards, member)
+                    yield StatePlace(name, (*binders, (binder, whole)), guards, member)
                 yield from self._places(name, binder, item, (*binders, (binder, term)), guards)
             case t.MapType() | t.SetType() | t.SeqType() | t.BagType() | t.IntType():
                 return
 
     # ----------------------------------------------------------------------------------------- statements
 
-    def _related(self, a: Place, b: Place | None) -> Iterator[k.Expr]:
+    def _related(self, a: StatePlace, b: StatePlace | None) -> Iterator[k.Expr]:
         if b is None:
             return
         match a.term.type, b.term.type:
@@ -115,7 +115,7 @@ class Templates:
             case _:
                 return
 
-    def _unique(self, a: Place, b: Place) -> Iterator[k.Expr]:
+    def _unique(self, a: StatePlace, b: StatePlace) -> Iterator[k.Expr]:
         """That a place differs for different elements, or that a condition is true for one at most."""
         if not a.binders:
             return
@@ -126,23 +126,23 @@ class Templates:
         elif not isinstance(a.term, k.Local):
             yield _statement([a, b], k.Equal(t.BOOL, a.term, b.term, negated=True), (apart,))
 
-    def _always(self, a: Place) -> Iterator[k.Expr]:
+    def _always(self, a: StatePlace) -> Iterator[k.Expr]:
         if isinstance(a.term.type, t.BoolType):
             yield _statement([a], a.term)
             yield _statement([a], k.Not(t.BOOL, a.term))
 
 
-def _sharing(a: Place, b: Place) -> Place | None:
+def _sharing(a: StatePlace, b: StatePlace) -> StatePlace | None:
     """The second place for the same elements as the first; None if they depend on elements of different sets."""
     if not a.binders or [x.type for x, _ in a.binders] != [x.type for x, _ in b.binders]:
         return None
     if any(not isinstance(domain, k.TypeDomain) for _, domain in (*a.binders, *b.binders)):
         return None
     names: dict[str, k.Local] = {y.name: x for (x, _), (y, _) in zip(a.binders, b.binders, strict=True)}
-    return Place(b.variable, a.binders, tuple(renamed(g, names) for g in b.guards), renamed(b.term, names))
+    return StatePlace(b.variable, a.binders, tuple(renamed(g, names) for g in b.guards), renamed(b.term, names))
 
 
-def _statement(places: Sequence[Place], conclusion: k.Expr, premises: tuple[k.Expr, ...] = ()) -> k.Expr:
+def _statement(places: Sequence[StatePlace], conclusion: k.Expr, premises: tuple[k.Expr, ...] = ()) -> k.Expr:
     parts = [*premises, *dict.fromkeys(guard for place in places for guard in place.guards)]
     premise = parts[0] if len(parts) == 1 else k.Logic(t.BOOL, "and", tuple(parts)) if parts else None
     body = conclusion if premise is None else k.Logic(t.BOOL, "implies", (premise, conclusion))

@@ -11,7 +11,7 @@ from assay.grammar.diagnostics.diagnostic import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class InductionStep:
     """A counterexample to induction: a state (None: before any) and one after it in which a statement fails.
 
     ``earlier`` are the states on the way to the first one, where more than one step was looked at.
@@ -32,7 +32,7 @@ class Proofs:
 
     report: Report
     certificates: tuple[tuple[str, Certificate], ...] = ()
-    steps: tuple[tuple[str, Step], ...] = ()
+    steps: tuple[tuple[str, InductionStep], ...] = ()
     assumptions: tuple[str, ...] = ()
 
 

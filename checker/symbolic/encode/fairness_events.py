@@ -13,7 +13,7 @@ from assay.checker.aig.bit_blaster import owned_bits
 from assay.checker.aig.graph import FALSE
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.liveness.fairness_events import split
-from assay.checker.liveness.nnf import Condition, Enabled, Literal, Occurs
+from assay.checker.liveness.nnf import Enabled, Literal, Occurs, StateCondition
 from assay.checker.liveness.plan import Plan
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.symbolic.encode.ground_actions import all_outcomes
@@ -30,7 +30,7 @@ class EventGates:
 
 
 @dataclass(slots=True)
-class Reading:
+class EventEncoding:
     """The literals of a plan in one system: of each event by its number, and of each condition where it holds and where it has no value."""
 
     plan: Plan
@@ -41,7 +41,7 @@ class Reading:
         """Where a literal of a formula does not hold, other than for want of a value."""
         letter, gates = self.plan.letters[literal.letter], system.gates
         match letter:
-            case Condition():
+            case StateCondition():
                 value, without = self.conditions[literal.letter]
                 return gates.both(value ^ literal.positive, without ^ 1)
             case Enabled(event):
@@ -59,20 +59,20 @@ class Reading:
         return isinstance(self.plan.letters[literal.letter], Occurs)
 
 
-def read(system: System, plan: Plan) -> Reading:
+def read(system: System, plan: Plan) -> EventEncoding:
     """The literals of a plan; raises ``SpecError`` for a construct without encoding."""
-    reading = Reading(plan, [EventGates() for _ in plan.events])
+    reading = EventEncoding(plan, [EventGates() for _ in plan.events])
     try:
         _read_events(system, reading)
         for number, letter in enumerate(plan.letters):
-            if isinstance(letter, Condition):
+            if isinstance(letter, StateCondition):
                 reading.conditions[number] = system.condition(letter.expr)
     except UnsupportedError as error:
         raise no_encoding(error) from None
     return reading
 
 
-def _read_events(system: System, reading: Reading) -> None:
+def _read_events(system: System, reading: EventEncoding) -> None:
     gates, plan = system.gates, reading.plan
     kernel, owned = split(system.kernel, plan.parts), owned_bits(system.layout)
     moved = _differ(system, system.after)

@@ -53,7 +53,7 @@ class Outcomes:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class GroundPath:
     """How far a walk has come: ``reached`` when it comes here, and under which labels it was cut by then."""
 
     reached: Scalar
@@ -88,9 +88,9 @@ class GroundWriter:
             for parameter, value in zip(self.action.parameters, arguments, strict=True):
                 self.lowering.bound[parameter.binder.name] = literal(value, parameter.binder.type)
             self._arguments = arguments
-            self._walk(0, Way(TRUE))
+            self._walk(0, GroundPath(TRUE))
 
-    def _walk(self, start: int, way: Way) -> None:
+    def _walk(self, start: int, way: GroundPath) -> None:
         for at in range(start, self._prefix):
             if way.reached.known == 0:
                 return
@@ -110,37 +110,37 @@ class GroundWriter:
         if uncut.known != 0:
             self._update(uncut)
 
-    def _cut(self, way: Way) -> Scalar:
+    def _cut(self, way: GroundPath) -> Scalar:
         return self.code.any_of([when for _, when in way.cuts])
 
-    def _note_cuts(self, way: Way, reached: Scalar) -> None:
+    def _note_cuts(self, way: GroundPath, reached: Scalar) -> None:
         for label, when in way.cuts:
             literal = self.code.literal(self.code.both(reached, when))
             self.outcomes.cuts.setdefault(label, []).append(literal)
 
-    def _defined(self, way: Way, undefined: Scalar) -> Way:
+    def _defined(self, way: GroundPath, undefined: Scalar) -> GroundPath:
         """Go on only where what was just evaluated has a value; without one an instance that was cut stays so, and else is stuck."""
         if undefined.known == 0:
             return way
         here = self.code.both(way.reached, undefined)
         self._note_cuts(way, here)
         self.outcomes.stuck.append(self.code.literal(self.code.both(here, self.code.invert(self._cut(way)))))
-        return Way(self.code.both(way.reached, self.code.invert(undefined)), way.cuts)
+        return GroundPath(self.code.both(way.reached, self.code.invert(undefined)), way.cuts)
 
-    def _guard(self, guard: k.Guard, way: Way) -> Way:
+    def _guard(self, guard: k.Guard, way: GroundPath) -> GroundPath:
         value, undefined = self.lowering.apart(lambda: self.lowering.flag(guard.condition))
         way = self._defined(way, undefined)
         if guard.kind == "when":
-            return Way(self.code.both(way.reached, value), way.cuts)
+            return GroundPath(self.code.both(way.reached, value), way.cuts)
         first = self.code.both(self.code.invert(value), self.code.invert(self._cut(way)))
-        return Way(way.reached, way.cuts if first.known == 0 else (*way.cuts, (guard.label, first)))
+        return GroundPath(way.reached, way.cuts if first.known == 0 else (*way.cuts, (guard.label, first)))
 
-    def _let(self, let: k.Let, way: Way) -> Way:
+    def _let(self, let: k.Let, way: GroundPath) -> GroundPath:
         symbol, undefined = self.lowering.apart(lambda: self.lowering.lower(let.value))
         self.lowering.bound[let.binder.name] = symbol
         return self._defined(way, undefined)
 
-    def _pick(self, pick: k.Pick, at: int, way: Way) -> None:
+    def _pick(self, pick: k.Pick, at: int, way: GroundPath) -> None:
         items, undefined = self.lowering.apart(lambda: listed(pick.domain, self.lowering))
         way = self._defined(way, undefined)
         if len(items.items) > LIST_LIMIT:
@@ -148,14 +148,14 @@ class GroundWriter:
         self._binders.append(pick.binder)
         for there, item in items.items:
             self.lowering.bound[pick.binder.name] = item
-            self._walk(at + 1, Way(self.code.both(way.reached, there), way.cuts))
+            self._walk(at + 1, GroundPath(self.code.both(way.reached, there), way.cuts))
         self._binders.pop()
 
     def _update(self, uncut: Scalar) -> None:
         updates = Updates(self.action.body[self._prefix :], self.state, self._types, self.lowering)
-        reached = self._defined(Way(uncut), updates.undefined).reached
+        reached = self._defined(GroundPath(uncut), updates.undefined).reached
         for name, exceeded in updates.exceeding():
-            self._note_cuts(Way(reached, ((f"capacity of {name}", exceeded),)), reached)
+            self._note_cuts(GroundPath(reached, ((f"capacity of {name}", exceeded),)), reached)
             reached = self.code.both(reached, self.code.invert(exceeded))
         if reached.known != 0:
             enabled, uses = self.code.literal(reached), tuple(self._uses())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from assay.checker.aig.bit_blaster import BitCode
 from assay.checker.interpreter.expressions.traverse import free_locals
 from assay.checker.native.llvm.function_builder import Scalar
-from assay.checker.native.lowering.dispatch import Lowering, State
+from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.native.symbols.symbol import Flag, Number, Symbol
 from assay.grammar import kernel as k
 
@@ -22,7 +22,11 @@ class Remembering(Lowering):
     """A lowering that knows expressions by their identity, and so keeps those that it has met."""
 
     def __init__(
-        self, code: BitCode, now: State | None, before: State | None = None, strict: frozenset[str] = frozenset()
+        self,
+        code: BitCode,
+        now: StateSymbols | None,
+        before: StateSymbols | None = None,
+        strict: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(code, now, before, strict=strict)
         self._met: dict[int, tuple[k.Expr, tuple[str, ...]]] = {}

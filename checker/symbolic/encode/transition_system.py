@@ -18,7 +18,7 @@ from assay.checker.native.llvm.function_builder import FALSE as NO
 from assay.checker.native.llvm.function_builder import TRUE as YES
 from assay.checker.native.llvm.function_builder import Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.native.lowering.dispatch import Lowering, State
+from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
 from assay.checker.report import State as Values
 from assay.checker.symbolic.encode.ground_actions import Ground, Outcomes, all_outcomes
@@ -31,7 +31,7 @@ UNSUPPORTED = "E824"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SymbolicQuestion:
     """What may be looked for: a state (or, of a transition property, a state and a choice) that decides a property.
 
     ``wanted`` is the literal that is true there. Of a ``reachable`` that is where it holds, of everything else where it fails or has
@@ -60,10 +60,10 @@ class System:
     canonical: int
     ground: tuple[Ground, ...]
     fires: tuple[int, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[SymbolicQuestion, ...]
     cuts: dict[str, int]
 
-    def question(self, name: str) -> Question:
+    def question(self, name: str) -> SymbolicQuestion:
         """The question about the property of that name; raises KeyError."""
         for each in self.questions:
             if each.name == name:
@@ -103,8 +103,8 @@ class System:
         value, without = lowering.apart(lambda: lowering.flag(expr))
         return code.literal(value), code.literal(without)
 
-    def _read(self, code: BitCode, bits: Sequence[int]) -> State:
-        return State(input_row(code, self.layout, spread(self.layout, bits)), self.layout, self.kernel.variables)
+    def _read(self, code: BitCode, bits: Sequence[int]) -> StateSymbols:
+        return StateSymbols(input_row(code, self.layout, spread(self.layout, bits)), self.layout, self.kernel.variables)
 
     def cone(self, wanted: int) -> tuple[int, ...]:
         """The positions of the state bits that a condition depends on, in this state or through any number of steps before it."""
@@ -166,7 +166,7 @@ class _Encoder:
         self.owned = owned_bits(self.layout)
         self.inputs = self.gates.inputs(len(self.owned))
         self.row = input_row(self.code, self.layout, spread(self.layout, self.inputs))
-        self.state = State(self.row, self.layout, kernel.variables)
+        self.state = StateSymbols(self.row, self.layout, kernel.variables)
 
     def _lowering(self) -> Lowering:
         return Remembering(self.code, self.state, strict=self.strict)
@@ -208,10 +208,10 @@ class _Encoder:
 
     def _questions(
         self, selected: frozenset[str] | None, outcomes: Outcomes, cuts: dict[str, int], step: Step
-    ) -> Iterable[Question]:
+    ) -> Iterable[SymbolicQuestion]:
         gates = self.gates
         undefined = [gates.any_of(outcomes.stuck)]
-        found: list[Question] = []
+        found: list[SymbolicQuestion] = []
         lowering = self._lowering()
         for prop in self.kernel.properties:
             if selected is not None and prop.name not in selected:
@@ -220,17 +220,17 @@ class _Encoder:
                 value, no_value = self._holds(prop, lowering)
                 undefined.append(no_value)
                 wanted = value if prop.kind == "reachable" else gates.either(value ^ 1, no_value)
-                found.append(Question(prop.name, prop.kind, wanted))
+                found.append(SymbolicQuestion(prop.name, prop.kind, wanted))
             elif prop.kind == "transition":
                 value, no_value = self._holds(prop, self._lowering_of(step))
                 undefined.append(gates.both(step[1], no_value))
-                found.append(Question(prop.name, prop.kind, gates.both(step[1], value ^ 1)))
+                found.append(SymbolicQuestion(prop.name, prop.kind, gates.both(step[1], value ^ 1)))
         alive = gates.any_of([*(g.enabled for g in outcomes.ground), *outcomes.stuck, *cuts.values()])
         if self.deadlock:
             dead, no_terminal = self._dead(alive, lowering)
             undefined.append(no_terminal)
-            found.insert(0, Question(DEADLOCK, DEADLOCK, dead))
-        yield Question(DEFINED, DEFINED, gates.any_of(undefined))
+            found.insert(0, SymbolicQuestion(DEADLOCK, DEADLOCK, dead))
+        yield SymbolicQuestion(DEFINED, DEFINED, gates.any_of(undefined))
         yield from found
 
     def _holds(self, prop: k.Property, lowering: Lowering) -> tuple[int, int]:
@@ -243,7 +243,7 @@ class _Encoder:
 
     def _lowering_of(self, step: Step) -> Lowering:
         row = input_row(self.code, self.layout, spread(self.layout, step[0]))
-        return Remembering(self.code, State(row, self.layout, self.kernel.variables), self.state, self.strict)
+        return Remembering(self.code, StateSymbols(row, self.layout, self.kernel.variables), self.state, self.strict)
 
     def _dead(self, alive: int, lowering: Lowering) -> tuple[int, int]:
         """When the system has stopped where it may not, and when a ``terminal`` that is asked has no value."""

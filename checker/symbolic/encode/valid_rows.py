@@ -9,13 +9,13 @@ from assay.checker.aig.bit_blaster import BitCode
 from assay.checker.layout.row import WORD, RowLayout
 from assay.checker.layout.shape import (
     AtomShape,
+    BitRange,
     CountsShape,
     EnumShape,
     FlagShape,
     MaskShape,
     NumberShape,
     OptionShape,
-    Place,
     RecordShape,
     Shape,
     SlotsShape,
@@ -23,10 +23,10 @@ from assay.checker.layout.shape import (
 )
 from assay.checker.layout.value_numbering import universe
 from assay.checker.native.llvm.function_builder import TRUE, Scalar, constant, word
-from assay.checker.native.lowering.pack_unpack import Row, encode
+from assay.checker.native.lowering.pack_unpack import RowWords, encode
 
 
-def is_state(code: BitCode, layout: RowLayout, row: Row) -> Scalar:
+def is_state(code: BitCode, layout: RowLayout, row: RowWords) -> Scalar:
     """Whether a row is canonical: every number in range, and equal to what its own value is packed to.
 
     Every row that packing makes satisfies it. A few that are none may too (a sparse set that holds its smallest element twice): a proof
@@ -41,7 +41,7 @@ def is_state(code: BitCode, layout: RowLayout, row: Row) -> Scalar:
     return code.all_of(parts)
 
 
-def _packs_to_itself(code: BitCode, row: Row, place: Place) -> Scalar:
+def _packs_to_itself(code: BitCode, row: RowWords, place: BitRange) -> Scalar:
     width = place.shape.width
     again = code.resize(encode(code, row.load(place.shape, place.shift), place.shape), max(width, WORD))
     return code.compare("eq", again, code.resize(row.field(place.shift, width), max(width, WORD)))
@@ -62,7 +62,7 @@ def _may_be_loose(shape: Shape) -> bool:
             assert_never(shape)
 
 
-def _in_range(row: Row, shape: Shape, shift: int) -> Iterator[Scalar]:
+def _in_range(row: RowWords, shape: Shape, shift: int) -> Iterator[Scalar]:
     match shape:
         case FlagShape() | MaskShape():
             return
@@ -92,14 +92,14 @@ def _in_range(row: Row, shape: Shape, shift: int) -> Iterator[Scalar]:
             assert_never(shape)
 
 
-def _slot_in_range(row: Row, shape: SlotsShape, shift: int) -> Iterator[Scalar]:
+def _slot_in_range(row: RowWords, shape: SlotsShape, shift: int) -> Iterator[Scalar]:
     above = 0 if shape.value is None else shape.value.width
     yield from _in_range(row, shape.item, shift + above)
     if shape.value is not None:
         yield from _in_range(row, shape.value, shift)
 
 
-def _enum_in_range(row: Row, shape: EnumShape, shift: int) -> Iterator[Scalar]:
+def _enum_in_range(row: RowWords, shape: EnumShape, shift: int) -> Iterator[Scalar]:
     code, tag = row.code, row.field(shift + shape.tag.shift, shape.tag.shape.width)
     yield _at_most(row, shift + shape.tag.shift, shape.tag.shape.width, len(shape.variants) - 1)
     for position, payload in enumerate(shape.payloads):
@@ -108,12 +108,12 @@ def _enum_in_range(row: Row, shape: EnumShape, shift: int) -> Iterator[Scalar]:
             yield _unless(row, here, _in_range(row, place.shape, shift + place.shift))
 
 
-def _unless(row: Row, condition: Scalar, ranges: Iterator[Scalar]) -> Scalar:
+def _unless(row: RowWords, condition: Scalar, ranges: Iterator[Scalar]) -> Scalar:
     code = row.code
     return code.either(code.invert(condition), code.all_of(list(ranges)))
 
 
-def _at_most(row: Row, shift: int, width: int, most: int) -> Scalar:
+def _at_most(row: RowWords, shift: int, width: int, most: int) -> Scalar:
     if width == 0 or most + 1 >= 1 << width:
         return TRUE
     code = row.code

@@ -11,9 +11,9 @@ from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources, expression_text
 from assay.checker.report import Outcome, PropertyResult, Report, Statistics
-from assay.checker.symbolic.certificate.proof import Proofs, Step, proved
+from assay.checker.symbolic.certificate.proof import InductionStep, Proofs, proved
 from assay.checker.symbolic.encode.initial import initial_states
-from assay.checker.symbolic.induction.inductive_check import Failure, Induction
+from assay.checker.symbolic.induction.inductive_check import Induction, InductionFailure
 from assay.checker.symbolic.sat.incremental import OutOfBudgetError
 from assay.checker.symbolic.smt.recheck import SecondOpinion
 from assay.grammar import kernel as k
@@ -64,7 +64,7 @@ def ask_inductive(
     if failure is None or failing is None:
         return Proofs(report)
     text = expression_text(failing[1].condition, sources or {})
-    return Proofs(report, steps=((failing[0].name, Step(text, failure.before, failure.after)),))
+    return Proofs(report, steps=((failing[0].name, InductionStep(text, failure.before, failure.after)),))
 
 
 def _helpers(induction: Induction, owners: Sequence[str]) -> dict[str, list[str]]:
@@ -92,7 +92,7 @@ def _inductive(prop: k.Property, helpers: Sequence[str], assumed: Sequence[str])
 
 
 def _not_inductive(
-    prop: k.Property, failing: tuple[k.Property, k.Conjunct] | None, failure: Failure | None, why: str | None
+    prop: k.Property, failing: tuple[k.Property, k.Conjunct] | None, failure: InductionFailure | None, why: str | None
 ) -> PropertyResult:
     if failing is None or failure is None:
         return PropertyResult(prop.name, prop.kind, Outcome.UNKNOWN, prop.span, why)

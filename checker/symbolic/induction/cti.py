@@ -11,22 +11,22 @@ from assay.checker.print_kernel import Sources, expression_text
 from assay.checker.reference.property_monitor import DEFINED
 from assay.checker.report import State
 from assay.checker.symbolic.bounded.bmc import DisagreementError
-from assay.checker.symbolic.certificate.proof import Step
-from assay.checker.symbolic.encode.transition_system import Question
+from assay.checker.symbolic.certificate.proof import InductionStep
+from assay.checker.symbolic.encode.transition_system import SymbolicQuestion
 from assay.grammar import kernel as k
 
 
-def step_shown(model: Model, question: Question, states: Sequence[State], sources: Sources) -> Step:
+def step_shown(model: Model, question: SymbolicQuestion, states: Sequence[State], sources: Sources) -> InductionStep:
     """The last step of a path of two states or more, in whose last one (or by whose last step) what is asked about fails.
 
     Raises ``DisagreementError`` if the reference evaluator says that it holds.
     """
     *earlier, before, after = states
     frame = Frame(after, before)
-    return Step(_failing(model, question, frame, sources), before, after, tuple(earlier))
+    return InductionStep(_failing(model, question, frame, sources), before, after, tuple(earlier))
 
 
-def _failing(model: Model, question: Question, frame: Frame, sources: Sources) -> str:
+def _failing(model: Model, question: SymbolicQuestion, frame: Frame, sources: Sources) -> str:
     prop = next((p for p in model.kernel.properties if p.name == question.name), None)
     if prop is None:
         return "everything has a value" if question.kind == DEFINED else "some action is enabled"

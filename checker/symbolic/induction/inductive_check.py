@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from assay.checker.aig.graph import Gates
 from assay.checker.report import State
-from assay.checker.symbolic.bounded.unroll import Unrolling
+from assay.checker.symbolic.bounded.unroll import UnrolledSystem
 from assay.checker.symbolic.encode.initial import is_initial
 from assay.checker.symbolic.encode.transition_system import System, encode_kernel
 from assay.checker.symbolic.sat.incremental import GateSolver
@@ -17,7 +17,7 @@ STATEMENT = "statement "
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class InductionFailure:
     """Why statements are not inductive: the one that fails, in an initial state (``before`` is None) or after a step."""
 
     failing: int
@@ -41,7 +41,7 @@ class Induction:
         self.system: System = encode_kernel(replace(kernel, properties=(*kernel.properties, *extra)))
         self._gates = Gates()
         state = self._gates.inputs(len(self.system.state))
-        self._frames = Unrolling(self.system, state, self._gates)
+        self._frames = UnrolledSystem(self.system, state, self._gates)
         self._frames.extend()
         self._solver = GateSolver(self._gates, expired)
         for each in (*state, *self._frames.choice(0)):
@@ -58,15 +58,15 @@ class Induction:
         """Free the solver."""
         self._solver.close()
 
-    def failure(self, chosen: Sequence[int]) -> Failure | None:
+    def failure(self, chosen: Sequence[int]) -> InductionFailure | None:
         """The first of the chosen statements that does not hold initially, or not after every step from a state with all of them."""
         for at in chosen:
             if self._solver.solve([self._canonical, self._begins, -self._holds[at]]):
-                return Failure(at, None, self._state(0))
+                return InductionFailure(at, None, self._state(0))
         together = [self._holds[at] for at in chosen]
         for at in chosen:
             if self._solver.solve([self._canonical, *together, self._fails_after[at]]):
-                return Failure(at, self._state(0), self._state(1))
+                return InductionFailure(at, self._state(0), self._state(1))
         return None
 
     def implies(self, chosen: Sequence[int], question: str) -> bool:

@@ -15,13 +15,13 @@ import z3
 from assay.checker.interpreter.expressions.traverse import assignments, children
 from assay.checker.interpreter.values.node_unions import expression, kind, statement
 from assay.checker.symbolic.smt.collections import Values
-from assay.checker.symbolic.smt.encode import Reading
+from assay.checker.symbolic.smt.encode import SmtEncoder
 from assay.checker.symbolic.smt.values import Domain, OutsideTheoryError, TRecord, TSeq
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
 
-def has_value(reading: Reading, expr: k.Expr) -> Any:
+def has_value(reading: SmtEncoder, expr: k.Expr) -> Any:
     """Whether an expression has a value."""
     node = expression(expr)
     match node:
@@ -52,7 +52,7 @@ def has_value(reading: Reading, expr: k.Expr) -> Any:
             return z3.And(*inside, *reading.needs(node))
 
 
-def _in_order(reading: Reading, op: str, parts: Sequence[k.Expr]) -> Any:
+def _in_order(reading: SmtEncoder, op: str, parts: Sequence[k.Expr]) -> Any:
     """Of expressions that protect those after them: each has a value if it is reached."""
     first, rest = parts[0], parts[1:]
     known = has_value(reading, first)
@@ -62,7 +62,7 @@ def _in_order(reading: Reading, op: str, parts: Sequence[k.Expr]) -> Any:
     return z3.And(known, z3.Implies(reached, _in_order(reading, op, rest)))
 
 
-def _for_all(reading: Reading, generators: Sequence[k.Generator], holds: Callable[[], Any]) -> Any:
+def _for_all(reading: SmtEncoder, generators: Sequence[k.Generator], holds: Callable[[], Any]) -> Any:
     if not generators:
         return holds()
     binder, over = generators[0].binder, generators[0].domain
@@ -124,7 +124,7 @@ class StepNeeds:
 
     def __init__(self, domain: Domain, kernel: k.Kernel, now: Values, *, bounded: bool) -> None:
         self.domain = domain
-        self.reading = Reading(domain, now)
+        self.reading = SmtEncoder(domain, now)
         self.given: list[Any] = []
         self.needs: list[Any] = []
         self._types = {v.name: v.type for v in kernel.variables}

@@ -30,7 +30,7 @@ from assay.grammar.kernel import types as t
 COLLECTIONS = (t.SetType, t.MapType, t.SeqType, t.BagType)
 
 
-class Reading(Collections):
+class SmtEncoder(Collections):
     """The translation of expressions. ``now`` and ``before`` are the values of the state variables, ``bound`` those of locals."""
 
     def __init__(self, domain: Domain, now: Values, before: Values | None = None) -> None:

@@ -16,7 +16,7 @@ from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.symbolic.certificate.candidates import written
 from assay.checker.symbolic.smt.collections import Values
 from assay.checker.symbolic.smt.definedness import StepNeeds, has_value
-from assay.checker.symbolic.smt.encode import Reading
+from assay.checker.symbolic.smt.encode import SmtEncoder
 from assay.checker.symbolic.smt.transition import TheoryStep, any_state, cuts_of, first_state, more_than, step_of
 from assay.checker.symbolic.smt.values import Domain, OutsideTheoryError, TooLateError
 from assay.grammar import kernel as k
@@ -177,7 +177,7 @@ class SecondOpinion:
             return doubt
         first = first_state(self._domain, replace(self._kernel, init=replace(init, conditions=())))
         both = k.Logic(t.BOOL, "and", tuple(each.condition for each in init.conditions))
-        known = has_value(Reading(self._domain, first.after), both)
+        known = has_value(SmtEncoder(self._domain, first.after), both)
         return self._asked(self._solver(first.conditions), z3.Not(known), "the conditions of an initial state", None)
 
     def _steps_valued(self, held: Sequence[Any]) -> Doubt | None:
@@ -196,7 +196,7 @@ class SecondOpinion:
             steps = self._all_steps() if prop.kind == "transition" else [None]
             for step in steps:
                 now, before = (self._now, None) if step is None else (step.after, self._now)
-                reading = Reading(self._domain, now, before)
+                reading = SmtEncoder(self._domain, now, before)
                 known = z3.And([has_value(reading, each.condition) for each in prop.conjuncts])
                 solver = self._solver([*held, *(() if step is None else step.conditions)])
                 doubt = self._asked(solver, z3.Not(known), where, None)
@@ -205,7 +205,7 @@ class SecondOpinion:
         return None
 
     def _denied(self, prop: k.Property, now: Values, before: Values | None) -> Any:
-        holds = z3.And([Reading(self._domain, now, before).read(c.condition) for c in prop.conjuncts])
+        holds = z3.And([SmtEncoder(self._domain, now, before).read(c.condition) for c in prop.conjuncts])
         return holds if prop.kind == "reachable" else z3.Not(holds)
 
     def _prepare(self) -> None:
@@ -218,7 +218,7 @@ class SecondOpinion:
         return [*self._typed, *(self._says(each, self._now) for each in statements)]
 
     def _says(self, statement: k.Expr, values: Values) -> Any:
-        return Reading(self._domain, values).read(statement)
+        return SmtEncoder(self._domain, values).read(statement)
 
     def _all_steps(self) -> list[TheoryStep]:
         if not self._steps:

@@ -10,7 +10,7 @@ import z3
 
 from assay.checker.interpreter.values.node_unions import statement
 from assay.checker.symbolic.smt.collections import Values
-from assay.checker.symbolic.smt.encode import COLLECTIONS, Reading
+from assay.checker.symbolic.smt.encode import COLLECTIONS, SmtEncoder
 from assay.checker.symbolic.smt.values import Domain, OutsideTheoryError, TMap, TRecord
 from assay.grammar import kernel as k
 from assay.grammar.elaborate.scopes.type_relations import mentions
@@ -35,17 +35,17 @@ def any_state(domain: Domain, variables: Sequence[k.Variable], stem: str) -> tup
 def first_state(domain: Domain, kernel: k.Kernel) -> TheoryStep:
     """The initial states, as a step from nowhere."""
     nothing, typed = any_state(domain, kernel.variables, "initial ")
-    reading = Reading(domain, dict(nothing))
+    reading = SmtEncoder(domain, dict(nothing))
     writer = _Writer(reading, kernel)
     writer.run(kernel.init.body)
-    after = Reading(domain, writer.after)
+    after = SmtEncoder(domain, writer.after)
     conditions = [after.read(guard.condition) for guard in kernel.init.conditions]
     return TheoryStep("init", (*typed, *writer.conditions, *reading.known, *conditions), writer.after)
 
 
 def step_of(domain: Domain, kernel: k.Kernel, action: k.Action, now: Values, *, bounded: bool) -> TheoryStep:
     """A step of an action from the values ``now``; where not ``bounded``, its ``bound`` lines are no guards."""
-    reading = Reading(domain, now)
+    reading = SmtEncoder(domain, now)
     writer = _Writer(reading, kernel, bounded=bounded)
     for parameter in action.parameters:
         writer.pick(parameter.binder, parameter.domain)
@@ -55,7 +55,7 @@ def step_of(domain: Domain, kernel: k.Kernel, action: k.Action, now: Values, *, 
 
 def cuts_of(domain: Domain, kernel: k.Kernel, action: k.Action, now: Values, label: str) -> Iterator[tuple[Any, ...]]:
     """For each ``bound`` of that label the conditions under which it is the first that cuts the action, or more: other bounds are left out."""
-    reading = Reading(domain, now)
+    reading = SmtEncoder(domain, now)
     writer = _Writer(reading, kernel, bounded=False)
     for parameter in action.parameters:
         writer.pick(parameter.binder, parameter.domain)
@@ -85,7 +85,7 @@ def more_than(domain: Domain, value: Any, of: t.Type) -> Any:
 
 
 class _Writer:
-    def __init__(self, reading: Reading, kernel: k.Kernel, *, bounded: bool = True) -> None:
+    def __init__(self, reading: SmtEncoder, kernel: k.Kernel, *, bounded: bool = True) -> None:
         self.reading = reading
         self.domain = reading.domain
         self.after: Values = dict(reading.now)

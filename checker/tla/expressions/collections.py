@@ -7,13 +7,13 @@ from typing import assert_never
 from assay.checker.interpreter.values.node_unions import Access, Changing, Collecting
 from assay.checker.tla.expressions.formula import PRODUCT, SET, TIGHT, Formula, apply, enclosed, infix
 from assay.checker.tla.expressions.known_types import elements_fit, fits
-from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.expressions.types import number, part, payload_field, record_field, type_set, unwrapped, wide_set
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
 
-def access(node: Access, scope: Scope) -> Formula:
+def access(node: Access, scope: TlaScope) -> Formula:
     """The formula of a part."""
     match node:
         case k.Lookup(_, collection, key):
@@ -35,14 +35,14 @@ def access(node: Access, scope: Scope) -> Formula:
             assert_never(node)
 
 
-def index(key: k.Expr, scope: Scope) -> Formula:
+def index(key: k.Expr, scope: TlaScope) -> Formula:
     """The place in a TLA+ sequence, which counts from 1."""
     if isinstance(key, k.Const) and isinstance(key.value, int):
         return Formula(number(key.value + 1))
     return Formula(f"{scope.formula(key).within(TIGHT)} + 1")
 
 
-def changing(node: Changing, scope: Scope) -> Formula:
+def changing(node: Changing, scope: TlaScope) -> Formula:
     """The formula of a changed value."""
     match node:
         case k.UpdateEntry(_, collection, key, value):
@@ -58,14 +58,14 @@ def changing(node: Changing, scope: Scope) -> Formula:
             assert_never(node)
 
 
-def with_entry(whole: Formula, of: t.Type, key: k.Expr, image: Formula, scope: Scope) -> Formula:
+def with_entry(whole: Formula, of: t.Type, key: k.Expr, image: Formula, scope: TlaScope) -> Formula:
     """The map or sequence with another entry; only a partial map may gain a key."""
     if isinstance(of, t.MapType) and of.partial:
         return apply(scope.parts.use("Put"), [whole, scope.formula(key), image])
     return Formula(f"[{whole.text} EXCEPT ![{place(whole, of, key, scope).text}] = {image.text}]")
 
 
-def place(whole: Formula, of: t.Type, key: k.Expr, scope: Scope) -> Formula:
+def place(whole: Formula, of: t.Type, key: k.Expr, scope: TlaScope) -> Formula:
     """A key or index that must be there: TLC ignores an ``EXCEPT`` of one that is not, hence the check."""
     if isinstance(of, t.SeqType):
         at = index(key, scope)
@@ -78,7 +78,7 @@ def place(whole: Formula, of: t.Type, key: k.Expr, scope: Scope) -> Formula:
     return apply(scope.parts.use("Checked"), [at, keys or type_set(of.key, scope.parts)])
 
 
-def collecting(node: Collecting, scope: Scope) -> Formula:
+def collecting(node: Collecting, scope: TlaScope) -> Formula:
     """The formula of a collection."""
     match node:
         case k.Filter():
@@ -107,7 +107,7 @@ def collecting(node: Collecting, scope: Scope) -> Formula:
             assert_never(node)
 
 
-def contents(value: Formula, of: t.Type, scope: Scope) -> Formula:
+def contents(value: Formula, of: t.Type, scope: TlaScope) -> Formula:
     """What a collection contains, as a set; the keys of a map."""
     match of:
         case t.SeqType():
@@ -118,12 +118,12 @@ def contents(value: Formula, of: t.Type, scope: Scope) -> Formula:
             return value
 
 
-def elements(domain: k.Expr, scope: Scope) -> Formula:
+def elements(domain: k.Expr, scope: TlaScope) -> Formula:
     """What a binder goes through, as a set."""
     return contents(scope.formula(domain), domain.type, scope)
 
 
-def _filter(node: k.Filter, scope: Scope) -> Formula:
+def _filter(node: k.Filter, scope: TlaScope) -> Formula:
     name, inner = scope.bind(node.binder, fits=elements_fit(node.domain, scope.fitting))
     condition, domain = inner.formula(node.condition), scope.formula(node.domain)
     if isinstance(node.type, t.SeqType):
@@ -131,7 +131,7 @@ def _filter(node: k.Filter, scope: Scope) -> Formula:
     return Formula(f"{{{name} \\in {elements(node.domain, scope).text} : {condition.text}}}")
 
 
-def _sequence_image(node: k.Image, scope: Scope) -> Formula:
+def _sequence_image(node: k.Image, scope: TlaScope) -> Formula:
     (generator,) = node.generators
     name, inner = scope.bind(generator.binder, fits=elements_fit(generator.domain, scope.fitting))
     domain = scope.formula(generator.domain)
@@ -141,7 +141,7 @@ def _sequence_image(node: k.Image, scope: Scope) -> Formula:
     return Formula(f"{scope.parts.use('MapSeq')}({domain.text}, LAMBDA {name} : {inner.formula(node.element).text})")
 
 
-def _set_image(node: k.Image, scope: Scope) -> Formula:
+def _set_image(node: k.Image, scope: TlaScope) -> Formula:
     """``{e : x \\in S}``, in unions of such sets where there are several generators, whose domains may depend on earlier ones."""
     inner, ranges = scope, []
     for generator in node.generators:
@@ -157,7 +157,7 @@ def _set_image(node: k.Image, scope: Scope) -> Formula:
     return made
 
 
-def _combine(node: k.Combine, scope: Scope) -> Formula:
+def _combine(node: k.Combine, scope: TlaScope) -> Formula:
     left, right = scope.formula(node.left), scope.formula(node.right)
     if isinstance(node.type, t.BagType):
         named = {"union": "BagSum", "difference": "BagMinus", "intersection": "BagMeet"}

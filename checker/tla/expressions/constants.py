@@ -7,13 +7,13 @@ from typing import Any, assert_never
 from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.tla.expressions.formula import MERGE, PAIR, TIGHT, Formula, listed
-from assay.checker.tla.expressions.scope import Parts
+from assay.checker.tla.expressions.scope import ModuleNeeds
 from assay.checker.tla.expressions.types import number, record_field, variant_value
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
 
 
-def constant(value: Value, of: t.Type, parts: Parts) -> Formula:
+def constant(value: Value, of: t.Type, parts: ModuleNeeds) -> Formula:
     """The value, written as one would by hand."""
     shown: Any = value
     match kind(of):
@@ -44,7 +44,7 @@ def constant(value: Value, of: t.Type, parts: Parts) -> Formula:
             assert_never(other)
 
 
-def _set(items: Any, item: t.Type, parts: Parts) -> Formula:
+def _set(items: Any, item: t.Type, parts: ModuleNeeds) -> Formula:
     if isinstance(item, t.AtomType) and len(items) == len(item.sort.elements) > 1:
         return Formula(parts.names.of("sort", item.sort.name))
     return Formula("{" + listed(constant(x, item, parts) for x in sorter(item)(items)) + "}")
@@ -61,7 +61,7 @@ def record_value(of: t.RecordType, items: list[Formula]) -> Formula:
     return Formula(f"[{', '.join(pairs)}]")
 
 
-def function(pairs: list[tuple[Formula, Formula]], parts: Parts) -> Formula:
+def function(pairs: list[tuple[Formula, Formula]], parts: ModuleNeeds) -> Formula:
     """The function of these pairs; of two with the same key the last counts."""
     if not pairs:
         return Formula(parts.use("EmptyMap"))

@@ -30,16 +30,16 @@ from assay.checker.tla.expressions.formula import (
 from assay.checker.tla.expressions.integers import integer
 from assay.checker.tla.expressions.known_types import elements_fit, fits
 from assay.checker.tla.expressions.range_checks import in_range
-from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.expressions.temporal import NoCounterpartError, in_time
 from assay.checker.tla.expressions.types import is_variant, type_set, variant_value, wide_set
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
-Body = Callable[[Scope], Formula]
+Body = Callable[[TlaScope], Formula]
 
 
-def write(expr: k.Expr, scope: Scope) -> Formula:
+def write(expr: k.Expr, scope: TlaScope) -> Formula:
     """The expression in a scope; raises ``NoCounterpartError`` for what TLA+ or TLC cannot express."""
     node = expression(expr)
     match node:
@@ -74,7 +74,7 @@ def write(expr: k.Expr, scope: Scope) -> Formula:
             assert_never(node)
 
 
-def _leaf(node: Leaf, scope: Scope) -> Formula:
+def _leaf(node: Leaf, scope: TlaScope) -> Formula:
     match node:
         case k.Const(of, value):
             return constant(value, of, scope.parts)
@@ -90,7 +90,7 @@ def _leaf(node: Leaf, scope: Scope) -> Formula:
             assert_never(node)
 
 
-def _control(node: Control, scope: Scope) -> Formula:
+def _control(node: Control, scope: TlaScope) -> Formula:
     match node:
         case k.IfThenElse(_, condition, then, otherwise):
             return branch(scope.formula(condition), scope.formula(then), scope.formula(otherwise))
@@ -102,7 +102,7 @@ def _control(node: Control, scope: Scope) -> Formula:
             assert_never(node)
 
 
-def let_in(binder: k.Local, value: k.Expr, scope: Scope, body: Body) -> Formula:
+def let_in(binder: k.Local, value: k.Expr, scope: TlaScope, body: Body) -> Formula:
     """The body with a name for a value; what is a name or a constant already needs no other."""
     known = fits(value, binder.type, scope.fitting)
     meant = scope.formula(value)
@@ -112,7 +112,7 @@ def let_in(binder: k.Local, value: k.Expr, scope: Scope, body: Body) -> Formula:
     return let(name, meant, body(inner))
 
 
-def _condition(node: Condition, scope: Scope) -> Formula:
+def _condition(node: Condition, scope: TlaScope) -> Formula:
     match node:
         case k.Not(_, operand):
             return negation(scope.formula(operand))
@@ -144,7 +144,7 @@ def _condition(node: Condition, scope: Scope) -> Formula:
             assert_never(node)
 
 
-def _logic(node: k.Logic, scope: Scope) -> Formula:
+def _logic(node: k.Logic, scope: TlaScope) -> Formula:
     parts = [scope.formula(part) for part in node.parts]
     match node.op:
         case "and":
@@ -158,7 +158,7 @@ def _logic(node: k.Logic, scope: Scope) -> Formula:
             assert_never(node.op)
 
 
-def _order(node: k.Compare, scope: Scope) -> Formula:
+def _order(node: k.Compare, scope: TlaScope) -> Formula:
     left, right = scope.formula(node.left), scope.formula(node.right)
     if isinstance(node.left.type, t.AtomType):
         rank = scope.parts.rank(node.left.type.sort)
@@ -166,7 +166,7 @@ def _order(node: k.Compare, scope: Scope) -> Formula:
     return compare(left, node.op, right)
 
 
-def _subset(node: k.Subset, scope: Scope) -> Formula:
+def _subset(node: k.Subset, scope: TlaScope) -> Formula:
     left, right = scope.formula(node.left), scope.formula(node.right)
     if isinstance(node.left.type, t.BagType):
         within = apply(scope.parts.use("BagWithin"), [left, right])
@@ -175,7 +175,7 @@ def _subset(node: k.Subset, scope: Scope) -> Formula:
     return conjunction([within, compare(left, "#", right)]) if node.strict else within
 
 
-def _making(node: Making, scope: Scope) -> Formula:
+def _making(node: Making, scope: TlaScope) -> Formula:
     match node:
         case k.Checked():
             return _checked(node, scope)
@@ -201,7 +201,7 @@ def _making(node: Making, scope: Scope) -> Formula:
             assert_never(node)
 
 
-def _checked(node: k.Checked, scope: Scope) -> Formula:
+def _checked(node: k.Checked, scope: TlaScope) -> Formula:
     value = scope.formula(node.operand)
     if fits(node.operand, node.type, scope.fitting):
         return value

@@ -19,7 +19,7 @@ LOOSE, IMPLIES, JUNCTION, PREFIX, COMPARE, MERGE, PAIR, SET, RANGE, SUM, PRODUCT
 
 
 @dataclass(frozen=True, slots=True)
-class Junction:
+class FormulaJunction:
     """A conjunction or disjunction, which may stand as a list with one item a line."""
 
     op: str
@@ -61,7 +61,7 @@ class Enclosed:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FormulaList:
     """Items between brackets, with commas; as many on a line as fit."""
 
     before: str
@@ -69,7 +69,7 @@ class Row:
     after: str
 
 
-Shape = Junction | Headed | Branch | Implication | Enclosed | Row
+Shape = FormulaJunction | Headed | Branch | Implication | Enclosed | FormulaList
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def enclosed(before: str, body: Formula, after: str, level: int = TIGHT) -> Form
 def row(before: str, items: Iterable[str], after: str, level: int = TIGHT) -> Formula:
     """``before`` and the items with commas and ``after``."""
     listed_items = tuple(items)
-    return Formula(f"{before}{', '.join(listed_items)}{after}", level, Row(before, listed_items, after))
+    return Formula(f"{before}{', '.join(listed_items)}{after}", level, FormulaList(before, listed_items, after))
 
 
 def apply(name: str, arguments: Sequence[Formula]) -> Formula:
@@ -132,7 +132,7 @@ def junction(op: str, items: Sequence[Formula]) -> Formula:
     if len(kept) < 2:
         return kept[0] if kept else Formula(neutral)
     text = f" {op} ".join(item.within(PREFIX) for item in kept)
-    return Formula(text, JUNCTION, Junction(op, tuple(kept)))
+    return Formula(text, JUNCTION, FormulaJunction(op, tuple(kept)))
 
 
 def conjunction(items: Sequence[Formula]) -> Formula:
@@ -193,7 +193,7 @@ def lines(formula: Formula, width: int = WIDTH) -> list[str]:
         return [formula.text]
     shape = formula.shape
     match shape:
-        case Junction(op, items):
+        case FormulaJunction(op, items):
             return [line for item in items for line in _item(op, item, width)]
         case Headed(head, body):
             return [head, *_indented("    ", lines(body, width - 4))]
@@ -207,7 +207,7 @@ def lines(formula: Formula, width: int = WIDTH) -> list[str]:
             return [*_closed(premise, width), *_led("=> ", _closed(conclusion, width - 3))]
         case Enclosed():
             return _enclosed_lines(shape, width)
-        case Row():
+        case FormulaList():
             return _row_lines(shape, width)
         case _:
             assert_never(shape)
@@ -227,7 +227,7 @@ def _ended(made: list[str], end: str) -> list[str]:
     return [*made, f" {end}"] if end and "\\*" in made[-1] else [*made[:-1], f"{made[-1]}{end}"]
 
 
-def _row_lines(shape: Row, width: int) -> list[str]:
+def _row_lines(shape: FormulaList, width: int) -> list[str]:
     made = textwrap.wrap(
         ", ".join(shape.items), max(width - len(shape.before) - len(shape.after), 20), break_long_words=False
     )
@@ -269,7 +269,7 @@ def _inside(shape: Shape | None) -> tuple[Formula, ...]:
     match shape:
         case None:
             return ()
-        case Junction(_, items):
+        case FormulaJunction(_, items):
             return items
         case Headed(_, body):
             return (body,)
@@ -279,7 +279,7 @@ def _inside(shape: Shape | None) -> tuple[Formula, ...]:
             return (premise, conclusion)
         case Enclosed(_, body):
             return (body,)
-        case Row():
+        case FormulaList():
             return ()
         case other:
             assert_never(other)

@@ -6,12 +6,12 @@ from typing import assert_never
 
 from assay.checker.interpreter.values.node_unions import Integer
 from assay.checker.tla.expressions.formula import COMPARE, PRODUCT, SUM, TIGHT, Formula, apply, infix
-from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.scope import TlaScope
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
 
-def integer(node: Integer, scope: Scope) -> Formula:
+def integer(node: Integer, scope: TlaScope) -> Formula:
     """The formula of an integer expression."""
     match node:
         case k.Negate(_, operand):
@@ -28,7 +28,7 @@ def integer(node: Integer, scope: Scope) -> Formula:
             assert_never(node)
 
 
-def _arithmetic(node: k.Arithmetic, scope: Scope) -> Formula:
+def _arithmetic(node: k.Arithmetic, scope: TlaScope) -> Formula:
     left, right = scope.formula(node.left), scope.formula(node.right)
     match node.op:
         case "+" | "-":
@@ -48,7 +48,7 @@ def _is_sum(expr: k.Expr) -> bool:
     return isinstance(expr, k.Arithmetic) and expr.op == "+"
 
 
-def _count(value: Formula, of: t.Type, scope: Scope) -> Formula:
+def _count(value: Formula, of: t.Type, scope: TlaScope) -> Formula:
     match of:
         case t.SeqType():
             return apply(scope.parts.use("Len"), [value])
@@ -60,7 +60,7 @@ def _count(value: Formula, of: t.Type, scope: Scope) -> Formula:
             return apply(scope.parts.use("Cardinality"), [value])
 
 
-def _aggregate(op: str, value: Formula, of: t.Type, scope: Scope) -> Formula:
+def _aggregate(op: str, value: Formula, of: t.Type, scope: TlaScope) -> Formula:
     parts = scope.parts
     if op == "sum":
         named = {t.BagType: "SumOfBag", t.SeqType: "SumOfRange", t.MapType: "SumOfRange"}

@@ -44,7 +44,7 @@ WATCHING = (
 """Names that the exporter gives, the latter in modules beside that of the system."""
 
 
-class Names:
+class TlaNames:
     """The global names of a module. Each is asked for by what it names, and gets the same answer again."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.tla.expressions.formula import SET, TIGHT, Formula, compare, conjunction, headed, implication
-from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.expressions.types import (
     binding,
     is_variant,
@@ -21,11 +21,11 @@ from assay.checker.tla.expressions.types import (
 )
 from assay.grammar.kernel import types as t
 
-Question = Callable[[Formula, t.Type, Scope], Formula | None]
+Question = Callable[[Formula, t.Type, TlaScope], Formula | None]
 """Asks something of a value of a type; None where the answer is always yes."""
 
 
-def in_range(value: Formula, of: t.Type, scope: Scope) -> Formula:
+def in_range(value: Formula, of: t.Type, scope: TlaScope) -> Formula:
     """That a value is of its type, capacities apart."""
     known = wide_set(of, scope.parts)
     if known is not None:
@@ -52,7 +52,7 @@ def in_range(value: Formula, of: t.Type, scope: Scope) -> Formula:
             assert_never(other)
 
 
-def within_capacity(value: Formula, of: t.Type, scope: Scope) -> Formula | None:
+def within_capacity(value: Formula, of: t.Type, scope: TlaScope) -> Formula | None:
     """That a value has no more elements than its type allows, at any depth; None if it cannot have more."""
     match kind(of):
         case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
@@ -85,7 +85,7 @@ def within_capacity(value: Formula, of: t.Type, scope: Scope) -> Formula | None:
             assert_never(other)
 
 
-def _size(operator: str, value: Formula, most: int | None, scope: Scope) -> Formula | None:
+def _size(operator: str, value: Formula, most: int | None, scope: TlaScope) -> Formula | None:
     if most is None:
         return None
     return compare(Formula(f"{scope.parts.use(operator)}({value.text})"), "<=", Formula(str(most)))
@@ -100,16 +100,16 @@ def _keys(value: Formula) -> Formula:
     return Formula(f"DOMAIN {value.within(TIGHT)}", SET)
 
 
-def _images(value: Formula, scope: Scope) -> Formula:
+def _images(value: Formula, scope: TlaScope) -> Formula:
     return Formula(f"{scope.parts.use('Range')}({value.text})")
 
 
-def _fields(value: Formula, of: t.RecordType, scope: Scope, ask: Question) -> list[Formula]:
+def _fields(value: Formula, of: t.RecordType, scope: TlaScope, ask: Question) -> list[Formula]:
     answers = (ask(part(value, record_field(of, i)), field.type, scope) for i, field in enumerate(of.fields))
     return [answer for answer in answers if answer is not None]
 
 
-def _payloads(value: Formula, of: t.EnumType, scope: Scope, ask: Question) -> list[Formula]:
+def _payloads(value: Formula, of: t.EnumType, scope: TlaScope, ask: Question) -> list[Formula]:
     found = []
     for variant in of.variants:
         places = (part(value, payload_field(of, variant.name, i)) for i in range(len(variant.fields)))
@@ -120,7 +120,7 @@ def _payloads(value: Formula, of: t.EnumType, scope: Scope, ask: Question) -> li
     return found
 
 
-def _inside(value: Formula, of: t.OptionType | t.SetType | t.SeqType, scope: Scope, ask: Question) -> Formula | None:
+def _inside(value: Formula, of: t.OptionType | t.SetType | t.SeqType, scope: TlaScope, ask: Question) -> Formula | None:
     """The question asked of what an option, a set or a sequence contains."""
     if isinstance(of, t.OptionType):
         answer = ask(unwrapped(value, of.item), of.item, scope)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 from assay.checker.tla.expressions.formula import Formula
-from assay.checker.tla.expressions.names import Names
+from assay.checker.tla.expressions.names import TlaNames
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel import types as t
@@ -14,13 +14,13 @@ from assay.grammar.values import Atom
 
 
 @dataclass(slots=True)
-class Parts:
+class ModuleNeeds:
     """What the formulas written so far need of their module; ``definitions`` are texts by name, each after those it uses.
 
     ``called`` are the actions that are mentioned, in order.
     """
 
-    names: Names = field(default_factory=Names)
+    names: TlaNames = field(default_factory=TlaNames)
     used: set[str] = field(default_factory=set)
     atoms: set[tuple[str, str]] = field(default_factory=set)
     ranked: set[t.Sort] = field(default_factory=set)
@@ -54,14 +54,14 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class TlaScope:
     """The names bound around a formula. ``primed``: variables are read after the step.
 
     ``write`` turns an expression of the kernel into a formula; ``fitting`` are the bound names whose values are known to be of their types.
     """
 
-    parts: Parts
-    write: Callable[[k.Expr, Scope], Formula]
+    parts: ModuleNeeds
+    write: Callable[[k.Expr, TlaScope], Formula]
     bound: tuple[tuple[str, Formula], ...] = ()
     around: frozenset[str] = frozenset()
     primed: bool = False
@@ -75,27 +75,27 @@ class Scope:
         """What stands for a bound variable of the kernel."""
         return next(formula for known, formula in reversed(self.bound) if known == name)
 
-    def bind(self, binder: k.Local, *, fits: bool) -> tuple[str, Scope]:
+    def bind(self, binder: k.Local, *, fits: bool) -> tuple[str, TlaScope]:
         """A name for a bound variable, and the scope in which it is bound."""
         name, inner = self.fresh(binder.name)
         fitting = inner.fitting | {binder.name} if fits else inner.fitting
         return name, replace(inner, bound=(*self.bound, (binder.name, Formula(name))), fitting=fitting)
 
-    def alias(self, binder: k.Local, formula: Formula, *, fits: bool) -> Scope:
+    def alias(self, binder: k.Local, formula: Formula, *, fits: bool) -> TlaScope:
         """The scope in which a variable of the kernel is just another text for something."""
         fitting = self.fitting | {binder.name} if fits else self.fitting
         return replace(self, bound=(*self.bound, (binder.name, formula)), fitting=fitting)
 
-    def fresh(self, wish: str) -> tuple[str, Scope]:
+    def fresh(self, wish: str) -> tuple[str, TlaScope]:
         """A new bound name, and the scope in which nothing else is called so."""
         name = self.parts.names.local(wish, self.around)
         return name, replace(self, around=self.around | {name})
 
-    def before(self) -> Scope:
+    def before(self) -> TlaScope:
         """The scope that reads variables before the step."""
         return replace(self, primed=False)
 
-    def after(self) -> Scope:
+    def after(self) -> TlaScope:
         """The scope that reads variables after the step."""
         return replace(self, primed=True)
 
@@ -104,9 +104,9 @@ class Scope:
         return Formula(self.parts.names.of("variable", name) + ("'" if self.primed else ""))
 
 
-def register(kernel: k.Kernel) -> Parts:
+def register(kernel: k.Kernel) -> ModuleNeeds:
     """Names for everything global in the kernel. The state variables, actions and properties keep theirs first of all."""
-    parts = Parts(actions={action.name: action for action in kernel.actions})
+    parts = ModuleNeeds(actions={action.name: action for action in kernel.actions})
     names = parts.names
     for variable in kernel.variables:
         names.give("variable", variable.name)
@@ -127,7 +127,7 @@ def register(kernel: k.Kernel) -> Parts:
     return parts
 
 
-def _name_types(kernel: k.Kernel, names: Names) -> None:
+def _name_types(kernel: k.Kernel, names: TlaNames) -> None:
     for of in named_types(kernel):
         names.give("type", type_key(of), of.name, f"{of.name}_type")
         for variant in of.variants if isinstance(of, t.EnumType) else ():

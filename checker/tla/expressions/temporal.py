@@ -8,7 +8,7 @@ from typing import assert_never
 from assay.checker.interpreter.expressions.traverse import children, descendants
 from assay.checker.interpreter.values.node_unions import InTime
 from assay.checker.tla.expressions.formula import IMPLIES, PREFIX, TIGHT, Formula, apply, negation, quantified, row
-from assay.checker.tla.expressions.scope import Scope
+from assay.checker.tla.expressions.scope import TlaScope
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity, Span
 
@@ -28,7 +28,7 @@ class NoCounterpartError(Exception):
         return Diagnostic(NO_COUNTERPART, self.span, self.what, severity=severity)
 
 
-def in_time(node: InTime, scope: Scope) -> Formula:
+def in_time(node: InTime, scope: TlaScope) -> Formula:
     """The temporal formula.
 
     Where one holds two others TLC 2.15 is not asked: of ``[](~[]A \\/ <>B)`` it says that it is violated, and that its negation is, of a
@@ -70,7 +70,7 @@ def _depth(node: k.Node) -> int:
     return inner + isinstance(node, k.Temporal)
 
 
-def _temporal(op: str, operands: tuple[k.Expr, ...], scope: Scope) -> Formula:
+def _temporal(op: str, operands: tuple[k.Expr, ...], scope: TlaScope) -> Formula:
     known = _of_steps(operands[0], scope) if op == "always" else None
     if known is not None:
         return known
@@ -83,7 +83,7 @@ def _temporal(op: str, operands: tuple[k.Expr, ...], scope: Scope) -> Formula:
     return Formula(f"{'[]' if op == 'always' else '<>'}{scope.formula(operands[0]).within(TIGHT)}", PREFIX)
 
 
-def _of_steps(operand: k.Expr, scope: Scope) -> Formula | None:
+def _of_steps(operand: k.Expr, scope: TlaScope) -> Formula | None:
     """The two forms in which TLC checks that an action occurs."""
     match operand:
         case k.Temporal(_, "eventually", (k.ActionAtom(_, "occurs", action, arguments),)):
@@ -94,7 +94,7 @@ def _of_steps(operand: k.Expr, scope: Scope) -> Formula | None:
             return None
 
 
-def call(action: str, arguments: Sequence[k.Expr | None] | None, scope: Scope) -> Formula:
+def call(action: str, arguments: Sequence[k.Expr | None] | None, scope: TlaScope) -> Formula:
     """An instance of an action; of arguments that are not given, some."""
     node = scope.parts.actions[action]
     given = [None] * len(node.parameters) if arguments is None else list(arguments)
@@ -113,7 +113,7 @@ def call(action: str, arguments: Sequence[k.Expr | None] | None, scope: Scope) -
     return made
 
 
-def fairness(action: k.Action, scope: Scope) -> Formula:
+def fairness(action: k.Action, scope: TlaScope) -> Formula:
     """The fairness of an action: of some instance, or of each instance for the parameters it is ``per``."""
     assert action.fairness is not None
     operator = "SF_vars" if action.fairness.strong else "WF_vars"
@@ -132,7 +132,7 @@ def fairness(action: k.Action, scope: Scope) -> Formula:
     return made
 
 
-def unchanging(variables: Sequence[k.Variable], scope: Scope) -> Formula:
+def unchanging(variables: Sequence[k.Variable], scope: TlaScope) -> Formula:
     """That these variables keep their values."""
     named = [scope.variable(variable.name).text for variable in variables]
     return Formula(f"UNCHANGED {named[0]}", PREFIX) if len(named) == 1 else row("UNCHANGED <<", named, ">>", PREFIX)

@@ -13,7 +13,7 @@ from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.tla.expressions.formula import SET, TIGHT, Formula, apply, compare, infix, lines, listed
 from assay.checker.tla.expressions.names import WORDS, clean
-from assay.checker.tla.expressions.scope import Parts, type_key
+from assay.checker.tla.expressions.scope import ModuleNeeds, type_key
 from assay.grammar.kernel import types as t
 
 
@@ -60,7 +60,7 @@ def number(value: int) -> str:
     return str(value) if value >= 0 else f"({value})"
 
 
-def type_set(of: t.Type, parts: Parts) -> Formula:
+def type_set(of: t.Type, parts: ModuleNeeds) -> Formula:
     """The set of the values of a type, in a form that TLC can list."""
     match kind(of):
         case t.BoolType():
@@ -99,18 +99,18 @@ def binding(item: t.Type, capacity: int | None) -> int | None:
     return capacity if capacity is not None and cardinality(item) > capacity else None
 
 
-def _subsets(items: Formula, capacity: int | None, parts: Parts) -> Formula:
+def _subsets(items: Formula, capacity: int | None, parts: ModuleNeeds) -> Formula:
     if capacity is None:
         return Formula(f"SUBSET {items.within(TIGHT)}", SET)
     return Formula(f"{parts.use('UpTo')}({items.text}, {capacity})")
 
 
-def _optional(items: Formula, item: t.Type, parts: Parts) -> Formula:
+def _optional(items: Formula, item: t.Type, parts: ModuleNeeds) -> Formula:
     inner = Formula(f"[some : {items.text}]") if isinstance(item, t.OptionType) else items
     return infix(inner, "\\cup", Formula(f"{{{parts.none.text}}}"), SET)
 
 
-def wide_set(of: t.Type, parts: Parts) -> Formula | None:
+def wide_set(of: t.Type, parts: ModuleNeeds) -> Formula | None:
     """The set of the values of a type without regard to capacities, in which TLC finds a value without listing the set, if there is one."""
     match kind(of):
         case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
@@ -157,7 +157,7 @@ def _is_plain(of: t.Type) -> bool:
             assert_never(other)
 
 
-def _named(of: t.EnumType | t.RecordType, parts: Parts) -> Formula:
+def _named(of: t.EnumType | t.RecordType, parts: ModuleNeeds) -> Formula:
     name = parts.names.of("type", type_key(of))
     if name not in parts.definitions:
         made = _enum_set(of, parts) if isinstance(of, t.EnumType) else _record_set(of, parts)
@@ -173,7 +173,7 @@ def definition(head: str, body: Formula) -> list[str]:
     return [f"{head} ==", *(f"    {line}" for line in made)]
 
 
-def _enum_set(of: t.EnumType, parts: Parts) -> Formula:
+def _enum_set(of: t.EnumType, parts: ModuleNeeds) -> Formula:
     if not has_payload(of):
         return Formula("{" + ", ".join(f'"{variant.name}"' for variant in of.variants) + "}")
     plain = [variant_value(of, variant.name, [], parts) for variant in of.variants if not variant.fields]
@@ -187,12 +187,12 @@ def _enum_set(of: t.EnumType, parts: Parts) -> Formula:
     return Formula(" \\cup ".join(each.text for each in sets), SET)
 
 
-def _record_set(of: t.RecordType, parts: Parts) -> Formula:
+def _record_set(of: t.RecordType, parts: ModuleNeeds) -> Formula:
     fields = (f"{record_field(of, i)} : {type_set(field.type, parts).text}" for i, field in enumerate(of.fields))
     return Formula(f"[{', '.join(fields)}]")
 
 
-def variant_value(of: t.EnumType, variant: str, payload: list[Formula], parts: Parts) -> Formula:
+def variant_value(of: t.EnumType, variant: str, payload: list[Formula], parts: ModuleNeeds) -> Formula:
     """A value of an enum: a string, or an application of the variant's operator."""
     if not has_payload(of):
         return Formula(f'"{variant}"')

@@ -18,14 +18,14 @@ from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.parameter_domains import ParameterDomain, parameter_domain, whole_domain
 from assay.grammar.elaborate.scopes.context import Fresh
-from assay.grammar.elaborate.scopes.labels import Labels
+from assay.grammar.elaborate.scopes.labels import ActionLabels
 from assay.grammar.kernel.types import BOOL
 
 ActionDeclaration = syntax.Action | syntax.JointAction
 
 
 @dataclass(slots=True)
-class Actions:
+class ActionElaborator:
     """The actions of all units by their kernel names, each with the unit that declares it."""
 
     units: Units
@@ -44,7 +44,7 @@ class Actions:
 
     def _action(self, unit: Unit, declaration: ActionDeclaration) -> kernel.Action:
         fresh = Fresh()
-        body = Body(unit.scope.allowing(ghost=False), self.diagnostics, fresh, Labels(self.diagnostics))
+        body = Body(unit.scope.allowing(ghost=False), self.diagnostics, fresh, ActionLabels(self.diagnostics))
         parameters = _index_parameter(unit, fresh)
         parameters += [_parameter(p, unit, body) for p in declaration.parameters]
         doc: str | None = None

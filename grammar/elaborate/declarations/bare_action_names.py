@@ -8,7 +8,7 @@ from assay.grammar.elaborate.expressions.name_resolution import advice_on, descr
 from assay.grammar.elaborate.scopes.scope import ActionEntity, ArrayEntity, Entity, ModuleEntity, Scope
 
 
-def action_named(path: syntax.Path, scope: Scope, diagnostics: Diagnostics) -> ActionEntity | None:
+def action_named(path: syntax.DottedName, scope: Scope, diagnostics: Diagnostics) -> ActionEntity | None:
     """The action of that name; ``r.fetch`` of an array ``r`` is the action of all its instances. None after an error."""
     found: tuple[Entity, ...] = ()
     for position, part in enumerate(path.parts):

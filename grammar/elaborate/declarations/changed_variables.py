@@ -25,12 +25,12 @@ def is_ghost(target: syntax.Expr, scope: Scope) -> bool:
     return isinstance(entity, StateEntity) and entity.ghost
 
 
-def only_ghosts(statements: Iterable[syntax.Statement], scope: Scope) -> bool:
+def only_ghosts(statements: Iterable[syntax.ActionLine], scope: Scope) -> bool:
     """Whether nothing but ghost variables is assigned; then the condition around it may read ghosts too."""
     return all(is_ghost(target, scope) for target in targets(statements))
 
 
-def targets(statements: Iterable[syntax.Statement]) -> Iterator[syntax.Expr]:
+def targets(statements: Iterable[syntax.ActionLine]) -> Iterator[syntax.Expr]:
     """The left sides of all assignments, those in blocks too."""
     for statement in statements:
         match statement:

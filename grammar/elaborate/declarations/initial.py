@@ -18,7 +18,7 @@ from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.parameter_domains import index_values
 from assay.grammar.elaborate.scopes.context import Fresh, erroneous, failed
-from assay.grammar.elaborate.scopes.labels import Labels, place_label
+from assay.grammar.elaborate.scopes.labels import ActionLabels, place_label
 from assay.grammar.elaborate.scopes.scope import Scope, StateEntity
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, mentions
 from assay.grammar.elaborate.types.coercion import convert
@@ -94,7 +94,7 @@ class Initial:
             unit.scope.allowing(state=False, ghost=False, initial=True),
             self.diagnostics,
             self.fresh,
-            Labels(self.diagnostics),
+            ActionLabels(self.diagnostics),
         )
         elaborate_body([*choices, *updates], body)
         arrays = frozenset(unit.prefix + v.name.text for v in unit.state) if unit.index else frozenset()
@@ -106,7 +106,7 @@ class Initial:
         self.conditions += [guard for guard in body.head if isinstance(guard, kernel.Guard)]
 
 
-def _assigned(statements: Iterable[syntax.Statement], unit: Unit) -> Iterator[syntax.Name]:
+def _assigned(statements: Iterable[syntax.ActionLine], unit: Unit) -> Iterator[syntax.Name]:
     """The names of the variables that a block assigns."""
     for target in targets(statements):
         base = root(target, unit.scope)

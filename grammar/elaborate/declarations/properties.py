@@ -32,7 +32,7 @@ _OF_EVERY_UNIT = ("invariant", "lemma", "transition")
 
 
 @dataclass(frozen=True, slots=True)
-class Properties:
+class PropertyElaborator:
     """Makes the kernel's properties of a unit's declarations."""
 
     diagnostics: Diagnostics

@@ -12,7 +12,7 @@ from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
-from assay.grammar.elaborate.declarations.scenarios import Steps
+from assay.grammar.elaborate.declarations.scenarios import StepReader
 from assay.grammar.elaborate.expressions.dispatch import elaborate, elaborate_expression
 from assay.grammar.elaborate.expressions.locals import declare
 from assay.grammar.elaborate.modules.abstract_module import (
@@ -36,7 +36,7 @@ class Refinements:
     """Makes the refinements of the top module."""
 
     units: Units
-    steps: Steps
+    steps: StepReader
     variables: tuple[kernel.Variable, ...]
     build: Build
     diagnostics: Diagnostics
@@ -243,7 +243,7 @@ def _renamed(name: str, common: Mapping[str, str]) -> str:
     return common[prefix] + name.removeprefix(prefix)
 
 
-def _call(expr: syntax.Expr) -> tuple[syntax.Path, tuple[syntax.Arg, ...]]:
+def _call(expr: syntax.Expr) -> tuple[syntax.DottedName, tuple[syntax.Arg, ...]]:
     """An action as written: its dotted name and the arguments."""
     match expr:
         case syntax.Call(function=function, arguments=arguments):
@@ -252,11 +252,11 @@ def _call(expr: syntax.Expr) -> tuple[syntax.Path, tuple[syntax.Arg, ...]]:
             return _path(expr), ()
 
 
-def _path(expr: syntax.Expr) -> syntax.Path:
+def _path(expr: syntax.Expr) -> syntax.DottedName:
     match expr:
         case syntax.Attr(base=base, name=name):
-            return syntax.Path((*_path(base).parts, name), span=expr.span)
+            return syntax.DottedName((*_path(base).parts, name), span=expr.span)
         case syntax.Ref(name=name):
-            return syntax.Path((name,), span=expr.span)
+            return syntax.DottedName((name,), span=expr.span)
         case _:
-            return syntax.Path((syntax.Name("?", span=expr.span),), span=expr.span)
+            return syntax.DottedName((syntax.Name("?", span=expr.span),), span=expr.span)

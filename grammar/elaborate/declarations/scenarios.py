@@ -17,7 +17,7 @@ from assay.grammar.elaborate.scopes.scope import ActionEntity
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class StepReader:
     """What a step of a scenario or a trace clause may be: the kernel's actions, which of them the system takes, and which a clause reports."""
 
     actions: Mapping[str, kernel.Action]
@@ -58,7 +58,7 @@ class Scenarios:
     """Makes the kernel's scenarios. ``elements`` are names that some model or default gives to elements of sets."""
 
     unit: Unit
-    steps: Steps
+    steps: StepReader
     elements: frozenset[str]
     diagnostics: Diagnostics
 
@@ -109,7 +109,7 @@ class Scenarios:
             self.diagnostics.error("E504", action.span, f"`{entity.name}` needs its arguments here: ({names})")
         return self.steps.call(found, action.span)
 
-    def _label(self, call: kernel.ActionCall, label: syntax.Path | None) -> str | None:
+    def _label(self, call: kernel.ActionCall, label: syntax.DottedName | None) -> str | None:
         """The label after ``by``: that of a ``when`` line of the action."""
         if label is None or call.action not in self.steps.actions:
             return None

@@ -17,7 +17,7 @@ from assay.grammar.elaborate.expressions.dispatch import (
 )
 from assay.grammar.elaborate.expressions.locals import declare
 from assay.grammar.elaborate.scopes.context import Context, Fresh
-from assay.grammar.elaborate.scopes.labels import Labels
+from assay.grammar.elaborate.scopes.labels import ActionLabels
 from assay.grammar.elaborate.scopes.rewrite import with_fresh_binders
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.kernel.types import Type
@@ -30,7 +30,7 @@ class Body:
     scope: Scope
     diagnostics: Diagnostics
     fresh: Fresh
-    labels: Labels
+    labels: ActionLabels
     head: list[kernel.Statement] = field(default_factory=list)
     updates: list[kernel.Statement] = field(default_factory=list)
 
@@ -44,9 +44,9 @@ class Body:
         return local
 
 
-def elaborate_body(statements: Iterable[syntax.Statement], body: Body) -> None:
+def elaborate_body(statements: Iterable[syntax.ActionLine], body: Body) -> None:
     """Add the lines of an action's body."""
-    first_update: syntax.Statement | None = None
+    first_update: syntax.ActionLine | None = None
     for statement in statements:
         match statement:
             case syntax.Guard() | syntax.Pick():
@@ -59,7 +59,7 @@ def elaborate_body(statements: Iterable[syntax.Statement], body: Body) -> None:
                 _update(statement, body)
 
 
-def _not_after(update: syntax.Statement | None, statement: syntax.Statement, body: Body) -> None:
+def _not_after(update: syntax.ActionLine | None, statement: syntax.ActionLine, body: Body) -> None:
     if update is not None:
         note = Note("the first update is here", update.span)
         what = "`when`, `bound` and `pick` stand before the updates: everything reads the state before the step"
@@ -91,7 +91,7 @@ def _let(let: syntax.Let, body: Body) -> kernel.Statement:
     return kernel.Let(body.bind(let.name, value.type), value, span=let.span)
 
 
-def _update(statement: syntax.Statement, body: Body) -> None:
+def _update(statement: syntax.ActionLine, body: Body) -> None:
     match statement:
         case syntax.Assign():
             _assign(statement, body)
@@ -147,7 +147,7 @@ def _for(statement: syntax.For, body: Body) -> None:
     body.updates.extend(block)
 
 
-def _block(statements: Iterable[syntax.Statement], body: Body, scope: Scope) -> tuple[kernel.Statement, ...]:
+def _block(statements: Iterable[syntax.ActionLine], body: Body, scope: Scope) -> tuple[kernel.Statement, ...]:
     inner = body.nested(scope)
     for statement in statements:
         _update(statement, inner)

@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
-from assay.grammar.elaborate.declarations.scenarios import Steps
+from assay.grammar.elaborate.declarations.scenarios import StepReader
 from assay.grammar.elaborate.expressions.dispatch import (
     action_reference,
     elaborate,
@@ -35,7 +35,7 @@ Placed = tuple[Unit, syntax.TraceLine]
 SLICE = "slice"
 """The field that is the element of a slice."""
 
-REPEATED = {syntax.On, syntax.Ignore, syntax.Together, syntax.Report, syntax.Measure, syntax.Noted}
+REPEATED = {syntax.On, syntax.Ignore, syntax.ThreadLine, syntax.ReportLine, syntax.Measure, syntax.Noted}
 SEVERITIES: tuple[Literal["risk", "known"], ...] = ("risk", "known")
 
 
@@ -45,18 +45,18 @@ class Traces:
 
     unit: Unit
     units: Units
-    steps: Steps
+    steps: StepReader
     diagnostics: Diagnostics
 
     def elaborate(self) -> Iterator[kernel.TracePlan]:
         """All plans."""
-        traces = list(self.unit.declared(syntax.Trace))
+        traces = list(self.unit.declared(syntax.TraceClause))
         report_repeated((trace.name for trace in traces), "trace clause", self.diagnostics)
         for trace in traces:
             placed = self._lines(self.unit, trace, ())
             yield ClausePlan(self.unit, tuple(placed), self.steps, self.diagnostics).plan(trace)
 
-    def _lines(self, unit: Unit, trace: syntax.Trace, above: tuple[syntax.Trace, ...]) -> list[Placed]:
+    def _lines(self, unit: Unit, trace: syntax.TraceClause, above: tuple[syntax.TraceClause, ...]) -> list[Placed]:
         """The lines of a clause after those of the clause that it extends, without those that it replaces."""
         own: list[Placed] = [(unit, line) for line in trace.lines]
         if trace.base is None:
@@ -71,14 +71,16 @@ class Traces:
         inherited = self._lines(*found, (*above, trace))
         return [*_without(inherited, trace.lines), *own]
 
-    def _base(self, unit: Unit, path: syntax.Path) -> tuple[Unit, syntax.Trace] | None:
+    def _base(self, unit: Unit, path: syntax.DottedName) -> tuple[Unit, syntax.TraceClause] | None:
         """The clause of that name, and its module."""
         home: Unit | None = unit
         for part in path.parts[:-1]:
             entity = unit.scope.find(part.text)
             inside = entity[0].scope.own if len(entity) == 1 and isinstance(entity[0], ModuleEntity) else None
             home = next((other for other in self.units.canonical() if other.own is inside), None)
-        found = [] if home is None else [t for t in home.declared(syntax.Trace) if t.name.text == path.parts[-1].text]
+        found = (
+            [] if home is None else [t for t in home.declared(syntax.TraceClause) if t.name.text == path.parts[-1].text]
+        )
         return (home, found[0]) if home is not None and found else None
 
 
@@ -112,17 +114,17 @@ class ClausePlan:
 
     unit: Unit
     lines: tuple[Placed, ...]
-    steps: Steps
+    steps: StepReader
     diagnostics: Diagnostics
     slicing: kernel.Slicing | None = None
 
-    def plan(self, trace: syntax.Trace) -> kernel.TracePlan:
+    def plan(self, trace: syntax.TraceClause) -> kernel.TracePlan:
         """The kernel's plan."""
         reported = tuple(self._reported())
         steps = replace(self.steps, reported=frozenset(each.action for each in reported))
         return replace(self, steps=steps, slicing=self._slicing())._plan(trace, reported)
 
-    def _plan(self, trace: syntax.Trace, reported: tuple[kernel.Reported, ...]) -> kernel.TracePlan:
+    def _plan(self, trace: syntax.TraceClause, reported: tuple[kernel.Reported, ...]) -> kernel.TracePlan:
         rules = tuple(self._rules())
         for rule in rules:
             if rule.at is not None and self.slicing is None:
@@ -140,7 +142,7 @@ class ClausePlan:
             self._ordering(),
             self.slicing,
             self._numbered(),
-            tuple(frozenset(e.text for e in line.events) for _, line in self._of(syntax.Together)),
+            tuple(frozenset(e.text for e in line.events) for _, line in self._of(syntax.ThreadLine)),
             reported,
             self._ends(),
             tuple(self._measures()),
@@ -159,7 +161,7 @@ class ClausePlan:
             self.diagnostics.error("E507", again.span, f"`{name}` is given twice", first)
         return found[0] if found else None
 
-    def _catalogue(self, trace: syntax.Trace) -> str:
+    def _catalogue(self, trace: syntax.TraceClause) -> str:
         source = self._once(syntax.From, "from")
         if source is None:
             self.diagnostics.error(
@@ -185,7 +187,7 @@ class ClausePlan:
         return kernel.Slicing(entities[0].sort, fields, event, field, span=line.span)
 
     def _reported(self) -> Iterator[kernel.Reported]:
-        for unit, line in self._of(syntax.Report):
+        for unit, line in self._of(syntax.ReportLine):
             entity = action_named(line.action, unit.scope, self.diagnostics)
             severity = self._severity(line.severity)
             if entity is not None and severity is not None:
@@ -343,7 +345,7 @@ class ClausePlan:
         found = self._once(syntax.Numbered, "numbered")
         return () if found is None else self._listed(found[0], found[1].actions)
 
-    def _listed(self, unit: Unit, actions: tuple[syntax.Path, ...]) -> tuple[str, ...]:
+    def _listed(self, unit: Unit, actions: tuple[syntax.DottedName, ...]) -> tuple[str, ...]:
         """The names of listed actions, each listed once."""
         names: list[str] = []
         for path in actions:
@@ -367,7 +369,7 @@ class ClausePlan:
         return 0
 
     def _ordering(self) -> kernel.Ordering:
-        found = self._once(syntax.Order, "order:")
+        found = self._once(syntax.OrderLine, "order:")
         if found is None:
             return kernel.Ordering()
         order = found[1]

@@ -17,7 +17,7 @@ Step = kernel.AtKey | kernel.AtField
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AssignmentTarget:
     """A place in the state: ``path`` leads from the kernel's variable to it, the index of an array of instances first."""
 
     entity: StateEntity
@@ -25,7 +25,7 @@ class Place:
     type: Type
 
 
-def place(target: syntax.Expr, cx: Context) -> Place | None:
+def place(target: syntax.Expr, cx: Context) -> AssignmentTarget | None:
     """The place that is assigned to; None after an error."""
     match target:
         case syntax.Index(base, key):
@@ -41,7 +41,7 @@ def place(target: syntax.Expr, cx: Context) -> Place | None:
             return None
 
 
-def _variable(target: syntax.Ref | syntax.Attr, cx: Context) -> Place | None:
+def _variable(target: syntax.Ref | syntax.Attr, cx: Context) -> AssignmentTarget | None:
     entity = resolve(target, cx)
     if entity is None:
         return None
@@ -59,28 +59,30 @@ def _variable(target: syntax.Ref | syntax.Attr, cx: Context) -> Place | None:
         )
         return None
     path = () if entity.index is None else (kernel.AtKey(entity.index, span=target.span),)
-    return Place(entity, path, entity.type)
+    return AssignmentTarget(entity, path, entity.type)
 
 
-def _field(base: syntax.Expr, name: syntax.Name, cx: Context) -> Place | None:
+def _field(base: syntax.Expr, name: syntax.Name, cx: Context) -> AssignmentTarget | None:
     outer = place(base, cx)
     index = None if outer is None else field_index(outer.type, name, cx)
     if outer is None or index is None or not isinstance(outer.type, RecordType):
         return None
-    return Place(outer.entity, (*outer.path, kernel.AtField(index, span=name.span)), outer.type.fields[index].type)
+    return AssignmentTarget(
+        outer.entity, (*outer.path, kernel.AtField(index, span=name.span)), outer.type.fields[index].type
+    )
 
 
-def _entry(base: syntax.Expr, key: syntax.Expr, target: syntax.Expr, cx: Context) -> Place | None:
+def _entry(base: syntax.Expr, key: syntax.Expr, target: syntax.Expr, cx: Context) -> AssignmentTarget | None:
     outer = place(base, cx)
     match outer:
-        case None | Place(type=ErrorType()):
+        case None | AssignmentTarget(type=ErrorType()):
             return None
-        case Place(type=MapType(key_type, value_type)):
+        case AssignmentTarget(type=MapType(key_type, value_type)):
             wanted, inner = key_type, value_type
-        case Place(type=SeqType(item)):
+        case AssignmentTarget(type=SeqType(item)):
             wanted, inner = INT, item
         case _:
             cx.error("E203", target.span, f"a map or a sequence has entries, {type_text(outer.type)} has not")
             return None
     at = convert(cx.attempt(key, wanted), wanted, cx.diagnostics, put=True)
-    return None if failed(at) else Place(outer.entity, (*outer.path, kernel.AtKey(at, span=key.span)), inner)
+    return None if failed(at) else AssignmentTarget(outer.entity, (*outer.path, kernel.AtKey(at, span=key.span)), inner)

@@ -13,9 +13,9 @@ from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.elaborate.expressions import binders, builtins, literals, logic, operators
 from assay.grammar.elaborate.expressions import temporal as moments
 from assay.grammar.elaborate.expressions.action_references import ActionReference, refer
-from assay.grammar.elaborate.expressions.assignment_targets import Place, place
+from assay.grammar.elaborate.expressions.assignment_targets import AssignmentTarget, place
 from assay.grammar.elaborate.expressions.calls import call_entity, check_function, is_callable
-from assay.grammar.elaborate.expressions.logic import Condition
+from assay.grammar.elaborate.expressions.logic import ScopedCondition
 from assay.grammar.elaborate.expressions.name_resolution import (
     distinct,
     field_index,
@@ -279,7 +279,7 @@ def elaborate_argument(
     return convert(context(scope, diagnostics, fresh).attempt(expr, expected), expected, diagnostics, put=True)
 
 
-def elaborate_condition(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> Condition:
+def elaborate_condition(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> ScopedCondition:
     """A boolean expression, with the scopes of what follows it where it is true and where it is false."""
     return logic.condition(expr, context(scope, diagnostics, fresh))
 
@@ -291,7 +291,7 @@ def elaborate_domain(
     return domains.set_domain(expr, context(scope, diagnostics, fresh))
 
 
-def as_place(target: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> Place | None:
+def as_place(target: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> AssignmentTarget | None:
     """The left side of an assignment; None after an error."""
     return place(target, context(scope, diagnostics, fresh))
 

@@ -87,7 +87,7 @@ def changed(expr: syntax.With, cx: Context, hint: Type | None) -> kernel.Expr:
         match update:
             case syntax.FieldUpdate():
                 result = _changed_field(result, update, cx)
-            case syntax.Entry():
+            case syntax.MapEntry():
                 result = _changed_entry(result, update, cx)
     return erroneous(expr.span) if failed(result) else result
 
@@ -101,7 +101,7 @@ def _changed_field(base: kernel.Expr, update: syntax.FieldUpdate, cx: Context) -
     return value if failed(value) else kernel.UpdateField(base.type, base, index, value, span=update.span)
 
 
-def _changed_entry(base: kernel.Expr, update: syntax.Entry, cx: Context) -> kernel.Expr:
+def _changed_entry(base: kernel.Expr, update: syntax.MapEntry, cx: Context) -> kernel.Expr:
     match base.type:
         case MapType(key_type, value_type, _, partial):
             key, value = _fitted(update.key, key_type, cx), _fitted(update.value, value_type, cx)

@@ -21,7 +21,7 @@ from assay.grammar.kernel.types import BOOL, OptionType
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ScopedCondition:
     """A boolean expression with the scopes of what follows it, where it holds and where it does not."""
 
     expr: kernel.Expr
@@ -29,7 +29,7 @@ class Condition:
     when_false: Scope
 
 
-def condition(expr: syntax.Expr, cx: Context) -> Condition:
+def condition(expr: syntax.Expr, cx: Context) -> ScopedCondition:
     """Elaborate a boolean expression."""
     match expr:
         case syntax.Junction("and", parts):
@@ -39,11 +39,11 @@ def condition(expr: syntax.Expr, cx: Context) -> Condition:
         case syntax.Binary("implies", left, right):
             first = condition(left, cx)
             second = condition(right, cx.within(first.when_true))
-            return Condition(logic("implies", expr, first.expr, second.expr), cx.scope, cx.scope)
+            return ScopedCondition(logic("implies", expr, first.expr, second.expr), cx.scope, cx.scope)
         case syntax.Unary("not", operand):
             inner = condition(operand, cx)
             true, false = (narrowings_only(scope, cx.scope) for scope in (inner.when_false, inner.when_true))
-            return Condition(_negated(inner.expr, expr), true, false)
+            return ScopedCondition(_negated(inner.expr, expr), true, false)
         case syntax.Is():
             return _match(expr, cx)
         case _:
@@ -51,24 +51,24 @@ def condition(expr: syntax.Expr, cx: Context) -> Condition:
             return _comparison_with_none(value, cx.scope)
 
 
-def _conjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context) -> Condition:
+def _conjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context) -> ScopedCondition:
     """Each part sees what those before it make certain."""
     found, scope = [], cx.scope
     for part in parts:
         each = condition(part, cx.within(scope))
         found.append(each.expr)
         scope = each.when_true
-    return Condition(logic("and", expr, *found), scope, cx.scope)
+    return ScopedCondition(logic("and", expr, *found), scope, cx.scope)
 
 
-def _disjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context) -> Condition:
+def _disjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context) -> ScopedCondition:
     """Each part is evaluated only where those before it are false, and sees what that makes certain."""
     found, scope = [], cx.scope
     for part in parts:
         each = condition(part, cx.within(scope))
         found.append(each.expr)
         scope = each.when_false
-    return Condition(logic("or", expr, *found), cx.scope, scope)
+    return ScopedCondition(logic("or", expr, *found), cx.scope, scope)
 
 
 def logic(op: Literal["and", "or", "implies"], place: syntax.Expr, *parts: kernel.Expr) -> kernel.Expr:
@@ -88,12 +88,12 @@ def _negated(inner: kernel.Expr, place: syntax.Expr) -> kernel.Expr:
     return inner if failed(inner) else kernel.Not(BOOL, inner, span=place.span)
 
 
-def _match(expr: syntax.Is, cx: Context) -> Condition:
+def _match(expr: syntax.Is, cx: Context) -> ScopedCondition:
     match = match_pattern(expr, cx.timeless())
     true, false = (restored(scope, cx.scope) for scope in (match.when_true, match.when_false))
     if expr.negated:
-        return Condition(_negated(match.expr, expr), false, narrowings_only(true, cx.scope))
-    return Condition(match.expr, true, false)
+        return ScopedCondition(_negated(match.expr, expr), false, narrowings_only(true, cx.scope))
+    return ScopedCondition(match.expr, true, false)
 
 
 def restored(scope: Scope, outer: Scope) -> Scope:
@@ -101,15 +101,15 @@ def restored(scope: Scope, outer: Scope) -> Scope:
     return scope.allowing(temporal=outer.permissions.temporal)
 
 
-def _comparison_with_none(value: kernel.Expr, scope: Scope) -> Condition:
+def _comparison_with_none(value: kernel.Expr, scope: Scope) -> ScopedCondition:
     """After ``x != none``, and where ``x == none`` is false, x is present."""
     if not isinstance(value, kernel.Equal) or failed(value.left, value.right):
-        return Condition(value, scope, scope)
+        return ScopedCondition(value, scope, scope)
     optional = value.left if _is_none(value.right) else value.right if _is_none(value.left) else None
     if optional is None:
-        return Condition(value, scope, scope)
+        return ScopedCondition(value, scope, scope)
     known = known_present(widened(optional), scope)
-    return Condition(value, known, scope) if value.negated else Condition(value, scope, known)
+    return ScopedCondition(value, known, scope) if value.negated else ScopedCondition(value, scope, known)
 
 
 def _is_none(expr: kernel.Expr) -> bool:

@@ -165,7 +165,7 @@ def _instance(expr: syntax.Index, cx: Context) -> Scope | None:
     return None if failed(key) else entity.at(key)
 
 
-def qualified(path: syntax.Path) -> syntax.Expr:
+def qualified(path: syntax.DottedName) -> syntax.Expr:
     """A dotted name as an expression."""
     first, *rest = path.parts
     expr: syntax.Expr = syntax.Ref(first, span=first.span)

@@ -16,7 +16,7 @@ from assay.grammar.kernel.types import BOOL, EnumType, OptionType, VariantType
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class PatternTest:
     """A pattern test without its negation; ``when_true`` and ``when_false`` are the scopes where it holds and where it does not."""
 
     expr: kernel.Expr
@@ -24,7 +24,7 @@ class Match:
     when_false: Scope
 
 
-def match_pattern(expr: syntax.Is, cx: Context) -> Match:
+def match_pattern(expr: syntax.Is, cx: Context) -> PatternTest:
     """Elaborate the test of a pattern, without the ``not`` of ``is not``."""
     pattern = expr.pattern
     if expr.negated:
@@ -55,7 +55,7 @@ def _forbid_binders(pattern: syntax.Pattern, cx: Context) -> None:
             )
 
 
-def _not_matchable(expr: syntax.Is, keyword: str, subject: kernel.Expr, cx: Context) -> Match:
+def _not_matchable(expr: syntax.Is, keyword: str, subject: kernel.Expr, cx: Context) -> PatternTest:
     found = type_text(subject.type)
     if keyword:
         advice = ["only a value of an optional type such as T? is matched with `some` and `none`"]
@@ -67,36 +67,36 @@ def _not_matchable(expr: syntax.Is, keyword: str, subject: kernel.Expr, cx: Cont
     return _failure(expr, cx)
 
 
-def _match_option(expr: syntax.Is, keyword: str, subject: kernel.Expr, cx: Context) -> Match:
+def _match_option(expr: syntax.Is, keyword: str, subject: kernel.Expr, cx: Context) -> PatternTest:
     pattern = expr.pattern
     present = kernel.IsSome(BOOL, subject, span=expr.span)
     known = known_present(subject, cx.scope)
     if keyword == "none":
         _check_count(pattern, 0, cx)
-        return Match(kernel.Not(BOOL, present, span=expr.span), cx.scope, known)
+        return PatternTest(kernel.Not(BOOL, present, span=expr.span), cx.scope, known)
     if pattern.binders is None:
-        return Match(present, known, cx.scope)
+        return PatternTest(present, known, cx.scope)
     if not _check_count(pattern, 1, cx) or not isinstance(subject.type, OptionType):
         return _failure(expr, cx)
     value = kernel.Unwrap(subject.type.item, subject, span=expr.span)
-    return Match(present, _bind(pattern.binders, (value,), cx.within(known)), cx.scope)
+    return PatternTest(present, _bind(pattern.binders, (value,), cx.within(known)), cx.scope)
 
 
-def _match_variant(expr: syntax.Is, enum: EnumType, subject: kernel.Expr, cx: Context) -> Match:
+def _match_variant(expr: syntax.Is, enum: EnumType, subject: kernel.Expr, cx: Context) -> PatternTest:
     variant = _variant(expr.pattern, enum, cx)
     if variant is None:
         return _failure(expr, cx)
     test = kernel.IsVariant(BOOL, subject, variant.name, span=expr.span)
     binders = expr.pattern.binders
     if binders is None:
-        return Match(test, cx.scope, cx.scope)
+        return PatternTest(test, cx.scope, cx.scope)
     if not _check_count(expr.pattern, len(variant.fields), cx):
         return _failure(expr, cx)
     values = tuple(
         kernel.Payload(field.type, subject, variant.name, index, span=expr.span)
         for index, field in enumerate(variant.fields)
     )
-    return Match(test, _bind(binders, values, cx), cx.scope)
+    return PatternTest(test, _bind(binders, values, cx), cx.scope)
 
 
 def _variant(pattern: syntax.Pattern, enum: EnumType, cx: Context) -> VariantType | None:
@@ -114,7 +114,7 @@ def _variant(pattern: syntax.Pattern, enum: EnumType, cx: Context) -> VariantTyp
     return None
 
 
-def _is_variant_of(path: syntax.Path, enum: EnumType, cx: Context) -> bool:
+def _is_variant_of(path: syntax.DottedName, enum: EnumType, cx: Context) -> bool:
     """Whether a dotted name denotes a variant of the enum; reports it if not."""
     entity = resolve(qualified(path), cx)
     if entity is None:
@@ -146,10 +146,10 @@ def _bind(binders: tuple[syntax.Name | None, ...], values: tuple[kernel.Expr, ..
     return cx.scope
 
 
-def _failure(expr: syntax.Is, cx: Context) -> Match:
+def _failure(expr: syntax.Is, cx: Context) -> PatternTest:
     """After an error the pattern's variables exist all the same, so that their uses are not reported too."""
     scope = cx.scope
     for name in expr.pattern.binders or ():
         if name is not None:
             scope = define(name, kernel.Const(ERROR, None, span=name.span), cx.within(scope))
-    return Match(erroneous(expr.span), scope, cx.scope)
+    return PatternTest(erroneous(expr.span), scope, cx.scope)

@@ -46,7 +46,7 @@ def type_in(written: syntax.TypeExpr, cx: Context) -> Type:
             raise AssertionError(written)
 
 
-def _named(path: syntax.Path, cx: Context) -> Type:
+def _named(path: syntax.DottedName, cx: Context) -> Type:
     if len(path.parts) == 1 and path.parts[0].text in BUILT_IN:
         return BUILT_IN[path.parts[0].text]
     entity = resolve(qualified(path), cx)

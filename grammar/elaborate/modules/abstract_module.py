@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
-from assay.grammar.elaborate.modules.find_parameters import Slot, Slots, find_slots
+from assay.grammar.elaborate.modules.find_parameters import FreeParameter, Slots, find_slots
 from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.module_tree import ModuleFile, ModuleTree
 from assay.grammar.elaborate.modules.parameter_overrides import Bindings, Supplied
@@ -72,7 +72,7 @@ def _supplied(slots: Slots, given: Mapping[str, syntax.Binding], units: Units) -
             yield slot.qualified, Supplied(syntax.Ref(name, span=name.span), top.scope)
 
 
-def _offers(scope: Scope, slot: Slot) -> bool:
+def _offers(scope: Scope, slot: FreeParameter) -> bool:
     """Whether a name of this module stands for the same kind of parameter."""
     found = scope.find(slot.name)
     is_set = slot.declaration.type is None and not slot.declaration.size

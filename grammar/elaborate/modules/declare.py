@@ -30,11 +30,11 @@ def declare_names(unit: Unit, diagnostics: Diagnostics) -> None:
                 unit.own.declare(name, "type", partial(_alias, declaration, unit, diagnostics))
             case syntax.Enum(name=name):
                 unit.own.declare(name, "enum", partial(_enum, declaration, unit, diagnostics))
-            case syntax.Record(name=name):
+            case syntax.RecordDeclaration(name=name):
                 unit.own.declare(name, "record", partial(_record, declaration, unit, diagnostics))
             case syntax.Def(name=name):
                 unit.own.declare(name, "function", partial(FunctionEntity, declaration, unit.scope))
-            case syntax.State(variables=variables):
+            case syntax.StateBlock(variables=variables):
                 for variable in variables:
                     unit.own.declare(variable.name, "state variable", partial(_variable, variable, unit, diagnostics))
             case syntax.Action(name=name) | syntax.JointAction(name=name):
@@ -54,7 +54,7 @@ def _enum(declaration: syntax.Enum, unit: Unit, diagnostics: Diagnostics) -> Ent
     return TypeEntity(ERROR if mentions(type_, ErrorType) else type_, declaration.name.span)
 
 
-def _record(declaration: syntax.Record, unit: Unit, diagnostics: Diagnostics) -> Entity:
+def _record(declaration: syntax.RecordDeclaration, unit: Unit, diagnostics: Diagnostics) -> Entity:
     type_ = RecordType(declaration.name.text, _fields(declaration.fields, unit, diagnostics))
     return TypeEntity(ERROR if mentions(type_, ErrorType) else type_, declaration.name.span)
 

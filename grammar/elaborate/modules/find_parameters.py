@@ -16,7 +16,7 @@ from assay.grammar.elaborate.modules.module_tree import ModuleFile, ModuleTree
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class FreeParameter:
     """A parameter that may be bound from outside; ``shown`` is its shortest unambiguous name."""
 
     prefix: str
@@ -39,11 +39,11 @@ class Slot:
 class Slots:
     """All of them, found by what a binding calls them."""
 
-    all: tuple[Slot, ...]
+    all: tuple[FreeParameter, ...]
     aliases: Mapping[str, str]
     """Names that the top module or a file gives to a shared module, with its prefix."""
 
-    def find(self, name: str) -> tuple[Slot, ...]:
+    def find(self, name: str) -> tuple[FreeParameter, ...]:
         """The parameters that a binding of that name may mean: nothing, one, or several (ambiguous)."""
         exact = tuple(slot for slot in self.all if slot.qualified == name)
         if exact:
@@ -53,7 +53,7 @@ class Slots:
             return tuple(slot for slot in self.all if slot.prefix == self.aliases.get(base) and slot.name == last)
         return tuple(slot for slot in self.all if slot.name == name)
 
-    def named(self, name: str, span: Span, diagnostics: Diagnostics) -> Slot | None:
+    def named(self, name: str, span: Span, diagnostics: Diagnostics) -> FreeParameter | None:
         """The one parameter of that name; reports an unknown or an ambiguous one."""
         found = self.find(name)
         if len(found) == 1:
@@ -87,7 +87,7 @@ def find_slots(tree: ModuleTree) -> Slots:
     for module, prefix in shared.items():
         found += _of_unit(module, prefix, frozenset())
     names = [param.name.text for _, param, _ in found]
-    slots = tuple(Slot(p, d, m, _shortest(p, d, names)) for p, d, m in found)
+    slots = tuple(FreeParameter(p, d, m, _shortest(p, d, names)) for p, d, m in found)
     return Slots(slots, _aliases(tree.top, shared))
 
 

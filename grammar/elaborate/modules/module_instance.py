@@ -53,4 +53,4 @@ class Unit:
     @property
     def state(self) -> Iterator[syntax.StateVariable]:
         """The state variables."""
-        return (variable for block in self.declared(syntax.State) for variable in block.variables)
+        return (variable for block in self.declared(syntax.StateBlock) for variable in block.variables)

@@ -22,7 +22,7 @@ from assay.grammar.elaborate.modules.parameter_domains import index_values
 from assay.grammar.elaborate.modules.parameter_overrides import Bindings, Supplied
 from assay.grammar.elaborate.modules.type_declarations import elaborate_type
 from assay.grammar.elaborate.scopes.scope import ArrayEntity, ModuleEntity, Scope, ValueEntity
-from assay.grammar.elaborate.scopes.symbol_tables import Exported, OwnNames, UsedNames
+from assay.grammar.elaborate.scopes.symbol_tables import ExportedNames, OwnNames, UsedNames
 from assay.grammar.elaborate.scopes.type_relations import ERROR, ErrorType, mentions, type_text
 
 
@@ -97,7 +97,7 @@ class Units:
         shared = self.by_prefix.get(prefix) or self._make(module, prefix, {}, None, canonical=True)
         name = use.alias or use.path.parts[-1]
         unit.own.declare(name, "module", lambda: ModuleEntity(shared.scope, name.span))
-        tables.append(Exported(shared.own, shared.used_modules))
+        tables.append(ExportedNames(shared.own, shared.used_modules))
 
     def _instance(self, declaration: syntax.Instance, owner: Unit, canonical: bool) -> None:
         module = owner.module.imports[str(declaration.path)]

@@ -45,7 +45,7 @@ class ModuleTree:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class UnreadModule:
     """A module before it is read: ``text`` if it was given as one, else the file at ``place``. ``file`` is its name in messages."""
 
     file: str
@@ -56,11 +56,11 @@ class Found:
 class Library(Protocol):
     """Where modules come from."""
 
-    def find(self, name: str, user: Found) -> Found | None:
+    def find(self, name: str, user: UnreadModule) -> UnreadModule | None:
         """The module of that dotted name as used in ``user``, if there is one."""
         ...
 
-    def offers(self, user: Found) -> Iterator[str]:
+    def offers(self, user: UnreadModule) -> Iterator[str]:
         """The dotted names of modules that could be used in ``user``, for suggestions."""
         ...
 
@@ -71,21 +71,21 @@ class Folders:
 
     search: Sequence[Path]
 
-    def find(self, name: str, user: Found) -> Found | None:
+    def find(self, name: str, user: UnreadModule) -> UnreadModule | None:
         """The nearest file of that name."""
         *folders, stem = name.split(".")
         for folder in self._folders(user):
             place = folder.joinpath(*folders, stem + SUFFIX)
             if place.is_file():
-                return Found(shown(place), place)
+                return UnreadModule(shown(place), place)
         return None
 
-    def offers(self, user: Found) -> Iterator[str]:
+    def offers(self, user: UnreadModule) -> Iterator[str]:
         """Modules beside the user and among the bundled specs; directories further up are not listed."""
         for folder in [*([user.place.parent] if user.place else []), *self.search]:
             yield from _modules_below(folder, depth=2)
 
-    def _folders(self, user: Found) -> Iterator[Path]:
+    def _folders(self, user: UnreadModule) -> Iterator[Path]:
         if user.place is not None:
             yield from _resolved(user.place).parents
         yield from self.search
@@ -98,13 +98,13 @@ class Given:
     texts: Mapping[str, str]
     beyond: Library
 
-    def find(self, name: str, user: Found) -> Found | None:
+    def find(self, name: str, user: UnreadModule) -> UnreadModule | None:
         """The text given under that name, else what the other library finds."""
         if name in self.texts:
-            return Found(f"{name}{SUFFIX}", None, self.texts[name])
+            return UnreadModule(f"{name}{SUFFIX}", None, self.texts[name])
         return self.beyond.find(name, user)
 
-    def offers(self, user: Found) -> Iterator[str]:
+    def offers(self, user: UnreadModule) -> Iterator[str]:
         """The given names, then the other library's."""
         yield from self.texts
         yield from self.beyond.offers(user)
@@ -124,7 +124,7 @@ def _resolved(path: Path) -> Path:
         return path.absolute()
 
 
-def read_tree(top: Found, library: Library, diagnostics: Diagnostics) -> ModuleTree | None:
+def read_tree(top: UnreadModule, library: Library, diagnostics: Diagnostics) -> ModuleTree | None:
     """The tree of all modules below ``top``, or None if that itself cannot be read.
 
     Errors are recorded; an import that fails is left out of the tree.
@@ -134,7 +134,7 @@ def read_tree(top: Found, library: Library, diagnostics: Diagnostics) -> ModuleT
     return None if module is None else ModuleTree(module, reader.sources, reader.broken)
 
 
-def imports_of(tree: syntax.Module) -> Iterator[syntax.Path]:
+def imports_of(tree: syntax.Module) -> Iterator[syntax.DottedName]:
     """The modules that a file uses, instantiates or refines, as written."""
     for declaration in tree.declarations:
         match declaration:
@@ -152,7 +152,7 @@ class _Reader:
     broken: dict[str, frozenset[str]] = field(default_factory=dict)
     done: dict[str, ModuleFile] = field(default_factory=dict)
 
-    def read(self, found: Found, wanted: str | None, above: tuple[tuple[str, str], ...]) -> ModuleFile | None:
+    def read(self, found: UnreadModule, wanted: str | None, above: tuple[tuple[str, str], ...]) -> ModuleFile | None:
         """Parse a file and what it imports; ``above`` are the files being read, with their names, outermost first."""
         parsed = self._parsed(found)
         if parsed is None:
@@ -172,7 +172,7 @@ class _Reader:
         self.done[found.file] = made
         return made
 
-    def _parsed(self, found: Found) -> Parsed | None:
+    def _parsed(self, found: UnreadModule) -> Parsed | None:
         if found.text is not None:
             text: str | None = normalized(found.text)
             parsed: Parsed | None = parse(found.text, found.file)
@@ -186,7 +186,9 @@ class _Reader:
             self.broken[found.file] = parsed.broken
         return parsed
 
-    def _import(self, path: syntax.Path, user: Found, above: tuple[tuple[str, str], ...]) -> ModuleFile | None:
+    def _import(
+        self, path: syntax.DottedName, user: UnreadModule, above: tuple[tuple[str, str], ...]
+    ) -> ModuleFile | None:
         name = str(path)
         found = self.library.find(name, user)
         if found is None:
@@ -199,7 +201,7 @@ class _Reader:
             return None
         return self.done.get(found.file) or self.read(found, name, above)
 
-    def _report_missing(self, path: syntax.Path, user: Found) -> None:
+    def _report_missing(self, path: syntax.DottedName, user: UnreadModule) -> None:
         name = str(path)
         guess = did_you_mean(name, self.library.offers(user))
         where = f"`{name.replace('.', '/')}{SUFFIX}` is looked for beside this file, above it, and among the specs that come with assay"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from assay.grammar import syntax
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostics, Note, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
-from assay.grammar.elaborate.modules.find_parameters import Slot, Slots
+from assay.grammar.elaborate.modules.find_parameters import FreeParameter, Slots
 from assay.grammar.elaborate.modules.module_tree import ModuleFile
 from assay.grammar.elaborate.scopes.scope import Scope
 
@@ -46,12 +46,12 @@ class Bindings:
         return bool(self.sorts or self.sizes)
 
 
-def models_of(module: ModuleFile) -> tuple[syntax.Model, ...]:
+def models_of(module: ModuleFile) -> tuple[syntax.ModelBlock, ...]:
     """The ``model`` blocks of a file."""
-    return tuple(d for d in module.tree.declarations if isinstance(d, syntax.Model))
+    return tuple(d for d in module.tree.declarations if isinstance(d, syntax.ModelBlock))
 
 
-def chosen_model(module: ModuleFile, name: str | None, diagnostics: Diagnostics) -> syntax.Model | None:
+def chosen_model(module: ModuleFile, name: str | None, diagnostics: Diagnostics) -> syntax.ModelBlock | None:
     """The model of that name; reports that there is none."""
     if name is None:
         return None
@@ -82,8 +82,8 @@ def override_text(overrides: Mapping[str, str]) -> str:
 
 def collect(
     slots: Slots,
-    models: Sequence[syntax.Model],
-    model: syntax.Model | None,
+    models: Sequence[syntax.ModelBlock],
+    model: syntax.ModelBlock | None,
     overrides: Mapping[str, str],
     diagnostics: Diagnostics,
 ) -> Bindings:
@@ -100,7 +100,7 @@ def collect(
     return Bindings({**of_model, **given}, frozenset(of_model) - frozenset(given))
 
 
-def _of_model(model: syntax.Model, slots: Slots, diagnostics: Diagnostics) -> dict[str, syntax.Expr]:
+def _of_model(model: syntax.ModelBlock, slots: Slots, diagnostics: Diagnostics) -> dict[str, syntax.Expr]:
     found: dict[str, syntax.Expr] = {}
     places: dict[str, Span] = {}
     for binding in model.bindings:
@@ -116,7 +116,7 @@ def _of_model(model: syntax.Model, slots: Slots, diagnostics: Diagnostics) -> di
     return found
 
 
-def _check_shape(slot: Slot, value: syntax.Expr, diagnostics: Diagnostics) -> None:
+def _check_shape(slot: FreeParameter, value: syntax.Expr, diagnostics: Diagnostics) -> None:
     """What can be said about a binding of a model that is not chosen: a set parameter has to be given a set."""
     if slot.declaration.type is None and not slot.declaration.size:
         element_names(slot.declaration, value, diagnostics)

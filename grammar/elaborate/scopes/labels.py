@@ -19,14 +19,14 @@ def place_label(span: Span) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class ActionLabels:
     """The labels of one action. In a joint action each part hands out its own; one that an earlier part has is qualified by ``part``."""
 
     diagnostics: Diagnostics
     part: str = ""
     taken: dict[str, tuple[str, Span]] = field(default_factory=dict)
 
-    def of_part(self, part: str) -> Labels:
+    def of_part(self, part: str) -> ActionLabels:
         """The same labels, handed out to a part of a joint action."""
         return replace(self, part=part)
 

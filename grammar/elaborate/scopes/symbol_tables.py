@@ -94,7 +94,7 @@ class UsedNames(Mapping[str, tuple[Entity, ...]]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Exported(Mapping[str, Entity]):
+class ExportedNames(Mapping[str, Entity]):
     """A module's names without those that it gives to the modules it uses."""
 
     own: Mapping[str, Entity]

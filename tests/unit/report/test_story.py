@@ -10,7 +10,7 @@ from tests.measuring import measured
 from assay.grammar.load import load_text
 from assay.report.logs.impact import impact_lines, impact_object
 from assay.report.logs.story import story_lines, story_object
-from assay.traces.event import Event, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, LogPosition, LogRecord, ProcessRun
 from assay.traces.result import Validation
 
 DOORS = """\
@@ -39,7 +39,7 @@ trace log:
 
 
 def line(number: int, time: int, kind: str, **fields: str) -> Event:
-    record = LogRecord(Place("house/a.log", number, 0), time, "INFO", "toy", None, kind)
+    record = LogRecord(LogPosition("house/a.log", number, 0), time, "INFO", "toy", None, kind)
     return Event(kind, "", MappingProxyType(fields), record, ProcessRun("house", 1))
 
 

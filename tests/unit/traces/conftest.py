@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.grammar.load import Loaded, load_text
-from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 
 ELECTION = """\
 module election
@@ -71,7 +71,7 @@ Line = Callable[..., Event]
 def _line(
     node: str, line: int, time: int | None, kind: str, /, *, run: int = 1, file: str = "a.log", **fields: Field
 ) -> Event:
-    record = LogRecord(Place(f"{node}/{file}", line, 0), time, "INFO", "toy", None, kind)
+    record = LogRecord(LogPosition(f"{node}/{file}", line, 0), time, "INFO", "toy", None, kind)
     return Event(kind, kind, MappingProxyType(fields), record, ProcessRun(node, run))
 
 

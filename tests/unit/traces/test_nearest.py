@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.grammar.load import load_text
-from assay.traces.result import TraceVerdict, Violation
+from assay.traces.result import LogViolation, TraceVerdict
 from assay.traces.validate import validate
 
 TILL = """\
@@ -104,14 +104,14 @@ def till(line: Line) -> Callable[..., tuple[Any, ...]]:
     return make
 
 
-def mismatch(events: tuple[Any, ...], spec: str = TILL) -> Violation:
+def mismatch(events: tuple[Any, ...], spec: str = TILL) -> LogViolation:
     found = validate(load_text(spec), events)
     assert found.verdict is TraceVerdict.INCONSISTENT
     (violation,) = found.violations
     return violation
 
 
-def labels(violation: Violation) -> list[str]:
+def labels(violation: LogViolation) -> list[str]:
     return [part.label for part in violation.blame[0].parts]
 
 

@@ -13,9 +13,9 @@ from assay.traces.event import Event, Field
 from assay.traces.incremental import incremental_recheck
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict, Validation
-from assay.traces.search.dfs import Search
+from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.driver import Conclusion, conclude
-from assay.traces.search.path import Path
+from assay.traces.search.path import SearchPath
 from assay.traces.validate import check, validate
 
 Election = Callable[..., Loaded]
@@ -341,7 +341,7 @@ def test_a_mutant_of_a_restatement_is_compared_in_as_few_lines_as_the_log(
     changed = replace(original, fields={**original.fields, "number": 1})
     compared: list[int] = []
 
-    def counting(search: Search, beginnings: list[Path], options: Options) -> Conclusion:
+    def counting(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> Conclusion:
         compared.append(len(search.frontier.order.items))
         return conclude(search, beginnings, options)
 

@@ -58,7 +58,7 @@ HEADERS = tuple(
 _LEVEL_ALONE = re.compile(rf"(?:{_THREAD} {{0,8}})?(?:- )?{_LEVEL} {{1,8}}")
 
 
-class Header(NamedTuple):
+class LineHeader(NamedTuple):
     """What a header says, and where in the text the message begins."""
 
     level: str
@@ -67,21 +67,21 @@ class Header(NamedTuple):
     begin: int
 
 
-def headers(text: str) -> Iterator[Header]:
+def headers(text: str) -> Iterator[LineHeader]:
     """The ways to read the beginning of a text as a header with a logger, the likeliest first."""
     return (_header(found) for pattern in HEADERS if (found := pattern.match(text)) is not None)
 
 
-def header_without_logger(text: str) -> Header | None:
+def header_without_logger(text: str) -> LineHeader | None:
     """The beginning of a text read as a level, perhaps behind a thread; none if it is neither."""
     found = _LEVEL_ALONE.match(text)
     return None if found is None else _header(found)
 
 
-def _header(found: re.Match[str]) -> Header:
+def _header(found: re.Match[str]) -> LineHeader:
     group = found.groupdict()
     thread = (group["thread"] or "").strip() if "thread" in group else ""
-    return Header(group["level"] or "", thread or None, group.get("logger", ""), found.end())
+    return LineHeader(group["level"] or "", thread or None, group.get("logger", ""), found.end())
 
 
 _SUFFIX = re.compile(rb"[ \n]\(([A-Za-z_][\w$]*(?:\.[\w$-]+)+)(?::\d{1,6})?\)\r?(?:\n|\Z)")

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.traces.event import LogRecord, Place
+from assay.traces.event import LogPosition, LogRecord
 from assay.traces.input.lines.timestamps import Clock
-from assay.traces.patterns.match import Finding, Recogniser
+from assay.traces.patterns.match import PatternMatch, Recogniser
 
 _WIDTHLESS = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _LETTERS = str.maketrans(
@@ -44,10 +44,10 @@ class Pasted:
     """A pasted record that a shape recognised."""
 
     record: LogRecord
-    findings: tuple[Finding, ...]
+    findings: tuple[PatternMatch, ...]
 
 
-def pasted_records(text: bytes, place: Place, recogniser: Recogniser) -> Iterator[Pasted]:
+def pasted_records(text: bytes, place: LogPosition, recogniser: Recogniser) -> Iterator[Pasted]:
     """The lines in a text that are log lines, one wrapped over up to four lines joined again.
 
     Only lines that hold an anchor of a shape, or end in the name of a known logger, are looked at; the others are prose.
@@ -58,7 +58,7 @@ def pasted_records(text: bytes, place: Place, recogniser: Recogniser) -> Iterato
         used = 1
         found = None
         if len(lines[number]) <= _LONGEST:
-            here = Place(place.file, place.line + number, offset)
+            here = LogPosition(place.file, place.line + number, offset)
             found, used = _first_match(lines[number : number + _JOINED], here, recogniser)
         if found is not None:
             yield found
@@ -66,7 +66,7 @@ def pasted_records(text: bytes, place: Place, recogniser: Recogniser) -> Iterato
         number += used
 
 
-def _first_match(lines: list[bytes], place: Place, recogniser: Recogniser) -> tuple[Pasted | None, int]:
+def _first_match(lines: list[bytes], place: LogPosition, recogniser: Recogniser) -> tuple[Pasted | None, int]:
     """The record that begins on the first of these lines, and how many of them it takes; none and one otherwise."""
     text = ""
     for used, line in enumerate(lines, 1):
@@ -88,7 +88,7 @@ def _worth_a_look(plain: str, recogniser: Recogniser) -> bool:
     return logger is not None and recogniser.of_logger(logger["logger"]) is not None
 
 
-def _recognise(plain: str, place: Place, recogniser: Recogniser) -> Pasted | None:
+def _recognise(plain: str, place: LogPosition, recogniser: Recogniser) -> Pasted | None:
     """The record in a normalised text, if a shape describes its whole message."""
     header = _HEADER.match(plain)
     stamp, level, begin = (header["stamp"], header["level"], header.end()) if header is not None else (None, None, 0)

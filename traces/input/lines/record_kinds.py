@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from assay.traces.event import LogRecord, Place
+from assay.traces.event import LogPosition, LogRecord
 from assay.traces.input.lines.line_layout import LOGGER_LAST
 from assay.traces.patterns.match import LONGEST_KEPT, NOTHING, LoggerShapes
-from assay.traces.store.digit_pool import IDENTITY, Store
+from assay.traces.store.digit_pool import IDENTITY, DigitPool
 from assay.traces.store.log4j_scanner import find_endings, number_endings, number_kinds
-from assay.traces.store.matched_record import Match, match_of
+from assay.traces.store.matched_record import MatchedRecord, match_of
 from assay.traces.store.message_templates import Mould, Moulds
 from assay.traces.store.packed_records import Rows
 from assay.traces.store.record_block import Numbers, Stretch
@@ -46,7 +46,7 @@ class Sorted(NamedTuple):
     stops: Numbers
 
 
-class Kinds:
+class RecordKinds:
     """All kinds of records seen so far; ``dispatch`` finds a logger by its name, ``level`` the name of a level."""
 
     def __init__(self, dispatch: Callable[[bytes], Dispatched], level: Callable[[bytes], str]) -> None:
@@ -59,7 +59,7 @@ class Kinds:
 
     def _begin_anew(self) -> None:
         """Forget all kinds, and what ends lines."""
-        self._endings, self._messages = Store(_ENDINGS, _BYTES_OF_ENDINGS), Store(_KINDS, _BYTES_OF_KINDS)
+        self._endings, self._messages = DigitPool(_ENDINGS, _BYTES_OF_ENDINGS), DigitPool(_KINDS, _BYTES_OF_KINDS)
         self._loggers.clear()
         self._moulds = Moulds()
         for _ in range(2):
@@ -95,14 +95,14 @@ class Kinds:
                 rows.append(self._match(file, records, int(kept[stop])))
             begin = stop + 1
 
-    def _match(self, file: str, records: Sorted, at: int) -> Match:
+    def _match(self, file: str, records: Sorted, at: int) -> MatchedRecord:
         """A record that a shape fits, with what was found in it."""
         stretch, mould = records.stretch, self._moulds[int(records.numbers[at])]
         start, stop, last = int(stretch.starts[at]), int(records.stops[at]), int(stretch.starts[at + 1])
         message = stretch.text[int(stretch.bodies[at]) : int(records.ends[at])].decode("latin-1")
         if stop < last:
             message = f"{message}\n{stretch.text[stop + 1 : last + 1].decode('latin-1').rstrip()}"
-        place = Place(file, int(stretch.lines[at]), stretch.base + start + 1)
+        place = LogPosition(file, int(stretch.lines[at]), stretch.base + start + 1)
         return match_of(
             LogRecord(place, int(stretch.times[at]), mould.level, mould.logger, None, message), mould.likeness
         )

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from assay.traces.event import Notice, Place
+from assay.traces.event import LogPosition, Notice
 from assay.traces.input.lines.line_layout import HEADER_LIMIT, START
 from assay.traces.store.log4j_scanner import LEVEL
 from assay.traces.store.record_block import Candidates, RawRecord, Stretch, candidates, plain_records
@@ -41,7 +41,7 @@ class ScanLimits:
 
 
 @dataclass(slots=True)
-class Tally:
+class FileCounts:
     """What was read of one file."""
 
     bytes: int = 0
@@ -50,9 +50,9 @@ class Tally:
     notices: list[Notice] = field(default_factory=list)
 
 
-def scan(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits = ScanLimits()) -> Iterator[RawRecord]:
+def scan(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits = ScanLimits()) -> Iterator[RawRecord]:
     """Cut a stream into records one by one, counting into ``tally``: the obvious way, which :func:`divide` is compared with."""
-    cutter = Cutter(lambda line, offset: Place(file, line, offset), tally, limits)
+    cutter = Cutter(lambda line, offset: LogPosition(file, line, offset), tally, limits)
     while block := stream.read(limits.block):
         tally.bytes += len(block)
         yield from cutter.feed(block)
@@ -61,10 +61,10 @@ def scan(stream: ByteStream, file: str, tally: Tally, limits: ScanLimits = ScanL
 
 
 def divide(
-    stream: ByteStream, file: str, tally: Tally, limits: ScanLimits = ScanLimits()
+    stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits = ScanLimits()
 ) -> Iterator[RawRecord | Stretch]:
     """The same, records in the stock layout in stretches of many."""
-    cutter = Cutter(lambda line, offset: Place(file, line, offset), tally, limits)
+    cutter = Cutter(lambda line, offset: LogPosition(file, line, offset), tally, limits)
     while block := _filled(stream, limits.block):
         tally.bytes += len(block)
         yield from cutter.divide(block)
@@ -103,13 +103,13 @@ class Cutter:
     header, the first too, is found by the same pattern.
     """
 
-    def __init__(self, place: Callable[[int, int], Place], tally: Tally, limits: ScanLimits) -> None:
+    def __init__(self, place: Callable[[int, int], LogPosition], tally: FileCounts, limits: ScanLimits) -> None:
         self._find = START.finditer
         self._place, self._tally, self._limits = place, tally, limits
         self._data, self._base, self.line = b"\n", -1, 1
         self._fresh = 0
         self._header: Header | None = (b"", b"", 1)
-        self._cut_at: Place | None = None
+        self._cut_at: LogPosition | None = None
         self._skipped = 0
         self.lines = 0
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from assay.traces.event import Notice, Place
+from assay.traces.event import LogPosition, Notice
 from assay.traces.input.lines.collector_prefix import Prefix, said_by, stamped_line
 from assay.traces.input.lines.json_log_lines import json_line
 from assay.traces.input.lines.line_layout import without_colours
-from assay.traces.input.lines.record_scanner import ByteStream, Cutter, ScanLimits, Tally
+from assay.traces.input.lines.record_scanner import ByteStream, Cutter, FileCounts, ScanLimits
 from assay.traces.store.record_block import RawRecord
 
 _WITHIN = 3
@@ -23,7 +23,7 @@ _WITHIN = 3
 _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
-class Part(NamedTuple):
+class LineOrigin(NamedTuple):
     """Where lines come from, by their prefixes: the host or container, what runs there, its number, and the file, each empty if not said."""
 
     who: str = ""
@@ -75,22 +75,22 @@ class _Strand:
 class Unwrapped:
     """Reads a stream line by line, and hands out the records of each part, in its order."""
 
-    def __init__(self, prefixes: Sequence[Prefix], file: str, tally: Tally, limits: ScanLimits) -> None:
+    def __init__(self, prefixes: Sequence[Prefix], file: str, tally: FileCounts, limits: ScanLimits) -> None:
         self._patterns: list[re.Pattern[bytes]] = [prefix.pattern for prefix in prefixes]
         self._file, self._tally, self._limits = file, tally, limits
-        self._strands: dict[Part, _Strand] = {}
-        self._names: dict[tuple[bytes, ...], Part] = {}
-        self._unfinished: set[Part] = set()
+        self._strands: dict[LineOrigin, _Strand] = {}
+        self._names: dict[tuple[bytes, ...], LineOrigin] = {}
+        self._unfinished: set[LineOrigin] = set()
         """Parts whose last line has no end yet, because it is very long."""
-        self._held: dict[Part, tuple[bytes, tuple[int, int]]] = {}
+        self._held: dict[LineOrigin, tuple[bytes, tuple[int, int]]] = {}
         """Beginnings of lines that a collector cut, with their places."""
         self._line, self._offset = 0, 0
-        self._open: Part | None = None
-        self._without: list[Place] = []
-        self._numbers: dict[Part, int] = {}
-        self._left_out: list[Place] = []
+        self._open: LineOrigin | None = None
+        self._without: list[LogPosition] = []
+        self._numbers: dict[LineOrigin, int] = {}
+        self._left_out: list[LogPosition] = []
 
-    def read(self, stream: ByteStream) -> Iterator[tuple[Part, RawRecord]]:
+    def read(self, stream: ByteStream) -> Iterator[tuple[LineOrigin, RawRecord]]:
         """All records, each with the part that it is of."""
         rest = b""
         while block := stream.read(self._limits.block):
@@ -110,7 +110,7 @@ class Unwrapped:
         self._tally.lines = self._line
         self._report()
 
-    def _drain(self, *, last: bool) -> Iterator[tuple[Part, RawRecord]]:
+    def _drain(self, *, last: bool) -> Iterator[tuple[LineOrigin, RawRecord]]:
         for part, strand in self._strands.items():
             for raw in strand.records(last=last):
                 yield part, raw
@@ -127,7 +127,7 @@ class Unwrapped:
         else:
             self._take_lines(part, text, place)
 
-    def _take_lines(self, part: Part, text: bytes, place: tuple[int, int]) -> None:
+    def _take_lines(self, part: LineOrigin, text: bytes, place: tuple[int, int]) -> None:
         """The lines of one object, or the end of one that is not whole."""
         for piece in _LINES.findall(text):
             self._strand(part).take(piece, place, begins=part not in self._unfinished)
@@ -136,14 +136,14 @@ class Unwrapped:
             else:
                 self._unfinished.add(part)
 
-    def _unwrap(self, line: bytes, place: tuple[int, int]) -> tuple[Part, bytes, tuple[int, int]]:
+    def _unwrap(self, line: bytes, place: tuple[int, int]) -> tuple[LineOrigin, bytes, tuple[int, int]]:
         text = without_colours(line)
         groups: dict[str, bytes] = {}
         for pattern in self._patterns:
             found = pattern.match(text)
             if found is None:
                 if text.strip():
-                    self._without.append(Place(self._file, *place))
+                    self._without.append(LogPosition(self._file, *place))
                 break
             groups |= {name: value for name, value in found.groupdict().items() if value is not None}
             text = text[found.end() :]
@@ -171,27 +171,27 @@ class Unwrapped:
             text = without_colours(text)
         return text, place
 
-    def _part(self, groups: dict[str, bytes]) -> Part:
-        key = tuple(groups.get(name, b"") for name in Part._fields)
+    def _part(self, groups: dict[str, bytes]) -> LineOrigin:
+        key = tuple(groups.get(name, b"") for name in LineOrigin._fields)
         found = self._names.get(key)
         if found is None:
-            found = self._names[key] = Part(*(each.decode("utf-8", "replace") for each in key))
+            found = self._names[key] = LineOrigin(*(each.decode("utf-8", "replace") for each in key))
         return found
 
-    def _strand(self, part: Part) -> _Strand:
+    def _strand(self, part: LineOrigin) -> _Strand:
         found = self._strands.get(part)
         if found is None:
 
-            def place(line: int, _: int) -> Place:
-                return Place(self._file, *self._strands[part].place(line))
+            def place(line: int, _: int) -> LogPosition:
+                return LogPosition(self._file, *self._strands[part].place(line))
 
             found = self._strands[part] = _Strand(Cutter(place, self._tally, self._limits))
         return found
 
-    def _count(self, part: Part, number: int, place: tuple[int, int]) -> None:
+    def _count(self, part: LineOrigin, number: int, place: tuple[int, int]) -> None:
         """Notice lines that whoever took these lines from their file left out."""
         if number != self._numbers.get(part, 0) + 1:
-            self._left_out.append(Place(self._file, *place))
+            self._left_out.append(LogPosition(self._file, *place))
         self._numbers[part] = number
 
     def _report(self) -> None:

@@ -19,9 +19,9 @@ from operator import attrgetter
 from assay.checker.report import State
 from assay.grammar.kernel import TracePlan
 from assay.traces.event import Event, ProcessRun
-from assay.traces.observe.partial_order import Item
-from assay.traces.search.path import Path
-from assay.traces.search.transition_system import Model
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.search.path import SearchPath
+from assay.traces.search.transition_system import TraceModel
 
 Thread = tuple[ProcessRun, int]
 """A process run, and the number of a group of events that one thread of it writes."""
@@ -71,7 +71,7 @@ def thread_of(event: Event, plan: TracePlan) -> Thread | None:
     return next(((event.run, i) for i, kinds in enumerate(plan.threads) if event.kind in kinds), None)
 
 
-def chain(model: Model, path: Path, plan: TracePlan, seen: Iterable[int]) -> Chain:
+def chain(model: TraceModel, path: SearchPath, plan: TracePlan, seen: Iterable[int]) -> Chain:
     """The chain of an accepted path; ``seen`` are the variables that slices read."""
     kept = frozenset(seen)
     blank = model.states[path.root.node.state]
@@ -98,7 +98,7 @@ def chain(model: Model, path: Path, plan: TracePlan, seen: Iterable[int]) -> Cha
     return Chain(tuple(states), tuple(earliest), ordered, plan.ordering.skew, frozenset(guessed))
 
 
-def _mate(item: Item, before: int, after: int) -> Mate:
+def _mate(item: OrderedObservation, before: int, after: int) -> Mate:
     return Mate(item.time, item.time + item.observation.event.record.resolution - 1, before, after)
 
 

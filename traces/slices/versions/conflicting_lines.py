@@ -15,15 +15,15 @@ from assay.checker.interpreter.expressions.traverse import descendants, free_loc
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.observe.partial_order import Item
-from assay.traces.search.transition_system import Model
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.versions.version_history import number_of
 
 _Place = tuple[k.Expr, frozenset[tuple[str, Value]]]
 """An expression that reads the slice's variables, with the values of the names in it."""
 
 
-def contradicted(model: Model, lines: Iterable[Item], own: Set[str]) -> frozenset[int]:
+def contradicted(model: TraceModel, lines: Iterable[OrderedObservation], own: Set[str]) -> frozenset[int]:
     """The numbers of the writes about which lines contradict each other in a slice's ``own`` variables."""
     demanded: dict[tuple[int, _Place], Value] = {}
     found: set[int] = set()
@@ -54,11 +54,11 @@ class _Reads(NamedTuple):
 class _Demands:
     """What lines say places of a slice to be equal to."""
 
-    def __init__(self, model: Model, own: Set[str]) -> None:
+    def __init__(self, model: TraceModel, own: Set[str]) -> None:
         self._model, self._own = model, own
         self._known: dict[int, _Reads] = {}
 
-    def of(self, line: Item) -> Iterator[tuple[_Place, Value]]:
+    def of(self, line: OrderedObservation) -> Iterator[tuple[_Place, Value]]:
         """The places that a line says to be equal to a value after its write, with the value."""
         seen = line.observation
         condition = seen.rule.then if seen.rule.steps else seen.rule.observe

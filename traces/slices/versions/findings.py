@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from assay.traces.event import Place
-from assay.traces.observe.partial_order import Item
-from assay.traces.result import Violation
-from assay.traces.slices.versions.version_history import Frontier, Trail, Write
+from assay.traces.event import LogPosition
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.result import LogViolation
+from assay.traces.slices.versions.version_history import Frontier, VersionedUpdate, VersionNode
 
 
 @dataclass(frozen=True, slots=True)
 class Odd:
     """A line that disagrees with a write, the states before and after it, and the violation that says so."""
 
-    line: Item
+    line: OrderedObservation
     start: int
     after: int
-    violation: Violation
+    violation: LogViolation
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +29,17 @@ class Gap:
 
 
 @dataclass(slots=True)
-class Findings:
+class SliceFindings:
     """What is known of a slice. ``missing`` are numbers that no line states; ``unplaced`` writes that nothing can be told of."""
 
-    trail: Trail
-    violations: list[Violation] = field(default_factory=list)
+    trail: VersionNode
+    violations: list[LogViolation] = field(default_factory=list)
     odd: list[Odd] = field(default_factory=list)
     missing: list[int] = field(default_factory=list)
-    unplaced: list[Write] = field(default_factory=list)
-    begun: Item | None = None
+    unplaced: list[VersionedUpdate] = field(default_factory=list)
+    begun: OrderedObservation | None = None
     """The first line of a slice of whose beginning no line tells."""
-    narrowed: Place | None = None
+    narrowed: LogPosition | None = None
     """The line that fits none of the ways that were followed, where there were others."""
 
     @property
@@ -49,7 +49,7 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SliceQuery:
     """What is known of a slice beforehand, and what is asked of it.
 
     ``started`` says whether a line tells of its beginning, ``partial`` that lines are known to be missing; ``one_is_enough``, that the check

@@ -17,11 +17,11 @@ from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
 from assay.traces.explain.blame import Obstacle, false_guards, guards_in_the_way, obstacles_of
-from assay.traces.explain.failed_atoms import Atom, Situation, Stated, Writer, failing
-from assay.traces.observe.partial_order import Item
-from assay.traces.result import Blame, FailedPart, Repair, Violation
-from assay.traces.search.transition_system import ANY, Model, Taken, Wanted, Wildcard
-from assay.traces.slices.versions.version_history import Deed, Frontier, History, Trail, Write
+from assay.traces.explain.failed_atoms import AtomValue, ConditionPrinter, FailedAtom, Situation, failing
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.result import Blame, FailedPart, LogViolation, Repair
+from assay.traces.search.transition_system import ANY, AnyValue, Taken, TraceModel, Wanted
+from assay.traces.slices.versions.version_history import Deed, Frontier, VersionedUpdate, VersionHistory, VersionNode
 
 INSTANCES_TRIED = 200
 """How many instances of an action an explanation is sought with."""
@@ -35,17 +35,17 @@ NO_STRAIN: Strain = False, 0, 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attempt:
+class BlameCandidate:
     """A way on that would be one if the guards of its last step were true and the lines that disagree said what was done.
 
     ``noticed`` is the trail to the write that they are lines of: this write, or the one before it. ``far`` is at which statement of the action
     the first false guard is, and ``aside`` that the action is one of logs alone, which a false guard says that this is not.
     """
 
-    trail: Trail
-    noticed: Trail
+    trail: VersionNode
+    noticed: VersionNode
     guards: int
-    odd: tuple[Item, ...]
+    odd: tuple[OrderedObservation, ...]
     aside: bool = False
     far: int = 0
 
@@ -63,12 +63,14 @@ class Attempt:
 class Blamer:
     """Explains mismatches of slices of one kernel; it knows what actions do without their guards."""
 
-    def __init__(self, kernel: k.Kernel, writer: Writer) -> None:
+    def __init__(self, kernel: k.Kernel, writer: ConditionPrinter) -> None:
         free = (replace(a, body=tuple(s for s in a.body if not isinstance(s, k.Guard))) for a in kernel.actions)
         self.unguarded = Meanings(replace(kernel, actions=tuple(free)), bounded=False, remember=True)
         self.writer = writer
 
-    def attempts(self, history: History, frontier: Frontier, write: Write, most: int, *, named: bool) -> list[Attempt]:
+    def attempts(
+        self, history: VersionHistory, frontier: Frontier, write: VersionedUpdate, most: int, *, named: bool
+    ) -> list[BlameCandidate]:
         """What comes closest to being the write, the closest first; of attempts that lead to the same the first.
 
         Where ``named``, of the actions as its lines name them, else of all others that it may be.
@@ -79,9 +81,11 @@ class Blamer:
             for trail in frontier
             for position, start in islice(history.places(trail, write), POSITIONS_TRIED)
             for action, wanted in choices
-            for way in self._of_action(history, write, Trail(trail.own, position, trail, write, start), action, wanted)
+            for way in self._of_action(
+                history, write, VersionNode(trail.own, position, trail, write, start), action, wanted
+            )
         ]
-        found: dict[tuple[object, ...], Attempt] = {}
+        found: dict[tuple[object, ...], BlameCandidate] = {}
         for lines in range(len(write.lines) + 1):
             if sum(attempt.cost < lines for attempt in found.values()) >= most:
                 break
@@ -94,8 +98,8 @@ class Blamer:
         return sorted(found.values(), key=lambda attempt: (attempt.cost, attempt.strain))[:most]
 
     def _of_action(
-        self, history: History, write: Write, before: Trail, action: str, wanted: Wanted
-    ) -> Iterator[tuple[Trail, tuple[Item, ...]]]:
+        self, history: VersionHistory, write: VersionedUpdate, before: VersionNode, action: str, wanted: Wanted
+    ) -> Iterator[tuple[VersionNode, tuple[OrderedObservation, ...]]]:
         """Where an action without its guards leads, and the lines of the write that say something else."""
         model, start = history.model, before.start
         meaning, choices = self.unguarded.actions[action], model.choices_of(action, wanted)
@@ -103,17 +107,21 @@ class Blamer:
             if isinstance(result, Successor):
                 after = model.number(result.state)
                 taken = Taken(action, tuple(zip(meaning.names, arguments, strict=True)), result.picks, after)
-                onward = Trail(history.own(after), before.position, before.before, write, start, (), (taken,))
+                onward = VersionNode(history.own(after), before.position, before.before, write, start, (), (taken,))
                 yield onward, odd_lines(history, write, start, after)
 
-    def _attempt(self, history: History, onward: Trail, odd: tuple[Item, ...]) -> Attempt:
+    def _attempt(
+        self, history: VersionHistory, onward: VersionNode, odd: tuple[OrderedObservation, ...]
+    ) -> BlameCandidate:
         """The step at the end of a trail with the guards that stand in its way; for the way to pick that is nearest."""
         taken = onward.taken[-1]
         false = false_guards(history.model, taken.action, [value for _, value in taken.arguments], onward.start)
         aside = bool(false) and is_of_logs_alone(history.model.meanings.actions[taken.action].node)
-        return Attempt(onward, onward, len(false), odd, aside, min(false, default=0))
+        return BlameCandidate(onward, onward, len(false), odd, aside, min(false, default=0))
 
-    def broken_guards(self, history: History, attempt: Attempt, write: Write) -> list[Violation]:
+    def broken_guards(
+        self, history: VersionHistory, attempt: BlameCandidate, write: VersionedUpdate
+    ) -> list[LogViolation]:
         """The violation that an attempt whose guards are false is, at the line that says what was done."""
         if not attempt.guards:
             return []
@@ -124,7 +132,9 @@ class Blamer:
         obstacles = guards_in_the_way(history.model, taken.action, arguments, attempt.trail.start)
         return [self.violation(first, taken.action, obstacles)]
 
-    def disagreement(self, history: History, line: Item, start: int, after: int, action: str) -> Violation:
+    def disagreement(
+        self, history: VersionHistory, line: OrderedObservation, start: int, after: int, action: str
+    ) -> LogViolation:
         """A line that says something else than a write did; of its outcome, or else that it was another action, which then was not possible."""
         kind = "then" if line.observation.pinned else "observe"
         obstacles = [
@@ -135,10 +145,10 @@ class Blamer:
             action, obstacles = min(others, key=lambda each: self._unlike(history, *each), default=(action, []))
         return self.violation(line, action, obstacles or _other_arguments(history.model, line, start, after))
 
-    def _unlike(self, history: History, action: str, obstacles: Sequence[Obstacle]) -> tuple[bool, int]:
+    def _unlike(self, history: VersionHistory, action: str, obstacles: Sequence[Obstacle]) -> tuple[bool, int]:
         return is_of_logs_alone(history.model.meanings.actions[action].node), len(obstacles)
 
-    def deed(self, history: History, frontier: Frontier, deed: Deed) -> Violation:
+    def deed(self, history: VersionHistory, frontier: Frontier, deed: Deed) -> LogViolation:
         """What stands in the way of something that is no write."""
         best: tuple[str, list[Obstacle]] | None = None
         for trail in frontier:
@@ -149,11 +159,11 @@ class Blamer:
         action, obstacles = best if best is not None else ("observe", [])
         return self.violation(deed.line, action, obstacles)
 
-    def violation(self, line: Item, action: str, obstacles: Sequence[Obstacle]) -> Violation:
+    def violation(self, line: OrderedObservation, action: str, obstacles: Sequence[Obstacle]) -> LogViolation:
         """A violation in words, with the change of one field that would undo it, where there is one."""
         parts = tuple(self.writer.part(each.kind, each.label, each.atom) for each in obstacles)
         event = line.observation.event
-        return Violation(event, action, (Blame(event, action, parts),), _repair(line, parts))
+        return LogViolation(event, action, (Blame(event, action, parts),), _repair(line, parts))
 
 
 def is_of_logs_alone(action: k.Action) -> bool:
@@ -167,7 +177,7 @@ def is_of_logs_alone(action: k.Action) -> bool:
     )
 
 
-def _other_arguments(model: Model, line: Item, start: int, after: int) -> list[Obstacle]:
+def _other_arguments(model: TraceModel, line: OrderedObservation, start: int, after: int) -> list[Obstacle]:
     """What a line says of the arguments of a step that led from one state to another, and is not so."""
     rule, bound = line.observation.rule, line.observation.bound
     found: list[list[Obstacle]] = []
@@ -188,13 +198,13 @@ def _other_arguments(model: Model, line: Item, start: int, after: int) -> list[O
     return min(found, key=len, default=[])
 
 
-def _unequal(parameter: k.Local, argument: k.Expr, value: Value, given: Value | Wildcard) -> Atom:
-    assert not isinstance(given, Wildcard)
+def _unequal(parameter: k.Local, argument: k.Expr, value: Value, given: Value | AnyValue) -> FailedAtom:
+    assert not isinstance(given, AnyValue)
     same = k.Equal(t.BOOL, parameter, argument, negated=False, span=argument.span)
-    return Atom(same, (Stated(argument, given),), (Stated(parameter, value),))
+    return FailedAtom(same, (AtomValue(argument, given),), (AtomValue(parameter, value),))
 
 
-def _repair(line: Item, parts: Sequence[FailedPart]) -> Repair:
+def _repair(line: OrderedObservation, parts: Sequence[FailedPart]) -> Repair:
     event = line.observation.event
     if len(parts) == 1 and len(parts[0].log) == 1 and len(parts[0].model) == 1:
         (field, old), (_, new) = parts[0].log[0], parts[0].model[0]
@@ -203,7 +213,7 @@ def _repair(line: Item, parts: Sequence[FailedPart]) -> Repair:
     return Repair("none", "no single field explains it", None)
 
 
-def _candidates(history: History, write: Write, *, named: bool) -> list[tuple[str, Wanted]]:
+def _candidates(history: VersionHistory, write: VersionedUpdate, *, named: bool) -> list[tuple[str, Wanted]]:
     """The actions that may be a write: those that its lines name, or else these with other arguments, and any that a number can stand for."""
     model = history.model
     stated: dict[tuple[str, Wanted], None] = {}
@@ -226,10 +236,12 @@ def _candidates(history: History, write: Write, *, named: bool) -> list[tuple[st
     return [(action, wanted) for action, wanted in found if model.is_listable(action, wanted)]
 
 
-def odd_lines(history: History, write: Write, start: int, after: int) -> tuple[Item, ...]:
+def odd_lines(
+    history: VersionHistory, write: VersionedUpdate, start: int, after: int
+) -> tuple[OrderedObservation, ...]:
     """The lines of a write that say something else of its outcome; what many lines say is looked at once."""
     known: dict[tuple[object, ...], bool] = {}
-    found: list[Item] = []
+    found: list[OrderedObservation] = []
     for line in write.lines:
         key = id(line.observation.rule), line.observation.values
         if key not in known:
@@ -239,14 +251,14 @@ def odd_lines(history: History, write: Write, start: int, after: int) -> tuple[I
     return tuple(found)
 
 
-def _states(history: History, line: Item, start: int, after: int) -> bool:
+def _states(history: VersionHistory, line: OrderedObservation, start: int, after: int) -> bool:
     """Whether what a line says of the outcome of a write is so, whatever action it was."""
     rule, bound = line.observation.rule, line.observation.bound
     condition = rule.observe if not rule.steps else rule.then
     return condition is None or history.model.holds(condition, bound, after, start)
 
 
-def disagreeing(history: History, line: Item, start: int, after: int) -> list[Atom]:
+def disagreeing(history: VersionHistory, line: OrderedObservation, start: int, after: int) -> list[FailedAtom]:
     """The parts of what a line says that are not so."""
     rule, bound = line.observation.rule, line.observation.bound
     condition = rule.observe if not rule.steps else rule.then

@@ -11,17 +11,17 @@ from math import inf
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.grammar import kernel as k
 from assay.traces.observe.binding import Observation, observe
-from assay.traces.observe.partial_order import Item
-from assay.traces.result import Violation
-from assay.traces.slices.versions.findings import Asked, Findings, Gap, Odd
-from assay.traces.slices.versions.version_blame import NO_STRAIN, Attempt, Blamer, Strain, disagreeing, odd_lines
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.result import LogViolation
+from assay.traces.slices.versions.findings import Gap, Odd, SliceFindings, SliceQuery
+from assay.traces.slices.versions.version_blame import NO_STRAIN, BlameCandidate, Blamer, Strain, disagreeing, odd_lines
 from assay.traces.slices.versions.version_history import (
     Deed,
     Entry,
     Frontier,
-    History,
-    Trail,
-    Write,
+    VersionedUpdate,
+    VersionHistory,
+    VersionNode,
     announcing,
     entries,
     is_prompt,
@@ -53,7 +53,9 @@ LATE = 10_000.0
 class SliceCheck:
     """The check of one slice."""
 
-    def __init__(self, history: History, blamer: Blamer, lines: Sequence[Item], asked: Asked) -> None:
+    def __init__(
+        self, history: VersionHistory, blamer: Blamer, lines: Sequence[OrderedObservation], asked: SliceQuery
+    ) -> None:
         bound = history.model.plan.ordering.commit_before_line
         self.history = history
         self.blamer = blamer
@@ -68,10 +70,10 @@ class SliceCheck:
         self.waiting: list[Deed] = []
         self.gaps: list[Gap] = []
         self.before_last: Frontier = ()
-        self.latest: Write | None = None
-        self.found = Findings(history.begin[0])
+        self.latest: VersionedUpdate | None = None
+        self.found = SliceFindings(history.begin[0])
 
-    def run(self) -> Findings:
+    def run(self) -> SliceFindings:
         """The whole check."""
         misplaced = self.misplaced()
         kept = [line for line in self.lines if line not in misplaced]
@@ -87,7 +89,7 @@ class SliceCheck:
         match entry:
             case Deed():
                 self._deed(entry)
-            case Write():
+            case VersionedUpdate():
                 gap = self._note_gap(entry)
                 if not gap:
                     self._give_up(entry.number)
@@ -96,7 +98,7 @@ class SliceCheck:
                 if gap:
                     self._give_up(entry.number)
 
-    def finish(self, misplaced: Sequence[Item]) -> Findings:
+    def finish(self, misplaced: Sequence[OrderedObservation]) -> SliceFindings:
         """What is found when all entries were taken."""
         self._give_up(None)
         self.found.trail = min(self.frontier, key=lambda trail: trail.told)
@@ -142,7 +144,7 @@ class SliceCheck:
         own = {self.history.model.kernel.variables[at].name for at in self.history.split.own}
         return rule.observe is None or not own.isdisjoint(variables_of(rule.observe))
 
-    def _note_gap(self, write: Write) -> bool:
+    def _note_gap(self, write: VersionedUpdate) -> bool:
         """Whether no line states the numbers before a write. What is to come before it may then be of those, and is tried after it too."""
         gap = self.last is not None and write.number > self.last + 1
         if self.last is not None and gap:
@@ -162,20 +164,20 @@ class SliceCheck:
         """As many of a gap's first numbers as it takes to explain a line."""
         frontier = gap.before
         for number in gap.numbers[:MISSING_TRIED]:
-            frontier = self.history.unstated(frontier, Write(number, (deed.line,)))
+            frontier = self.history.unstated(frontier, VersionedUpdate(number, (deed.line,)))
             if self.history.advance(frontier, deed):
                 return range(gap.numbers.start, number + 1)
         return range(0)
 
     # ------------------------------------------------------------------------------------------------------ writes
 
-    def _write(self, write: Write, ahead: Sequence[Entry]) -> None:
+    def _write(self, write: VersionedUpdate, ahead: Sequence[Entry]) -> None:
         expected = 0 if self.last is None else self.last + 1
         unknown = self.last is None and not self.started and write.number > 0
         before = self.frontier
         if unknown or write.number > expected:
             self.found.begun = write.lines[0] if unknown else self.found.begun
-            last = not any(isinstance(entry, Write) for entry in ahead)
+            last = not any(isinstance(entry, VersionedUpdate) for entry in ahead)
             seen = () if unknown else self._past_unseen(expected, write)
             if not (unknown or seen or self.partial) and last and self._is_restated(write):
                 return
@@ -198,18 +200,18 @@ class SliceCheck:
         self.frontier, self.before_last = onward, before
         self.last, self.latest = write.number, write
 
-    def _leave(self, write: Write) -> None:
+    def _leave(self, write: VersionedUpdate) -> None:
         """Go on without a write, of which too little is known."""
         self.found.unplaced.append(write)
         if self.last is not None:
             self.gaps.append(Gap(range(self.last + 1, write.number + 1), self.frontier))
 
-    def _may_lack_a_line(self, write: Write) -> bool:
+    def _may_lack_a_line(self, write: VersionedUpdate) -> bool:
         """Whether the line that says what was done, or what was done before, may be one of those that are missing."""
         lacking = self.partial or (self.last is None and not self.started)
         return lacking and (bool(self.gaps) or not any(line.observation.pinned for line in write.lines))
 
-    def _past_unseen(self, first: int, write: Write) -> Frontier:
+    def _past_unseen(self, first: int, write: VersionedUpdate) -> Frontier:
         """The way on with a write, if those before it that no line states are writes that leave none; another line may have shown some of them before."""
         if write.number - first > self.history.model.plan.hidden_limit:
             return ()
@@ -221,12 +223,12 @@ class SliceCheck:
                 frontier = self.history.unseen(frontier, number)
         return self.history.advance(frontier, write)
 
-    def _shown(self, trail: Trail) -> int:
+    def _shown(self, trail: VersionNode) -> int:
         """How many numbered steps that leave no line there were since the last write, because other lines need them."""
-        since = takewhile(lambda each: not isinstance(each.entry, Write), trail.backwards())
+        since = takewhile(lambda each: not isinstance(each.entry, VersionedUpdate), trail.backwards())
         return sum(taken.action in self.history.model.plan.numbered for each in since for taken in each.hidden)
 
-    def _is_restated(self, write: Write) -> bool:
+    def _is_restated(self, write: VersionedUpdate) -> bool:
         """Whether a single line after the last write is of that write, but for its number; it is noted as a mismatch then.
 
         A line that says nothing of a write but its number may be of any.
@@ -243,7 +245,7 @@ class SliceCheck:
         self.found.violations.append(violation)
         return True
 
-    def _adopt(self, write: Write) -> Frontier:
+    def _adopt(self, write: VersionedUpdate) -> Frontier:
         """The state that a write left, as the lines say that state it in full: what came before is not known."""
         best = self._adopted(write)
         if best is None:
@@ -256,20 +258,20 @@ class SliceCheck:
             self._note_odd(best.odd, best.trail)
         return (best.trail,)
 
-    def _adopted(self, write: Write) -> Attempt | None:
+    def _adopted(self, write: VersionedUpdate) -> BlameCandidate | None:
         """The state that a write left as most of its lines say, and the lines that say something else."""
-        best: Attempt | None = None
+        best: BlameCandidate | None = None
         for trail in self.frontier:
             position, start = next(iter(self.history.places(trail, write)))
             for item in self._as_gap(write):
                 for after, taken in self.history.model.consume(item, start):
                     odd = odd_lines(self.history, write, start, after)
                     if best is None or len(odd) < len(best.odd):
-                        onward = Trail(self.history.own(after), position, trail, write, start, (), taken)
-                        best = Attempt(onward, onward, 0, odd)
+                        onward = VersionNode(self.history.own(after), position, trail, write, start, (), taken)
+                        best = BlameCandidate(onward, onward, 0, odd)
         return best
 
-    def _as_gap(self, write: Write) -> Iterable[Item]:
+    def _as_gap(self, write: VersionedUpdate) -> Iterable[OrderedObservation]:
         """The lines of a write as rules for gaps read them."""
         for rule in self.history.model.plan.rules:
             if rule.event == k.GAP:
@@ -278,20 +280,20 @@ class SliceCheck:
                     if isinstance(seen, Observation):
                         yield replace(line, observation=seen)
 
-    def _note_odd(self, odd: Iterable[Item], trail: Trail) -> None:
+    def _note_odd(self, odd: Iterable[OrderedObservation], trail: VersionNode) -> None:
         after = self.history.number(trail.own, trail.position)
         for line in odd:
             violation = self._disagreement(line, trail)
             self.found.odd.append(Odd(line, trail.start, after, violation))
             self.found.violations.append(violation)
 
-    def _disagreement(self, line: Item, trail: Trail) -> Violation:
+    def _disagreement(self, line: OrderedObservation, trail: VersionNode) -> LogViolation:
         """What a line says against the write at the end of a trail."""
         action = trail.taken[-1].action if trail.taken else "observe"
         after = self.history.number(trail.own, trail.position)
         return self.blamer.disagreement(self.history, line, trail.start, after, action)
 
-    def _explain(self, write: Write, ahead: Sequence[Entry]) -> Frontier:
+    def _explain(self, write: VersionedUpdate, ahead: Sequence[Entry]) -> Frontier:
         """The way on after a mismatch, which is noted: the one with the fewest obstacles, in this write and in what follows.
 
         A write that broke a rule is one obstacle, however many guards say so; so is each line that says something else than was done. If all
@@ -326,14 +328,14 @@ class SliceCheck:
         self._note_odd(stated.odd, stated.trail)
         return (stated.trail,)
 
-    def _attempts(self, write: Write, *, named: bool) -> list[Attempt]:
+    def _attempts(self, write: VersionedUpdate, *, named: bool) -> list[BlameCandidate]:
         return self.blamer.attempts(self.history, self.frontier, write, ATTEMPTS_TRIED, named=named)
 
-    def _rank(self, attempt: Attempt, ahead: Sequence[Entry]) -> tuple[int, int, Strain]:
+    def _rank(self, attempt: BlameCandidate, ahead: Sequence[Entry]) -> tuple[int, int, Strain]:
         """How much has to be assumed for an explanation, in all, of lines that disagree, and of guards that are false."""
         return attempt.cost + self._failures(attempt.trail, ahead[:AHEAD]), len(attempt.odd), attempt.strain
 
-    def _failures(self, trail: Trail, ahead: Sequence[Entry]) -> int:
+    def _failures(self, trail: VersionNode, ahead: Sequence[Entry]) -> int:
         """How many of the entries that follow have no way on; none is asked for after a write that has none."""
         frontier: Frontier = (trail,)
         failed = 0
@@ -341,26 +343,26 @@ class SliceCheck:
             onward = self.history.advance(frontier, entry, 0)
             frontier = onward or frontier
             failed += not onward
-            if not onward and isinstance(entry, Write):
+            if not onward and isinstance(entry, VersionedUpdate):
                 break
         return failed
 
-    def _without_one(self, write: Write) -> list[Attempt]:
+    def _without_one(self, write: VersionedUpdate) -> list[BlameCandidate]:
         """The ways on without one of several lines: of those that tell when it was, for without one of them it may have been at another time.
 
         Where no line is left that names the action, any is sought that can have been a short time before the first line, and not at all earlier times:
         each of them means to try all actions.
         """
-        found: list[Attempt] = []
+        found: list[BlameCandidate] = []
         for line in announcing(write.lines) if len(write.lines) > 1 else ():
-            others = Write(write.number, tuple(other for other in write.lines if other is not line))
+            others = VersionedUpdate(write.number, tuple(other for other in write.lines if other is not line))
             frontier = self.frontier
             if not any(other.observation.pinned for other in others.lines):
                 frontier = self.history.since(frontier, write.lines[0].time - 2 * self.late)
-            found += [Attempt(trail, trail, 0, (line,)) for trail in self.history.advance(frontier, others)]
+            found += [BlameCandidate(trail, trail, 0, (line,)) for trail in self.history.advance(frontier, others)]
         return found
 
-    def _without_latest(self, write: Write) -> list[Attempt]:
+    def _without_latest(self, write: VersionedUpdate) -> list[BlameCandidate]:
         """The way on if the write before was another than its lines say: a mistake is often noticed one write late."""
         if self.latest is None or len(self.latest.lines) >= len(write.lines):
             return []
@@ -370,17 +372,17 @@ class SliceCheck:
                 after = self.history.number(middle.own, middle.position)
                 odd = odd_lines(self.history, self.latest, middle.start, after)
                 for trail in self.history.advance((middle,), write, hidden) if odd else ():
-                    return [Attempt(trail, middle, 0, odd)]
+                    return [BlameCandidate(trail, middle, 0, odd)]
         return []
 
     # ----------------------------------------------------------------------------------- lines with a wrong number
 
-    def misplaced(self) -> list[Item]:
+    def misplaced(self) -> list[OrderedObservation]:
         """Lines that state a write before a lower one can have been made; the fewest whose removal leaves none."""
         numbered = [
             (number, line) for line in self.lines if (number := number_of(self.history.model, line)) is not None
         ]
-        removed: list[Item] = []
+        removed: list[OrderedObservation] = []
         while True:
             left = [(n, line) for n, line in numbered if line not in removed]
             conflicts = self._conflicts(left)
@@ -390,16 +392,16 @@ class SliceCheck:
             standing = {line: company[n] for n, line in left}
             removed.append(max(conflicts, key=lambda each: (len(conflicts[each]), standing[each], -each.index)))
 
-    def _conflicts(self, numbered: Sequence[tuple[int, Item]]) -> dict[Item, set[int]]:
+    def _conflicts(self, numbered: Sequence[tuple[int, OrderedObservation]]) -> dict[OrderedObservation, set[int]]:
         """For each line, the lines that contradict it: of lower writes that are later for certain, or the other way round."""
         first: dict[int, float] = {}
-        lines: dict[int, list[Item]] = {}
+        lines: dict[int, list[OrderedObservation]] = {}
         for number, line in numbered:
             first[number] = min(first.get(number, line.time), line.time)
             lines.setdefault(number, []).append(line)
         slack = self.late + self.history.model.plan.ordering.skew
         prompt = {n for n in first if is_prompt(self.history.model, lines[n])}
-        found: dict[Item, set[int]] = {}
+        found: dict[OrderedObservation, set[int]] = {}
         ordered = sorted(first)
         shown = accumulate((first[n] if n in prompt else -inf for n in ordered), max)
         latest = dict(zip(ordered, shown, strict=True))
@@ -412,7 +414,7 @@ class SliceCheck:
                     found.setdefault(other, set()).add(line.index)
         return found
 
-    def _find_places(self, misplaced: Sequence[Item]) -> None:
+    def _find_places(self, misplaced: Sequence[OrderedObservation]) -> None:
         """Where a line that disagrees, or cannot have its number, does belong."""
         for line in misplaced:
             if self.partial and self._is_told_again(line):
@@ -431,36 +433,38 @@ class SliceCheck:
                     self.found.violations[self.found.violations.index(odd.violation)] = again
         self.found.violations.sort(key=lambda violation: violation.event.record.time or 0)
 
-    def _is_told_again(self, line: Item) -> bool:
+    def _is_told_again(self, line: OrderedObservation) -> bool:
         """Whether a line is of a write before all others: it was made before the logs begin, and the line tells of it again."""
         number = number_of(self.history.model, line)
-        others = (trail.entry.number for trail in self.found.trail.backwards() if isinstance(trail.entry, Write))
+        others = (
+            trail.entry.number for trail in self.found.trail.backwards() if isinstance(trail.entry, VersionedUpdate)
+        )
         return number is not None and all(number < other for other in others)
 
     def _same_step(self, odd: Odd) -> tuple[int, int, int] | None:
         """The write that a line is of, action and all, but for its number."""
         for trail in self.found.trail.backwards() if odd.line.observation.pinned else ():
-            if isinstance(trail.entry, Write):
+            if isinstance(trail.entry, VersionedUpdate):
                 moved = with_number(odd.line, trail.entry.number)
                 after = self.history.number(trail.own, trail.position)
                 if moved is not None and self.history.agrees(moved, trail.start, after):
                     return trail.start, after, -1
         return None
 
-    def misnumbered(self, line: Item, number: int) -> Violation | None:
+    def misnumbered(self, line: OrderedObservation, number: int) -> LogViolation | None:
         """What a line says against the write that it is of, under another number than its own."""
         for trail in self.found.trail.backwards():
-            if isinstance(trail.entry, Write) and trail.entry.number == number:
+            if isinstance(trail.entry, VersionedUpdate) and trail.entry.number == number:
                 after = self.history.number(trail.own, trail.position)
                 return self.blamer.disagreement(self.history, line, trail.start, after, "observe")
         return None
 
-    def _closest(self, line: Item) -> tuple[int, int, int]:
+    def _closest(self, line: OrderedObservation) -> tuple[int, int, int]:
         """The write of the slice that a line says most nearly, and in how many points it does not."""
         best = (self.history.number(self.found.trail.own, self.found.trail.position),) * 2
         least = len(disagreeing(self.history, line, *best)) or 1
         for trail in self.found.trail.backwards():
-            if isinstance(trail.entry, Write):
+            if isinstance(trail.entry, VersionedUpdate):
                 after = self.history.number(trail.own, trail.position)
                 wrong = len(disagreeing(self.history, line, trail.start, after))
                 if wrong < least:

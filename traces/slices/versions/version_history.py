@@ -31,8 +31,8 @@ from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.observe.binding import Observation, changed
 from assay.traces.observe.decomposition import Split
-from assay.traces.observe.partial_order import Item
-from assay.traces.search.transition_system import ANY, Model, Taken
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.search.transition_system import ANY, Taken, TraceModel
 from assay.traces.slices.timeline.shared_timeline import Chain, Thread, thread_of
 from assay.traces.slices.timeline.timeline_classes import View, Views
 from assay.traces.slices.timeline.uncertain_intervals import Outside
@@ -43,26 +43,26 @@ Own = tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class VersionedUpdate:
     """The lines that state one number, by time."""
 
     number: int
-    lines: tuple[Item, ...]
+    lines: tuple[OrderedObservation, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
     """Something else that a line reports; it cannot come after the write with the number ``before``."""
 
-    line: Item
+    line: OrderedObservation
     before: int | None = None
 
 
-Entry = Write | Deed
+Entry = VersionedUpdate | Deed
 
 
 @dataclass(slots=True, eq=False)
-class Trail:
+class VersionNode:
     """A state of the slice, the position that it needs at least, and how it was reached: the entry, hidden steps, and the entry's own. It is never changed.
 
     ``told`` is how many steps on the way are of actions that the clause reports.
@@ -70,33 +70,33 @@ class Trail:
 
     own: Own
     position: int
-    before: Trail | None = None
+    before: VersionNode | None = None
     entry: Entry | None = None
     start: int = -1
     hidden: tuple[Taken, ...] = ()
     taken: tuple[Taken, ...] = ()
     told: int = 0
 
-    def backwards(self) -> Iterator[Trail]:
+    def backwards(self) -> Iterator[VersionNode]:
         """This trail and those before it."""
-        trail: Trail | None = self
+        trail: VersionNode | None = self
         while trail is not None:
             yield trail
             trail = trail.before
 
 
-Frontier = tuple[Trail, ...]
+Frontier = tuple[VersionNode, ...]
 """The ways that are left, the earliest of each state."""
 
 
-class History:
+class VersionHistory:
     """The steps of one slice over a shared execution; ``visited`` counts the states at which an entry was tried.
 
     At most ``width`` ways are followed at once (see the note on narrow histories).
     """
 
     def __init__(
-        self, model: Model, split: Split, chain: Chain, views: Views, width: int, outside: Outside | None = None
+        self, model: TraceModel, split: Split, chain: Chain, views: Views, width: int, outside: Outside | None = None
     ) -> None:
         self.model = model
         self.split = split
@@ -107,7 +107,7 @@ class History:
         self.narrowed = False
         self.visited = 0
         blank = model.states[model.initial[0]]
-        self.begin: Frontier = (Trail(tuple(blank[i] for i in split.own), 0),)
+        self.begin: Frontier = (VersionNode(tuple(blank[i] for i in split.own), 0),)
 
     def since(self, frontier: Frontier, time: float) -> Frontier:
         """The ways left, of which each goes on no earlier than what is shared can have been at some time."""
@@ -128,7 +128,7 @@ class History:
 
     def window(self, entry: Entry) -> tuple[int, int]:
         """The positions at which an entry can have happened (see the notes on windows)."""
-        lines = entry.lines if isinstance(entry, Write) else (entry.line,)
+        lines = entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,)
         low, high = 0, min((self.chain.latest_at(line.latest) for line in lines), default=len(self.chain.states) - 1)
         for line in announcing(lines):
             thread = thread_of(line.observation.event, self.model.plan)
@@ -155,10 +155,12 @@ class History:
 
     def unseen(self, frontier: Frontier, number: int) -> Frontier:
         """The ways on with a write of which no line tells: one of the numbered actions that may be hidden."""
-        write = Write(number, ())
+        write = VersionedUpdate(number, ())
         actions = [name for name in self.model.plan.numbered if name in self.model.plan.hidden]
         found = (
-            Trail(self.own(taken.state), position, trail, write, state, (taken,), told=self._told(trail, (taken,)))
+            VersionNode(
+                self.own(taken.state), position, trail, write, state, (taken,), told=self._told(trail, (taken,))
+            )
             for trail in frontier
             for position, state in self.places(trail, write)
             for taken in self.numbered(state, actions)
@@ -166,11 +168,13 @@ class History:
         )
         return self._kept(_earliest(found))
 
-    def unstated(self, frontier: Frontier, write: Write) -> Frontier:
+    def unstated(self, frontier: Frontier, write: VersionedUpdate) -> Frontier:
         """The ways on with any numbered action in place of a write, at the time of its lines, whatever else these say."""
-        silent = Write(write.number, ())
+        silent = VersionedUpdate(write.number, ())
         found = (
-            Trail(self.own(taken.state), position, trail, silent, state, (), (taken,), self._told(trail, (taken,)))
+            VersionNode(
+                self.own(taken.state), position, trail, silent, state, (), (taken,), self._told(trail, (taken,))
+            )
             for trail in frontier
             for position, state in self.places(trail, write, self.view(silent))
             for taken in self.numbered(state, self.model.plan.numbered)
@@ -183,12 +187,12 @@ class History:
         states = self.model.states
         return self._outside is None or self._outside.allows(position, states[start], steps, states)
 
-    def _onward(self, trail: Trail, entry: Entry, hidden: int) -> Iterator[Trail]:
+    def _onward(self, trail: VersionNode, entry: Entry, hidden: int) -> Iterator[VersionNode]:
         if not hidden and isinstance(entry, Deed) and self.views.asks_of_shared(entry.line.observation.rule):
             yield from self._seen(trail, entry)
             return
         names = self.view(entry).hidden[:hidden]
-        if isinstance(entry, Write):  # what has a number would be that number's write
+        if isinstance(entry, VersionedUpdate):  # what has a number would be that number's write
             names = tuple(each - frozenset(self.model.plan.numbered) for each in names)
         for position, start in self.places(trail, entry):
             for route, state in self._after_hidden(start, names):
@@ -196,30 +200,30 @@ class History:
                     if not self._allows(position, start, (*route, *taken)):
                         continue
                     told = self._told(trail, (*route, *taken))
-                    yield Trail(self.own(after), position, trail, entry, state, route, taken, told)
+                    yield VersionNode(self.own(after), position, trail, entry, state, route, taken, told)
 
-    def _seen(self, trail: Trail, deed: Deed) -> Iterator[Trail]:
+    def _seen(self, trail: VersionNode, deed: Deed) -> Iterator[VersionNode]:
         """The same of a line that leaves the slice as it is, and that says nothing of it: what it says is asked once for all slices."""
         seen, view = deed.line.observation, self.view(deed)
         for position in self._positions(trail, deed, view):
             key = id(seen.rule), seen.values, view.classes[position]
             if self.views.truth(key, partial(self._is_so, seen, trail.own, position)):
-                yield Trail(trail.own, position, trail, deed, told=trail.told)
+                yield VersionNode(trail.own, position, trail, deed, told=trail.told)
 
     def _is_so(self, seen: Observation, own: Own, position: int) -> bool:
         condition = seen.rule.observe
         return condition is None or self.model.holds(condition, seen.bound, self.number(own, position))
 
-    def _told(self, trail: Trail, steps: Iterable[Taken]) -> int:
+    def _told(self, trail: VersionNode, steps: Iterable[Taken]) -> int:
         """How many reported actions there are with these steps after a trail."""
         return trail.told + self.model.told(steps)
 
-    def places(self, trail: Trail, entry: Entry, view: View | None = None) -> Iterator[tuple[int, int]]:
+    def places(self, trail: VersionNode, entry: Entry, view: View | None = None) -> Iterator[tuple[int, int]]:
         """The positions for an entry after a trail, with the state there; those that look alike once, to the entry or as ``view`` says."""
         for position in self._positions(trail, entry, view or self.view(entry)):
             yield position, self.number(trail.own, position)
 
-    def _positions(self, trail: Trail, entry: Entry, view: View) -> Iterator[int]:
+    def _positions(self, trail: VersionNode, entry: Entry, view: View) -> Iterator[int]:
         low, high = self.window(entry)
         seen: set[int] = set()
         position, last = max(trail.position, low), max(trail.position, high)
@@ -252,10 +256,10 @@ class History:
         match entry:
             case Deed(line):
                 return self.model.consume(line, state)
-            case Write(_, lines):
+            case VersionedUpdate(_, lines):
                 return self._written(lines, state).items()
 
-    def _written(self, lines: Sequence[Item], state: int) -> dict[int, tuple[Taken, ...]]:
+    def _written(self, lines: Sequence[OrderedObservation], state: int) -> dict[int, tuple[Taken, ...]]:
         acting = [line for line in lines if line.observation.pinned]
         if acting:
             found = dict(self.model.consume(acting[0], state))
@@ -273,16 +277,16 @@ class History:
         for action in actions:
             yield from self.model.call(action, (ANY,) * len(self.model.meanings.actions[action].names), state)
 
-    def agrees(self, line: Item, start: int, after: int) -> bool:
+    def agrees(self, line: OrderedObservation, start: int, after: int) -> bool:
         """Whether a line can be one of a write that led from one state to another."""
         if line.observation.pinned:
             return any(end == after for end, _ in self.model.consume(line, start))
         return bool(self.model.consume(line, after))
 
 
-def _earliest(trails: Iterable[Trail]) -> Frontier:
+def _earliest(trails: Iterable[VersionNode]) -> Frontier:
     """The trails to each state of which none is as early and tells of as little (see the note on the earliest position)."""
-    best: dict[Own, list[Trail]] = {}
+    best: dict[Own, list[VersionNode]] = {}
     for trail in trails:
         known = best.setdefault(trail.own, [])
         if not any(each.position <= trail.position and each.told <= trail.told for each in known):
@@ -291,20 +295,20 @@ def _earliest(trails: Iterable[Trail]) -> Frontier:
     return tuple(trail for known in best.values() for trail in known)
 
 
-def _different(lines: Iterable[Item]) -> list[Item]:
+def _different(lines: Iterable[OrderedObservation]) -> list[OrderedObservation]:
     """The lines, of those that state the same the first."""
-    found: dict[tuple[object, ...], Item] = {}
+    found: dict[tuple[object, ...], OrderedObservation] = {}
     for line in lines:
         found.setdefault((id(line.observation.rule), line.observation.values), line)
     return list(found.values())
 
 
-def announcing(lines: Sequence[Item]) -> Sequence[Item]:
+def announcing(lines: Sequence[OrderedObservation]) -> Sequence[OrderedObservation]:
     """The lines that were written with what they report, not long after: those that are actions, or else the first."""
     return [line for line in lines if line.observation.pinned] or lines[:1]
 
 
-def is_prompt(model: Model, lines: Sequence[Item]) -> bool:
+def is_prompt(model: TraceModel, lines: Sequence[OrderedObservation]) -> bool:
     """Whether the first of the lines of a write was written soon after it: one that says what was done, or, where all writes have such a line, any.
 
     Of a write that may be hidden the lines may be those of a much later restatement.
@@ -313,17 +317,17 @@ def is_prompt(model: Model, lines: Sequence[Item]) -> bool:
     return not untold or any(line.observation.pinned for line in lines)
 
 
-def entries(model: Model, lines: Iterable[Item], late: float) -> list[Entry]:
+def entries(model: TraceModel, lines: Iterable[OrderedObservation], late: float) -> list[Entry]:
     """The entries of a slice in the order in which they are tried. A write may be as much older than its first line as ``late``."""
-    writes: dict[int, list[Item]] = {}
-    deeds: list[Item] = []
+    writes: dict[int, list[OrderedObservation]] = {}
+    deeds: list[OrderedObservation] = []
     for line in lines:
         number = number_of(model, line)
         if number is None:
             deeds.append(line)
         else:
             writes.setdefault(number, []).append(line)
-    ordered = [Write(n, tuple(sorted(writes[n], key=by_time))) for n in sorted(writes)]
+    ordered = [VersionedUpdate(n, tuple(sorted(writes[n], key=by_time))) for n in sorted(writes)]
     told = [_Told.of(model, write, late) for write in ordered]
     slots: list[list[Deed]] = [[] for _ in range(len(ordered) + 1)]
     for line in sorted(deeds, key=by_time):
@@ -338,7 +342,7 @@ def entries(model: Model, lines: Iterable[Item], late: float) -> list[Entry]:
     return found
 
 
-def number_of(model: Model, line: Item) -> int | None:
+def number_of(model: TraceModel, line: OrderedObservation) -> int | None:
     """The number of the write that a line states."""
     at, bound = line.observation.rule.at, line.observation.bound
     if at is None:
@@ -352,7 +356,7 @@ def knows_gaps(plan: k.TracePlan) -> bool:
     return any(rule.event == k.GAP for rule in plan.rules)
 
 
-def by_time(line: Item) -> tuple[float, int]:
+def by_time(line: OrderedObservation) -> tuple[float, int]:
     """The order of lines by their times, and then as they were read."""
     return line.time, line.index
 
@@ -364,11 +368,11 @@ class _Told(NamedTuple):
 
     first: float
     after: float
-    beside: Sequence[Item]
+    beside: Sequence[OrderedObservation]
     mates: Mapping[Thread | None, float]
 
     @classmethod
-    def of(cls, model: Model, write: Write, late: float) -> _Told:
+    def of(cls, model: TraceModel, write: VersionedUpdate, late: float) -> _Told:
         """What the lines of a write tell; it may be as much older than its first line as ``late``."""
         first, beside = write.lines[0].time, announcing(write.lines)
         prompt = is_prompt(model, write.lines)
@@ -378,11 +382,11 @@ class _Told(NamedTuple):
             mates[thread] = max(mates.get(thread, mate.time), mate.time)
         return cls(first, first - late - model.plan.ordering.skew if prompt else -inf, beside, mates)
 
-    def is_certainly_after(self, line: Item, thread: Thread | None) -> bool:
+    def is_certainly_after(self, line: OrderedObservation, thread: Thread | None) -> bool:
         """Whether the write happened after what a line reports, by the thread or by the clock."""
         return self.after > line.latest or (thread is not None and self.mates.get(thread, -inf) > line.latest)
 
-    def follows(self, line: Item) -> bool:
+    def follows(self, line: OrderedObservation) -> bool:
         """Whether the write is told of after a line: by the times, or of lines of one time by their file."""
         if self.first > line.time:
             return True
@@ -417,7 +421,7 @@ def _parts(condition: k.Expr) -> Iterator[k.Expr]:
         yield condition
 
 
-def with_number(line: Item, number: int) -> Item | None:
+def with_number(line: OrderedObservation, number: int) -> OrderedObservation | None:
     """The line as if it stated another number."""
     name = at_field(line.observation.rule)
     return None if name is None else replace(line, observation=changed(line.observation, name, number, number))

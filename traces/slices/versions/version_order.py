@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import inf
 from operator import itemgetter
 
-from assay.traces.observe.partial_order import Item, Order, Stream, in_turn
+from assay.traces.observe.partial_order import ObservationStream, OrderedObservation, PartialOrder, in_turn
 from assay.traces.slices.versions.version_history import by_time
 from assay.traces.slices.versions.version_item import WrittenItem
 
@@ -25,13 +25,13 @@ Writes = Mapping[int, tuple[str, int]]
 """The write that a line states, by the line's index: its slice, and its number there."""
 
 
-def by_write(order: Order, stated: Writes) -> Order | None:
+def by_write(order: PartialOrder, stated: Writes) -> PartialOrder | None:
     """The order in which writes come by their numbers, one item for the lines of each; None if these are not all numbers of a slice up to the highest, each with a line that names its action."""
-    writes: dict[tuple[str, int], list[Item]] = defaultdict(list)
+    writes: dict[tuple[str, int], list[OrderedObservation]] = defaultdict(list)
     for item in order.items:
         if item.index in stated:
             writes[stated[item.index]].append(item)
-    slices: dict[str, list[list[Item]]] = defaultdict(list)
+    slices: dict[str, list[list[OrderedObservation]]] = defaultdict(list)
     for (name, number), lines in sorted(writes.items(), key=itemgetter(0)):
         if number != len(slices[name]) or not any(map(_acts, lines)):
             return None
@@ -45,15 +45,15 @@ def by_write(order: Order, stated: Writes) -> Order | None:
     streams = [_without(stream, stated) for stream in order.streams]
     for name, own in slices.items():
         placed = _in_order([items[name, number] for number in range(len(own))], len(streams))
-        streams.append(Stream(f"{WRITES} {name}", f"{WRITES} {name}", placed))
+        streams.append(ObservationStream(f"{WRITES} {name}", f"{WRITES} {name}", placed))
     return replace(order, streams=tuple(streams), requires=_Required(order, stated, owners, prompt).of_all())
 
 
-def _acts(line: Item) -> bool:
+def _acts(line: OrderedObservation) -> bool:
     return line.observation.pinned
 
 
-def _prompt(order: Order, stated: Writes) -> frozenset[int]:
+def _prompt(order: PartialOrder, stated: Writes) -> frozenset[int]:
     """The lines that were written with what they report."""
     found: set[int] = set()
     for stream in order.streams:
@@ -67,7 +67,7 @@ def _prompt(order: Order, stated: Writes) -> frozenset[int]:
     return frozenset(found)
 
 
-def _written(lines: Sequence[Item], prompt: Collection[int]) -> WrittenItem:
+def _written(lines: Sequence[OrderedObservation], prompt: Collection[int]) -> WrittenItem:
     """The item of a write: the first of its lines that name the action, by time, with the others. Its times are those that are certain on any clock."""
     acting = sorted(filter(_acts, lines), key=by_time)
     lead = next((line for line in acting if line.index in prompt), acting[0])
@@ -84,7 +84,7 @@ def _written(lines: Sequence[Item], prompt: Collection[int]) -> WrittenItem:
     )
 
 
-def _in_order(items: Sequence[Item], stream: int) -> tuple[Item, ...]:
+def _in_order(items: Sequence[OrderedObservation], stream: int) -> tuple[OrderedObservation, ...]:
     """The items of a stream, none later than a later one nor earlier than an earlier one."""
     rows = enumerate(zip(items, in_turn(items), strict=True))
     return tuple(
@@ -92,7 +92,7 @@ def _in_order(items: Sequence[Item], stream: int) -> tuple[Item, ...]:
     )
 
 
-def _without(stream: Stream, stated: Writes) -> Stream:
+def _without(stream: ObservationStream, stated: Writes) -> ObservationStream:
     """A stream without the lines that state a number."""
     kept = [item for item in stream.items if item.index not in stated]
     return replace(stream, items=tuple(replace(item, position=at) for at, item in enumerate(kept)))
@@ -101,7 +101,7 @@ def _without(stream: Stream, stated: Writes) -> Stream:
 class _Required:
     """Which items come before which, by the files and the times of their lines. ``owners`` are the items of lines that state a number."""
 
-    def __init__(self, order: Order, stated: Writes, owners: Mapping[int, int], prompt: Collection[int]) -> None:
+    def __init__(self, order: PartialOrder, stated: Writes, owners: Mapping[int, int], prompt: Collection[int]) -> None:
         self._order, self._stated, self._owners, self._prompt = order, stated, owners, prompt
         self._latest = [[line.latest for line in stream.items] for stream in order.streams]
         self._before = [self._told(stream) for stream in order.streams]
@@ -118,7 +118,7 @@ class _Required:
                 in_file = []
         return {item: frozenset(others) for item, others in found.items() if others}
 
-    def _told(self, stream: Stream) -> list[tuple[int, ...]]:
+    def _told(self, stream: ObservationStream) -> list[tuple[int, ...]]:
         """After which items comes what a line reports that was written with it, for each place in a stream: that of the last such line before, and of each slice the last of the writes that were told of since."""
         found: list[tuple[int, ...]] = [()]
         prompt: tuple[int, ...] = ()
@@ -132,7 +132,7 @@ class _Required:
             found.append((*prompt, *(item for _, item in late.values())))
         return found
 
-    def _by_time(self, line: Item) -> Iterator[int]:
+    def _by_time(self, line: OrderedObservation) -> Iterator[int]:
         """The items that the times put before a line."""
         if line.earliest == -inf:
             return

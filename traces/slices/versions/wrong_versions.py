@@ -11,19 +11,19 @@ from dataclasses import replace
 from itertools import islice
 
 from assay.traces.observe.binding import changed
-from assay.traces.observe.partial_order import Item
-from assay.traces.search.transition_system import Model
-from assay.traces.slices.versions.findings import Findings
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.search.transition_system import TraceModel
+from assay.traces.slices.versions.findings import SliceFindings
 from assay.traces.slices.versions.version_check import SliceCheck
 from assay.traces.slices.versions.version_history import at_field, number_of, with_number
 
 MOVES_TRIED = 8
 """How often a slice is checked again to find the number that a line should have."""
 
-Make = Callable[[Sequence[Item]], SliceCheck]
+Make = Callable[[Sequence[OrderedObservation]], SliceCheck]
 
 
-def check_slice(make: Make, quick: Make, lines: Sequence[Item], model: Model) -> Findings:
+def check_slice(make: Make, quick: Make, lines: Sequence[OrderedObservation], model: TraceModel) -> SliceFindings:
     """The findings about a slice. Where one number in the place of another explains all that is wrong, the line that states it is blamed alone.
 
     A ``quick`` check ends with the first mismatch, and explains nothing.
@@ -46,7 +46,7 @@ def check_slice(make: Make, quick: Make, lines: Sequence[Item], model: Model) ->
     return found
 
 
-def _with_a_gap_filled(make: Make, lines: Sequence[Item], found: Findings) -> Findings | None:
+def _with_a_gap_filled(make: Make, lines: Sequence[OrderedObservation], found: SliceFindings) -> SliceFindings | None:
     """The findings where a line that disagrees has the number of which no line tells."""
     if len(found.missing) * len(found.odd) > MOVES_TRIED:
         return None
@@ -63,7 +63,9 @@ def _with_a_gap_filled(make: Make, lines: Sequence[Item], found: Findings) -> Fi
     return None
 
 
-def _moves(lines: Sequence[Item], found: Findings, model: Model) -> Iterator[tuple[Item, int]]:
+def _moves(
+    lines: Sequence[OrderedObservation], found: SliceFindings, model: TraceModel
+) -> Iterator[tuple[OrderedObservation, int]]:
     """Lines with the numbers that they might have instead: next to a number that no line states the nearest in time, and then those blamed.
 
     A line that is blamed may be of the write of which another one tells at its time, or of the one before or after that which it states.
@@ -84,18 +86,20 @@ def _moves(lines: Sequence[Item], found: Findings, model: Model) -> Iterator[tup
             yield from ((line, other) for other in likely if other in stated and other != number)
 
 
-def _time(line: Item) -> tuple[float, int]:
+def _time(line: OrderedObservation) -> tuple[float, int]:
     return line.time, line.index
 
 
-def _renumbered(lines: Sequence[Item], moved: Item, number: int) -> list[Item]:
+def _renumbered(
+    lines: Sequence[OrderedObservation], moved: OrderedObservation, number: int
+) -> list[OrderedObservation]:
     """The lines, of which one states another number, whatever rules read it."""
     name = at_field(moved.observation.rule)
     event = moved.observation.event
     return [_read_with(line, name, number) if line.observation.event is event else line for line in lines]
 
 
-def _read_with(line: Item, name: str | None, number: int) -> Item:
+def _read_with(line: OrderedObservation, name: str | None, number: int) -> OrderedObservation:
     if name is None or all(field.field != name for field in line.observation.rule.fields):
         return line
     return replace(line, observation=changed(line.observation, name, number, number))

@@ -39,7 +39,7 @@ from assay.traces.observe.model_size import trace_plan
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import Validation
 from assay.traces.scope import known_ids
-from assay.traces.scoped_validate import Scope
+from assay.traces.scoped_validate import AnswerScope
 from assay.traces.spec_selection import specs, validated_by_choice
 
 SLICES_LISTED = 12
@@ -158,7 +158,7 @@ def validate(
     """
     bound = parse_settings(settings)
     limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs, whole=whole)
-    scope = Scope(since, until, topics, _accepted(known))
+    scope = AnswerScope(since, until, topics, _accepted(known))
     if spark is not None:
         output = SparkOutput(clusters, tables, as_json, junit, html)
         refused = {"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants), "--no-slice": whole}
@@ -212,7 +212,9 @@ def _accepted(known: Path | None) -> list[str] | None:
     return None if known is None else known_ids(known.read_text(encoding="utf-8", errors="replace"))
 
 
-def _renamed(reading: LogReading, scope: Scope, stories: tuple[str, ...]) -> tuple[LogReading, Scope, tuple[str, ...]]:
+def _renamed(
+    reading: LogReading, scope: AnswerScope, stories: tuple[str, ...]
+) -> tuple[LogReading, AnswerScope, tuple[str, ...]]:
     """The logs under other names, and what is asked of them."""
     names = Redaction(reading)
     return redacted(reading, names), scope.renamed(names.text), tuple(map(names.text, stories))

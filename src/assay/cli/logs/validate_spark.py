@@ -30,7 +30,7 @@ from assay.spark.logs.spec_for_cluster import Wanted
 from assay.traces.log_reader import ReadOptions
 from assay.traces.options import Options
 from assay.traces.patterns.catalogue import ShapeText
-from assay.traces.scoped_validate import Scope
+from assay.traces.scoped_validate import AnswerScope
 
 if TYPE_CHECKING:
     from assay.spark.logs.validate import ClusterAnswer
@@ -57,7 +57,7 @@ class SparkQuestion:
     spec: Wanted
     clause: str | None
     options: Options
-    scope: Scope
+    scope: AnswerScope
     shapes: tuple[Path, ...]
     redact: bool
 
@@ -115,12 +115,12 @@ def _answers(
 ) -> tuple[list[ClusterAnswer], list[Diagnostic]]:
     from assay.spark.logs.inputs import list_inputs  # noqa: PLC0415
     from assay.spark.logs.tables import tables  # noqa: PLC0415
-    from assay.spark.logs.tasks import Question  # noqa: PLC0415 - who validates without Spark needs none of it
+    from assay.spark.logs.tasks import ClusterQuestion  # noqa: PLC0415 - who validates without Spark needs none of it
     from assay.spark.logs.validate import validating  # noqa: PLC0415
     from assay.spark.session.session import local_settings, session  # noqa: PLC0415
 
     shapes = tuple(ShapeText(str(path), path.read_bytes()) for path in question.shapes)
-    asked = Question(
+    asked = ClusterQuestion(
         question.spec,
         question.clause,
         question.options,

@@ -27,7 +27,7 @@ SAMPLE = "elections"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DemoStep:
     """A step of the demo: what it shows, the command for it, the answer, and whether that is what was promised."""
 
     title: str
@@ -66,9 +66,9 @@ def demo() -> int:
     return worst(promises)
 
 
-def _check() -> Part:
+def _check() -> DemoStep:
     report = _search({})
-    return Part(
+    return DemoStep(
         "Does Kafka's controller election keep its promises?",
         (
             "   The model: brokers race for the ZooKeeper node /controller, sessions expire, a deposed controller goes on acting.",
@@ -80,9 +80,9 @@ def _check() -> Part:
     )
 
 
-def _break() -> Part:
+def _break() -> DemoStep:
     report = _search({SAFEGUARD: "false"}, PROMISE)
-    return Part(
+    return DemoStep(
         "What if brokers did not refuse requests of an older controller?",
         (
             "   The same model with one safeguard switched off. The answer is the shortest run that goes wrong: the old controller",
@@ -94,10 +94,10 @@ def _break() -> Part:
     )
 
 
-def _validate() -> Part:
+def _validate() -> DemoStep:
     place = sample(SAMPLE)
     validation = validated(load(SPEC, None, {}), read_logs([place]), DEFAULT_OPTIONS)
-    return Part(
+    return DemoStep(
         "Did a real cluster keep to that model?",
         (
             "   The logs of three Kafka 2.8 brokers and their ZooKeeper while controllers were killed and stopped. Each line that",

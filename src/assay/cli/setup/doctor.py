@@ -38,7 +38,7 @@ OLDEST_PYTHON = (3, 11)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorCheck:
     """One thing that was looked at. What is not ``needed`` is only told."""
 
     name: str
@@ -62,31 +62,31 @@ def doctor(as_json: bool) -> int:
     return ExitCode.OK if healthy else ExitCode.INCONCLUSIVE
 
 
-def _findings() -> Iterator[Finding]:
-    yield Finding("assay", True, __version__)
-    yield Finding(
+def _findings() -> Iterator[DoctorCheck]:
+    yield DoctorCheck("assay", True, __version__)
+    yield DoctorCheck(
         "python", sys.version_info >= OLDEST_PYTHON, f"{platform.python_implementation()} {platform.python_version()}"
     )
-    yield Finding("platform", True, platform.platform())
+    yield DoctorCheck("platform", True, platform.platform())
     broken = broken_links()
-    yield Finding("folders", not broken, f"{', '.join(broken)} missing. {ADVICE}" if broken else ", ".join(FOLDERS))
+    yield DoctorCheck("folders", not broken, f"{', '.join(broken)} missing. {ADVICE}" if broken else ", ".join(FOLDERS))
     specs = bundled_specs()
-    yield Finding("bundled specs", bool(specs), plural(len(specs), "spec"))
+    yield DoctorCheck("bundled specs", bool(specs), plural(len(specs), "spec"))
     yield from (_dependency(name, needed=True) for name in DEPENDENCIES)
     yield from (_dependency(name, needed=False) for name in OPTIONAL)
     yield _cache(user_cache())
     java = shutil.which("java")
-    yield Finding("java", java is not None, java or "not found; nothing needs it but pyspark", needed=False)
+    yield DoctorCheck("java", java is not None, java or "not found; nothing needs it but pyspark", needed=False)
 
 
-def _cache(folder: Path) -> Finding:
+def _cache(folder: Path) -> DoctorCheck:
     """Whether compiled models can be kept; without that each run compiles anew, and nothing else is lost."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            return Finding("cache", True, str(folder), needed=False)
+            return DoctorCheck("cache", True, str(folder), needed=False)
     except OSError as error:
-        return Finding(
+        return DoctorCheck(
             "cache",
             False,
             f"{folder} cannot be written ({error.strerror}); models are compiled anew each time",
@@ -94,16 +94,16 @@ def _cache(folder: Path) -> Finding:
         )
 
 
-def _dependency(name: str, *, needed: bool) -> Finding:
+def _dependency(name: str, *, needed: bool) -> DoctorCheck:
     try:
-        return Finding(name, True, metadata.version(name), needed)
+        return DoctorCheck(name, True, metadata.version(name), needed)
     except metadata.PackageNotFoundError:
-        return Finding(
+        return DoctorCheck(
             name, False, "not installed" if needed else "not installed; only the extra `spark` needs it", needed
         )
 
 
-def _line(finding: Finding) -> Line:
+def _line(finding: DoctorCheck) -> Line:
     mark, tone = ("ok", Tone.PLAIN) if finding.ok else ("MISSING", Tone.BAD) if finding.needed else ("-", Tone.FAINT)
     return Line(f"{mark:8}{finding.name:15}{finding.detail}", tone)
 

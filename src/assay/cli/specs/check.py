@@ -10,7 +10,7 @@ from typing import Literal
 import click
 
 from assay.checker.engines import engine_selection
-from assay.checker.engines.engine_selection import Answer, Engine
+from assay.checker.engines.engine_selection import Engine, EngineAnswer
 from assay.checker.options import Fingerprints, Order, SearchOptions
 from assay.cli.answer import Destination, result_options, tell
 from assay.cli.settings import load, model_options, parse_settings
@@ -171,14 +171,14 @@ def check(
     return _told(loaded, search(loaded, limits, engine), destination)
 
 
-def _told(loaded: Loaded, answer: Answer, destination: Destination) -> int:
+def _told(loaded: Loaded, answer: EngineAnswer, destination: Destination) -> int:
     report = answer.report
     return tell(
         loaded, report, destination, partial(report_object, report), partial(report_lines, report), answer.declined
     )
 
 
-def search(loaded: Loaded, limits: SearchOptions, engine: Engine = "auto") -> Answer:
+def search(loaded: Loaded, limits: SearchOptions, engine: Engine = "auto") -> EngineAnswer:
     """Run the search with progress on a terminal; Ctrl-C ends it with what was reached."""
     with stoppable() as asked, search_progress() as show:
         options = replace(limits, progress=show, interrupted=asked)

@@ -8,7 +8,7 @@ import click
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.report import ExitCode
-from assay.checker.tla.export_result import Exported
+from assay.checker.tla.export_result import TlaExport
 from assay.checker.tla.module import export as to_tla
 from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.terminal.files import write_result
@@ -52,7 +52,7 @@ def export(spec: str, model: str | None, settings: tuple[str, ...], to: str, out
     return ExitCode.BAD_INPUT if problems else ExitCode.OK
 
 
-def _write(exported: Exported, folder: Path) -> list[Diagnostic]:
+def _write(exported: TlaExport, folder: Path) -> list[Diagnostic]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -26,7 +26,7 @@ from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
-from assay.report.specs.graph import Asked, graph_lines, graph_object
+from assay.report.specs.graph import GraphAnswers, graph_lines, graph_object
 from assay.report.specs.graph_files import MOST_DRAWN, Format, picture_file
 
 WRONG_QUESTION, TOO_LARGE = "E861", "E860"
@@ -147,7 +147,7 @@ def _refuse_endings(files: Sequence[Path]) -> None:
 
 def _answered(
     found: StateGraph, questions: Questions, kernel: k.Kernel, files: Sequence[Path]
-) -> tuple[Asked, list[Diagnostic]]:
+) -> tuple[GraphAnswers, list[Diagnostic]]:
     view = None
     if questions.view is not None:
         try:
@@ -158,7 +158,7 @@ def _answered(
     targets, goal = (_states(found, questions.condition(option, kernel)) for option in ("to", "dominators"))
     sources = _states(found, questions.condition("from", kernel))
     problems, written = _write(view or whole(found), files)
-    asked = Asked(
+    asked = GraphAnswers(
         found,
         components(found),
         view,

@@ -8,7 +8,7 @@ import click
 
 from assay.checker.engines import engine_selection
 from assay.checker.mutation.judge import Mutation, judge
-from assay.checker.mutation.scenario_runs import Runs, runs
+from assay.checker.mutation.scenario_runs import ScenarioRuns, runs
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Report
 from assay.cli.settings import load, model_options, parse_settings
@@ -96,7 +96,7 @@ def run(loaded: Loaded, limits: SearchOptions, used: bool = False, longer: Loade
         )
 
 
-def _runs(longer: Loaded) -> Runs:
+def _runs(longer: Loaded) -> ScenarioRuns:
     found = runs(longer.kernel, longer.sources)
     asked = {each.name for each in longer.kernel.scenarios if each.inapplicable is None}
     if not asked or asked != found.names:

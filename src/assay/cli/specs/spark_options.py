@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from assay.checker.engines.engine_selection import Answer
+from assay.checker.engines.engine_selection import EngineAnswer
 from assay.checker.options import SearchOptions
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.output import complain
@@ -78,7 +78,7 @@ def cluster_wanted(
     return None
 
 
-def search_on_spark(loaded: Loaded, limits: SearchOptions, cluster: Cluster) -> Answer:
+def search_on_spark(loaded: Loaded, limits: SearchOptions, cluster: Cluster) -> EngineAnswer:
     """Run the search on a cluster, with progress on a terminal; says how tasks exchange states."""
     if limits.checkpoint is not None and not cluster.options.resume:
         text = "`--checkpoint` has no use with `--engine spark`: the work directory is the checkpoint"
@@ -93,4 +93,4 @@ def search_on_spark(loaded: Loaded, limits: SearchOptions, cluster: Cluster) -> 
         options = replace(limits, progress=show, interrupted=asked)
         found = explore(spark, loaded.kernel, options, cluster.options, loaded.sources)
     complain([Line(remark, Tone.FAINT) for remark in found.remarks])
-    return Answer(found.report)
+    return EngineAnswer(found.report)

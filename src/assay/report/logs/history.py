@@ -43,7 +43,7 @@ NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CellChange:
     """What a step changed in one cell, as printed."""
 
     cell: Cell
@@ -57,11 +57,11 @@ class HistoryStep:
 
     event: Event | None
     action: str | None
-    changes: tuple[Change, ...]
+    changes: tuple[CellChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class ExecutionHistory:
     """The cells of the initial state, and the steps after it. ``slice`` names the slice of the log that it is of; empty, it is what all share."""
 
     initial: dict[Cell, str]
@@ -69,12 +69,12 @@ class History:
     slice: str = ""
 
 
-def histories(validation: Validation) -> list[History]:
+def histories(validation: Validation) -> list[ExecutionHistory]:
     """The accepted execution of what the slices of a log share, and that of each slice: the cells that are its own."""
     kernel = validation.kernel
     plan = next((plan for plan in kernel.traces if plan.name == validation.clause), None)
     own = plan.slicing.sort.name if plan is not None and plan.slicing is not None else None
-    found: list[History] = []
+    found: list[ExecutionHistory] = []
     if validation.execution is not None:
         found.append(_history(kernel, validation.execution, lambda cell: cell if cell.set != own else None))
     found += [
@@ -93,7 +93,9 @@ Keep = Callable[[Cell], Cell | None]
 """A cell under the name that it is shown with; none for one that is not shown."""
 
 
-def _history(kernel: Kernel, execution: Execution, keep: Keep, slices: str | None = None, name: str = "") -> History:
+def _history(
+    kernel: Kernel, execution: Execution, keep: Keep, slices: str | None = None, name: str = ""
+) -> ExecutionHistory:
     """The history of an execution: of a slice of that ``name``, for which the one element of the set ``slices`` stands, or of what is shared."""
     initial = {
         cell: text for at in range(len(kernel.variables)) for cell, text in _cells(kernel, at, execution.initial, keep)
@@ -104,7 +106,7 @@ def _history(kernel: Kernel, execution: Execution, keep: Keep, slices: str | Non
         changes = tuple(_changes(kernel, before, step.state, keep)) if step.state is not before else ()
         steps.append(HistoryStep(step.event, _name(kernel, step, slices, name), changes))
         before = step.state
-    return History(initial, tuple(steps), name)
+    return ExecutionHistory(initial, tuple(steps), name)
 
 
 def _name(kernel: Kernel, step: ExecutedStep, slices: str | None, name: str) -> str | None:
@@ -149,7 +151,7 @@ def _fields(cell: Cell, type_: t.Type, value: Any) -> Iterator[tuple[Cell, str]]
             yield cell, show_value(value, type_)
 
 
-def _changes(kernel: Kernel, before: State, after: State, keep: Keep) -> Iterator[Change]:
+def _changes(kernel: Kernel, before: State, after: State, keep: Keep) -> Iterator[CellChange]:
     for at, (old, new) in enumerate(zip(before, after, strict=True)):
         if old is new or old == new:
             continue
@@ -157,4 +159,4 @@ def _changes(kernel: Kernel, before: State, after: State, keep: Keep) -> Iterato
         for cell in olds | news:
             was, now = olds.get(cell, ABSENT), news.get(cell, ABSENT)
             if was != now:
-                yield Change(cell, was, now)
+                yield CellChange(cell, was, now)

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from assay.report.lines import Line, Tone, clean
-from assay.report.logs.history import Change, HistoryStep, histories
+from assay.report.logs.history import CellChange, HistoryStep, histories
 from assay.report.logs.impact import clock, duration
 from assay.traces.event import Event
 from assay.traces.result import Impact, Validation
@@ -27,7 +27,7 @@ class Chapter:
     time: int | None
     event: Event | None
     action: str | None
-    changes: tuple[Change, ...]
+    changes: tuple[CellChange, ...]
 
 
 def chapters(validation: Validation, name: str) -> list[Chapter] | None:
@@ -74,7 +74,7 @@ def _told(chapter: Chapter, explain: Explain) -> Iterator[Line]:
     yield from (Line(f"  {'':12}    {text}") for text in wrap(news, WIDTH))
 
 
-def _short(change: Change) -> str:
+def _short(change: CellChange) -> str:
     """The name of what changed, without its modules."""
     return change.cell.field or change.cell.variable.rpartition(".")[2]
 

@@ -13,20 +13,20 @@ from assay.report.logs.impact import impact_object
 from assay.report.logs.validation_text import event_text, validation_lines
 from assay.report.specs.check_object import VERSION, explanation_object, model_object
 from assay.traces.diagnosis.node_settings import NodeOverview, Overview
-from assay.traces.event import Event, Notice, Place
+from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.observe.binding import Unread
 from assay.traces.result import (
     Blame,
     BrokenProperty,
     FailedPart,
     KillRate,
+    LogViolation,
+    ProductAnswer,
     Remark,
     Repair,
     SliceResult,
     TraceVerdict,
     Validation,
-    Violation,
-    Whole,
 )
 from assay.traces.scope import cause_id, finding_id
 
@@ -83,7 +83,7 @@ def _guards(guards: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"action": action, "guard": label} for action, label in guards]
 
 
-def _whole(whole: Whole) -> dict[str, Any]:
+def _whole(whole: ProductAnswer) -> dict[str, Any]:
     return {
         "verdict": whole.verdict.value,
         "reason": whole.reason,
@@ -152,7 +152,7 @@ def _slice_counts(validation: Validation) -> dict[str, int]:
     return {"total": len(validation.slices), **counts}
 
 
-def _slice_of(validation: Validation, violation: Violation) -> str | None:
+def _slice_of(validation: Validation, violation: LogViolation) -> str | None:
     return next((each.name for each in validation.slices if violation in each.violations), None)
 
 
@@ -164,7 +164,7 @@ def _undecided(result: SliceResult) -> dict[str, Any]:
     return {"slice": result.name, "verdict": result.verdict.value, "reason": result.reason}
 
 
-def _violation(violation: Violation, name: str | None) -> dict[str, Any]:
+def _violation(violation: LogViolation, name: str | None) -> dict[str, Any]:
     return {
         "id": finding_id(violation),
         "cause": cause_id(violation),
@@ -237,5 +237,5 @@ def _notice(notice: Notice) -> dict[str, Any]:
     return {"kind": notice.kind, **(_place(notice.place) if notice.place is not None else {}), "text": notice.text}
 
 
-def _place(place: Place) -> dict[str, Any]:
+def _place(place: LogPosition) -> dict[str, Any]:
     return {"file": place.file, "line": place.line}

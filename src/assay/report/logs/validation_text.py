@@ -18,12 +18,12 @@ from assay.traces.result import (
     BrokenProperty,
     EventMeaning,
     FailedPart,
+    LogViolation,
+    ProductAnswer,
     Remark,
     SliceResult,
     TraceVerdict,
     Validation,
-    Violation,
-    Whole,
 )
 from assay.traces.scope import by_cause, finding_id
 from assay.traces.table.statement_keys import EVERY_SLICE
@@ -81,7 +81,7 @@ def _verdict(validation: Validation) -> Line:
     return Line(shout + (f": {validation.reason}" if validation.reason else ""), TONES[validation.verdict])
 
 
-def _violation(number: int, violation: Violation) -> Iterator[Line]:
+def _violation(number: int, violation: LogViolation) -> Iterator[Line]:
     yield Line(f"{number}. {clean(str(violation.place))}", Tone.HEADING)
     yield Line(
         f"   {clean(violation.event.record.message.splitlines()[0] if violation.event.record.message else '')}",
@@ -95,7 +95,7 @@ def _violation(number: int, violation: Violation) -> Iterator[Line]:
     yield Line(f"   id {finding_id(violation)}", Tone.FAINT)
 
 
-def _alike(others: Sequence[Violation]) -> Iterator[Line]:
+def _alike(others: Sequence[LogViolation]) -> Iterator[Line]:
     """The other mismatches of the same cause, by their places."""
     if others:
         yield Line(f"   the same rule in {plural(len(others), 'more line')}, listed here by place and id", Tone.BAD)
@@ -105,7 +105,7 @@ def _alike(others: Sequence[Violation]) -> Iterator[Line]:
         yield Line(f"     and {len(others) - MOST_ALIKE:,} more, all of them in the JSON answer", Tone.FAINT)
 
 
-def _blame(blame: Blame, violation: Violation, *, most_likely: bool) -> Iterator[Line]:
+def _blame(blame: Blame, violation: LogViolation, *, most_likely: bool) -> Iterator[Line]:
     lead = "cannot be explained by" if most_likely else "nor by"
     elsewhere = "" if blame.event is violation.event else f", at {clean(str(blame.place))}"
     yield Line(f"   {lead} {blame.action}{elsewhere}", Tone.BAD if most_likely else Tone.PLAIN)
@@ -179,7 +179,7 @@ def _inconclusive(validation: Validation) -> Iterator[Line]:
             yield Line(f"  {'':10}and {plural(len(more), 'more slice')} likewise: {names}{others}", Tone.WARN)
 
 
-def _whole(whole: Whole) -> Line:
+def _whole(whole: ProductAnswer) -> Line:
     """What is said of all slices together."""
     guards = ", ".join(f"{action} {label}" for action, label in whole.guards)
     size = f", {plural(whole.lines, 'line')}, {plural(whole.visited, 'state')} of a search" if whole.lines else ""

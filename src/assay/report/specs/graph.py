@@ -18,7 +18,7 @@ MOST_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GraphAnswers:
     """What was asked of a graph and is answered: a question that was not asked is None. ``dominators`` has no states if nothing is reached."""
 
     graph: StateGraph
@@ -45,7 +45,7 @@ class Asked:
         return worst([*codes, *([ExitCode.UP_TO_BOUND] if hit else [])])
 
 
-def graph_lines(asked: Asked) -> list[Line]:
+def graph_lines(asked: GraphAnswers) -> list[Line]:
     """The summary for a terminal."""
     graph, found = asked.graph, asked.components
     steps = sum(map(len, graph.edges.values()))
@@ -112,7 +112,7 @@ def _dominators(graph: StateGraph, found: tuple[int, ...], of: int) -> list[Line
     return lines + [Line(f"    {state_text(graph, number)}", Tone.FAINT) for number in found]
 
 
-def graph_object(asked: Asked) -> dict[str, Any]:
+def graph_object(asked: GraphAnswers) -> dict[str, Any]:
     """The summary as JSON; states are numbers of the nodes in the files, from 0, or objects."""
     graph, found, reach = asked.graph, asked.components, asked.reach
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from assay.checker.mutation.judge import Fate, Judgement, Mutation
+from assay.checker.mutation.judge import Fate, MutantJudgement, Mutation
 from assay.report.diagnostics import place_object
 from assay.report.lines import Line, Tone, plural
 
@@ -50,7 +50,7 @@ def _kills(mutation: Mutation) -> Counter[str]:
     return Counter(name for each in mutation.judged for name in each.killers)
 
 
-def _listed(judged: tuple[Judgement, ...], heading: str, tone: Tone) -> Iterator[Line]:
+def _listed(judged: tuple[MutantJudgement, ...], heading: str, tone: Tone) -> Iterator[Line]:
     if not judged:
         return
     yield Line("")
@@ -91,7 +91,7 @@ def _verdict(mutation: Mutation) -> str:
     return "undecided" if mutation.of(Fate.UNDECIDED) else "all killed or explained"
 
 
-def _judgement(each: Judgement) -> dict[str, Any]:
+def _judgement(each: MutantJudgement) -> dict[str, Any]:
     found: dict[str, Any] = {
         "kind": each.mutant.kind,
         "actions": list(each.mutant.actions),

@@ -9,7 +9,7 @@ from typing import Any
 from assay.checker.report import State
 from assay.checker.saved_traces.json_values import to_json
 from assay.checker.symbolic.certificate.from_cubes import Certificate
-from assay.checker.symbolic.certificate.proof import Proofs, Step
+from assay.checker.symbolic.certificate.proof import InductionStep, Proofs
 from assay.grammar.kernel import Kernel
 from assay.report.lines import Line, Tone
 from assay.report.specs.changes import change_lines, initial_lines
@@ -44,7 +44,7 @@ def certificate_lines(name: str, certificate: Certificate) -> Iterator[Line]:
     yield from (Line(f"    {text}") for text in certificate.lines)
 
 
-def step_lines(kernel: Kernel, name: str, step: Step) -> Iterator[Line]:
+def step_lines(kernel: Kernel, name: str, step: InductionStep) -> Iterator[Line]:
     """A state and a step that show why a property is not inductive."""
     yield Line(f"{name} is not inductive: `{step.failing}` fails", Tone.HEADING)
     if step.before is None:

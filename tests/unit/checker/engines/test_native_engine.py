@@ -9,11 +9,11 @@ from textwrap import dedent
 import pytest
 
 from assay.checker.engines.engine_selection import check
-from assay.checker.explicit.visited_set import Seen
+from assay.checker.explicit.visited_set import VisitedSet
 from assay.checker.native.functions.compile import cache_key, object_code
 from assay.checker.native.functions.program import program
 from assay.checker.native.functions.unroll_budget import SOFT_VISITS
-from assay.checker.native.llvm.function_builder import Code
+from assay.checker.native.llvm.function_builder import FunctionBuilder
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, Report
 from assay.checker.report_assembly import check as reference
@@ -140,7 +140,7 @@ def test_the_number_of_threads_changes_no_answer(checkout: Path, tmp_path: Path,
 def test_a_search_without_memory_says_so_and_decides_nothing(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Seen, "room", 4 << 20)
+    monkeypatch.setattr(VisitedSet, "room", 4 << 20)
     loaded = load_spec(checkout / "spec" / "kafka" / "replication" / "kip320.assay", model="r3l2m2e2")
     report = check(loaded.kernel, engine="native", cache=tmp_path).report
     assert report.stopped is not None
@@ -269,14 +269,14 @@ def test_quantifiers_within_quantifiers_are_not_written_out_for_long(tmp_path: P
     """
     with pytest.MonkeyPatch.context() as patch:
         visits = 0
-        visit = Code.visit
+        visit = FunctionBuilder.visit
 
-        def counted(code: Code) -> None:
+        def counted(code: FunctionBuilder) -> None:
             nonlocal visits
             visits += 1
             visit(code)
 
-        patch.setattr(Code, "visit", counted)
+        patch.setattr(FunctionBuilder, "visit", counted)
         report = native(text, cache=tmp_path)
     assert visits < 6 * SOFT_VISITS
     assert (report.statistics.distinct, report.statistics.depth) == (16, 5)

@@ -8,7 +8,7 @@ import pytest
 
 from assay.checker import report_assembly as reference
 from assay.checker.engines import engine_selection
-from assay.checker.engines.race import EnginesDisagreeError, race
+from assay.checker.engines.race import RaceDisagreementError, race
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, Report
 from assay.checker.symbolic.bounded import bmc
@@ -80,7 +80,7 @@ def test_engines_that_contradict_each_other_are_found_out() -> None:
             pass
         return explicitly(GOOD, SearchOptions())
 
-    with pytest.raises(EnginesDisagreeError, match=r"`consistent`.*`holds`.*run of 4 states: .*decide_commit"):
+    with pytest.raises(RaceDisagreementError, match=r"`consistent`.*`holds`.*run of 4 states: .*decide_commit"):
         race(waits, lambda options: symbolically(BAD, options), SearchOptions())
 
 
@@ -129,5 +129,5 @@ def test_engines_that_contradict_each_other_about_behaviours_are_found_out() -> 
 
     agreed = race(waits_for(bad), lambda options: symbolically(bad, options), goes)
     assert length(agreed, "stray_replica_goes") is not None
-    with pytest.raises(EnginesDisagreeError, match="stray_replica_goes"):
+    with pytest.raises(RaceDisagreementError, match="stray_replica_goes"):
         race(waits_for(good), lambda options: symbolically(bad, options), goes)

@@ -102,7 +102,7 @@ def test_a_condition_without_a_value_says_why() -> None:
 
 
 def test_code_that_never_has_an_answer_is_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = codegen_actions.Asked()
+    asked = codegen_actions.TieredCode()
     tried = 0
 
     def run(*_: object) -> codegen_actions.Found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.checker.mutation.judge import Fate, Judgement, Mutation, judge
+from assay.checker.mutation.judge import Fate, MutantJudgement, Mutation, judge
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode
 from assay.checker.report_assembly import check
@@ -102,7 +102,7 @@ def test_without_actions_there_is_nothing_to_judge() -> None:
 def test_a_killed_mutant_is_not_stale_without_a_remark() -> None:
     mutation = judged(COUNTER)
     assert [each for each in mutation.of(Fate.KILLED) if each.stale] == []
-    assert all(isinstance(each, Judgement) for each in mutation.judged)
+    assert all(isinstance(each, MutantJudgement) for each in mutation.judged)
 
 
 NEVER = """\

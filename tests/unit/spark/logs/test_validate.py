@@ -29,7 +29,7 @@ from assay.spark.logs.tasks import (
     LEAST,
     MOST,
     STANDARD,
-    Question,
+    ClusterQuestion,
     answer_slices,
     ask,
     bundles_of,
@@ -67,7 +67,7 @@ def said_locally(path: Path) -> Any:
 
 
 def said_on_spark(spark: SparkSession, inputs: Inputs, how: How) -> dict[str, Any]:
-    with validating(spark, inputs, Question(wanted_by_lines()), how) as work:
+    with validating(spark, inputs, ClusterQuestion(wanted_by_lines()), how) as work:
         return {answer.cluster: said(answer) for answer in work.answers}
 
 
@@ -298,7 +298,7 @@ def test_slices_are_bundled_by_size_and_a_giant_is_alone() -> None:
 
 def test_what_slices_share_is_sent_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "BYTES_IN_ROW", 10_000)
-    asked, _ = ask(Question(wanted_by_lines()), read_logs([unpack_sample("elections", tmp_path)]))
+    asked, _ = ask(ClusterQuestion(wanted_by_lines()), read_logs([unpack_sample("elections", tmp_path)]))
     parts = {row["number"]: row["content"] for row in rows_of_shared(asked)}
     assert len(parts) > 2
     assert max(map(len, parts.values())) == 10_000
@@ -308,7 +308,7 @@ def test_what_slices_share_is_sent_in_parts(tmp_path: Path, monkeypatch: pytest.
 
 def test_executions_travel_packed(tmp_path: Path) -> None:
     """They are unpacked with what the bytes have in common that all who read them have."""
-    asked, slices = ask(Question(wanted_by_lines()), read_logs([unpack_sample("elections", tmp_path)]))
+    asked, slices = ask(ClusterQuestion(wanted_by_lines()), read_logs([unpack_sample("elections", tmp_path)]))
     task = to_bytes((asked.shared.joint, asked.basis))
     assert asked.shared.joint is not None
     for row in rows_of_slices([list(slices)], slices):
@@ -323,7 +323,7 @@ def test_executions_travel_packed(tmp_path: Path) -> None:
 
 
 def test_slices_sent_in_bundles_are_what_they_were(tmp_path: Path) -> None:
-    question = Question(wanted_by_lines())
+    question = ClusterQuestion(wanted_by_lines())
     _, slices = ask(question, read_logs([unpack_sample("elections", tmp_path / "logs")]))
     names = list(slices)
     rows = list(rows_of_slices([names[:3], names[3:]], slices))

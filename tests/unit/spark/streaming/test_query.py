@@ -16,13 +16,13 @@ from tests.unit.spark.local_answer import LOADED, said, said_locally
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.spark.logs.read_tasks import reader_of
 from assay.spark.logs.spec_for_cluster import Wanted
-from assay.spark.logs.tasks import STANDARD, Question
+from assay.spark.logs.tasks import STANDARD, ClusterQuestion
 from assay.spark.logs.validate import ClusterAnswer
 from assay.spark.streaming import query as live
 from assay.spark.streaming.kafka_source import Topic, lines_of
-from assay.spark.streaming.query import Change, Live, follow
+from assay.spark.streaming.query import Live, VerdictChange, follow
 from assay.spark.streaming.state_store import Stored, before_gap, end_of, in_a_row, left_out
-from assay.traces.input.file_contents import Origin
+from assay.traces.input.file_contents import RecordOrigin
 from assay.traces.input.split_files import read_piece
 from assay.traces.log_reader import ReadOptions
 from assay.traces.samples import unpack_sample
@@ -36,9 +36,9 @@ class Told:
 
     def __init__(self) -> None:
         self.answers: list[ClusterAnswer] = []
-        self.changes: list[list[Change]] = []
+        self.changes: list[list[VerdictChange]] = []
 
-    def __call__(self, answer: ClusterAnswer, changes: list[Change]) -> None:
+    def __call__(self, answer: ClusterAnswer, changes: list[VerdictChange]) -> None:
         self.answers.append(answer)
         self.changes.append(changes)
 
@@ -99,7 +99,7 @@ def test_the_longest_pieces_that_follow_one_another_are_taken() -> None:
 
 
 def _stored(identity: str, batch: int, part: int, size: int) -> tuple[str, Stored]:
-    nothing = read_piece(reader_of(STANDARD), b"", Origin(identity, "", identity), STANDARD.scan, part)
+    nothing = read_piece(reader_of(STANDARD), b"", RecordOrigin(identity, "", identity), STANDARD.scan, part)
     return identity, Stored(batch, part, size, identity, nothing)
 
 
@@ -141,7 +141,7 @@ def slowly(source: Source, answering: Answering, told: list[int], monkeypatch: p
     """A query that answers so, and tells the number of each answer."""
     kept: Any = SimpleNamespace(pieces=lambda number: number, keep=lambda rows, number: None)
     monkeypatch.setattr(live, "configured", lambda spark, settings: nullcontext())
-    question = Question(Wanted(LOADED))
+    question = ClusterQuestion(Wanted(LOADED))
     found = Live(source, question, kept, lambda answer, changes: told.append(cast(int, answer)))
     monkeypatch.setattr(Live, "_changes", lambda self, found: [])
     monkeypatch.setattr(Live, "_begin", lambda self, spark: answering)
@@ -191,7 +191,7 @@ def test_slices_are_sent_to_tasks_where_a_cluster_has_more_processors(
     given: list[int] = []
     monkeypatch.setattr(live, "Following", lambda question, by_tasks, most: given.append(most))
     unused: Any = None
-    Live(unused, Question(Wanted(LOADED)), unused, unused)._begin(unused)
+    Live(unused, ClusterQuestion(Wanted(LOADED)), unused, unused)._begin(unused)
     assert (given[0] < 10**6) == here
 
 

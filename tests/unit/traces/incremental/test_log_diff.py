@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from benchmarks.synthetic import generate
 
-from assay.traces.incremental.log_diff import Grown, Growth
+from assay.traces.incremental.log_diff import Grown, LogDiff
 from assay.traces.log_reader import read_logs
 from assay.traces.table.event_table import EventTable
 
 
-def grown(growth: Growth, logs: Path) -> tuple[EventTable, Grown]:
+def grown(growth: LogDiff, logs: Path) -> tuple[EventTable, Grown]:
     table = read_logs([logs]).events
     found = growth.take(table)
     assert found is not None
@@ -38,7 +38,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_events_keep_their_names_and_their_order(source: Path, tmp_path: Path) -> None:
-    growth, logs, known = Growth(), tmp_path / "logs", dict[int, tuple[str, int]]()
+    growth, logs, known = LogDiff(), tmp_path / "logs", dict[int, tuple[str, int]]()
     for part in (0.3, 0.31, 0.7, 1):
         written(source, logs, part)
         table, found = grown(growth, logs)
@@ -56,7 +56,7 @@ def test_events_keep_their_names_and_their_order(source: Path, tmp_path: Path) -
 
 
 def test_a_log_in_which_a_line_is_another_one_is_new(source: Path, tmp_path: Path) -> None:
-    growth, logs = Growth(), tmp_path / "logs"
+    growth, logs = LogDiff(), tmp_path / "logs"
     written(source, logs, 1)
     grown(growth, logs)
     log = next(path for path in sorted(logs.rglob("*.log")) if b"leaderEpoch=1," in path.read_bytes())
@@ -69,7 +69,7 @@ def test_a_log_in_which_a_line_is_another_one_is_new(source: Path, tmp_path: Pat
 def test_events_of_json_are_compared_one_by_one(source: Path, tmp_path: Path) -> None:
     written(source, tmp_path / "logs", 1)
     events = list(read_logs([tmp_path / "logs"]).events)[:40]
-    growth = Growth()
+    growth = LogDiff()
     assert growth.take(EventTable([events[:10]])) is not None
     more = growth.take(EventTable([events[:20]]))
     other = growth.take(EventTable([[replace(events[0], kind="Other"), *events[1:20]]]))
@@ -81,6 +81,6 @@ def test_events_of_json_are_compared_one_by_one(source: Path, tmp_path: Path) ->
 def test_logs_in_another_order_begin_anew(source: Path, tmp_path: Path) -> None:
     written(source, tmp_path / "logs", 1)
     parts = read_logs([tmp_path / "logs"]).events.parts
-    growth = Growth()
+    growth = LogDiff()
     assert growth.take(EventTable(parts)) is not None
     assert growth.take(EventTable(parts[::-1])) is None

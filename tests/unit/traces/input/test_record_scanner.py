@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from assay.traces.input.lines.line_layout import headers, split_logger
-from assay.traces.input.lines.record_scanner import BOM, ScanLimits, Tally, divide, scan
+from assay.traces.input.lines.record_scanner import BOM, FileCounts, ScanLimits, divide, scan
 from assay.traces.input.lines.timestamps import Clock
 from assay.traces.store.record_block import RawRecord, Stretch
 
@@ -24,8 +24,8 @@ LOG = (
 )
 
 
-def read(data: bytes, limits: ScanLimits) -> tuple[list[RawRecord], Tally]:
-    tally = Tally()
+def read(data: bytes, limits: ScanLimits) -> tuple[list[RawRecord], FileCounts]:
+    tally = FileCounts()
     return list(scan(io.BytesIO(data), "f.log", tally, limits)), tally
 
 
@@ -47,7 +47,7 @@ def test_offsets_and_lines_are_those_of_the_file() -> None:
 @pytest.mark.parametrize("cut", [scan, divide])
 def test_a_byte_order_mark_hides_no_record(block: int, cut: Callable[..., Iterator[RawRecord | Stretch]]) -> None:
     text = BOM + LOG.partition(b"\n")[2]
-    found = cut(io.BytesIO(text), "f.log", Tally(), ScanLimits(block=block))
+    found = cut(io.BytesIO(text), "f.log", FileCounts(), ScanLimits(block=block))
     records = [
         raw
         for each in found

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from assay.traces.input.file_contents import FileReading, Origin
+from assay.traces.input.file_contents import FileReading, RecordOrigin
 from assay.traces.input.lines.record_scanner import BOM, ScanLimits
 from assay.traces.input.pattern_matcher import RecordReader
 from assay.traces.input.sources import ExpansionLimit, walk
@@ -20,7 +20,7 @@ from assay.traces.samples import sample
 
 CATALOGUE = load_catalogue(())
 LIMITS = ScanLimits()
-ORIGIN = Origin("server.log", "/logs", "server.log")
+ORIGIN = RecordOrigin("server.log", "/logs", "server.log")
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,10 @@ from assay.grammar import kernel as k
 from assay.grammar.kernel.types import IntType, RangeType
 from assay.grammar.load import load_spec, load_text
 from assay.traces import validate as validating
-from assay.traces.event import Event, Field, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.log_reader import read_logs
 from assay.traces.native_replay import compiled_replay
-from assay.traces.native_replay.encode_lines import Integers, KindsOfEvents, Stated, Values, packed
+from assay.traces.native_replay.encode_lines import EncodedStatements, FieldValues, Integers, KindsOfEvents, packed
 from assay.traces.observe.field_values import OutOfRangeError
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import TraceVerdict, Validation
@@ -116,7 +116,7 @@ def test_an_execution_is_the_same_in_another_process(tmp_path: Path) -> None:
 
 
 def event(kind: str, fields: dict[str, Field], node: str = "n1", run: int = 1) -> Event:
-    record = LogRecord(Place("x.log", 1, 0), 0, "INFO", "", None, kind)
+    record = LogRecord(LogPosition("x.log", 1, 0), 0, "INFO", "", None, kind)
     return Event(kind, kind, fields, record, ProcessRun(node, run))
 
 
@@ -125,7 +125,7 @@ def rule(**types: object) -> k.TraceRule:
     return k.TraceRule("x", "X", fields, None, (), None, None)
 
 
-def stated(own: k.TraceRule, *every: dict[str, Field]) -> Stated:
+def stated(own: k.TraceRule, *every: dict[str, Field]) -> EncodedStatements:
     (found,) = KindsOfEvents([event("X", fields) for fields in every]).stated([own])
     return found
 
@@ -133,7 +133,7 @@ def stated(own: k.TraceRule, *every: dict[str, Field]) -> Stated:
 def test_true_is_not_one() -> None:
     found = stated(rule(a=RangeType(0, 5, False)), {"a": True}, {"a": 1}, {"a": False}, {"a": 1})
     (column,) = found.columns
-    assert isinstance(column, Values)
+    assert isinstance(column, FieldValues)
     assert [column.every[at] for at in column.numbers] == [True, 1, False, 1]
     assert len(column.every) == 3
 
@@ -177,7 +177,9 @@ def test_runs_are_fields_of_every_event() -> None:
     own = rule(node=IntType(), run=IntType(), previous_run=IntType())
     (found,) = KindsOfEvents(events).stated([own])
     assert found.positions.tolist() == [1, 2]
-    values = [[column.every[at] for at in column.numbers] for column in found.columns if isinstance(column, Values)]
+    values = [
+        [column.every[at] for at in column.numbers] for column in found.columns if isinstance(column, FieldValues)
+    ]
     assert values == [["n2", "own"], ["n2#3", "n2#2"], ["n2#2", "n2"]]
 
 

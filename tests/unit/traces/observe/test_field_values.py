@@ -7,7 +7,7 @@ import pytest
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 from assay.traces.event import Field
-from assay.traces.observe.field_values import Named, OutOfRangeError, Reached, UnfitError, decode, needs
+from assay.traces.observe.field_values import FieldMismatchError, Named, OutOfRangeError, Reached, decode, needs
 
 BROKER = t.AtomType(t.Sort("Broker", ("1", "2"), symmetric=True))
 TERM = t.RangeType(0, 7, sized=True)
@@ -56,7 +56,7 @@ def test_a_field_becomes_a_value_of_the_type(field: Field, type_: t.Type, value:
     ],
 )
 def test_a_field_of_another_form_does_not_fit(field: Field, type_: t.Type) -> None:
-    with pytest.raises(UnfitError):
+    with pytest.raises(FieldMismatchError):
         decode(field, type_)
 
 

@@ -9,18 +9,18 @@ import pytest
 from assay.grammar.kernel import Ordering, TraceRule
 from assay.traces.event import Event
 from assay.traces.observe.binding import Observation
-from assay.traces.observe.partial_order import Item, Order, order
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder, order
 
 Line = Callable[..., Event]
 
 
-def ordered(events: Sequence[Event], within: int | None = None, skew: int = 0) -> Order:
+def ordered(events: Sequence[Event], within: int | None = None, skew: int = 0) -> PartialOrder:
     """The order of the events, each seen by a rule that says nothing."""
     rule = TraceRule("rule", "Joined", (), None, (), None, None)
     return order([Observation(event, rule, {}, ()) for event in events], Ordering("file", within, skew))
 
 
-def item(found: Order, place: str) -> Item:
+def item(found: PartialOrder, place: str) -> OrderedObservation:
     """The item of a line."""
     return next(each for each in found.items if str(each.observation.event.record.place) == place)
 

@@ -11,7 +11,7 @@ import pytest
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.traces.event import Field
 from assay.traces.input.lines.line_layout import split_logger
-from assay.traces.input.lines.record_scanner import Tally, scan
+from assay.traces.input.lines.record_scanner import FileCounts, scan
 from assay.traces.patterns.catalogue import load_catalogue
 from assay.traces.patterns.field_types import CONVERSIONS, integer_map, session
 from assay.traces.patterns.match import Recogniser, mask
@@ -23,7 +23,7 @@ CATALOGUE = load_catalogue()
 
 
 def record_of(example: str) -> RawRecord:
-    (record,) = scan(io.BytesIO(example.encode()), "example", Tally())
+    (record,) = scan(io.BytesIO(example.encode()), "example", FileCounts())
     return record
 
 

@@ -13,7 +13,7 @@ from benchmarks.service import SPEC, Entry, with_stale_write, written
 from assay.grammar.load import load_spec
 from assay.traces.log_reader import read_logs
 from assay.traces.result import TraceVerdict, Validation
-from assay.traces.search.dfs import Search
+from assay.traces.search.dfs import TraceSearch
 from assay.traces.validate import validate
 
 
@@ -37,7 +37,7 @@ def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def unexpected(*_: object) -> Never:
         raise AssertionError
 
-    monkeypatch.setattr(Search, "paths", unexpected)
+    monkeypatch.setattr(TraceSearch, "paths", unexpected)
 
 
 @pytest.mark.usefixtures("no_search")
@@ -50,13 +50,13 @@ def test_a_log_of_pinned_lines_is_not_searched(tmp_path: Path, clause: str) -> N
 
 def test_a_log_with_a_line_that_cannot_have_been_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     searched = [0]
-    paths = Search.paths
+    paths = TraceSearch.paths
 
-    def counted(self: Search, *arguments: object) -> object:
+    def counted(self: TraceSearch, *arguments: object) -> object:
         searched[0] += 1
         return paths(self, *arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Search, "paths", counted)
+    monkeypatch.setattr(TraceSearch, "paths", counted)
     assert answer(tmp_path, with_stale_write(written(300)), "near").verdict is TraceVerdict.INCONSISTENT
     assert searched[0] > 0
 

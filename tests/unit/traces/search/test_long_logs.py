@@ -13,10 +13,10 @@ from benchmarks.service import SPEC, Entry, with_stale_write, written
 from assay.grammar.load import load_spec
 from assay.traces.event import Event
 from assay.traces.log_reader import read_logs
-from assay.traces.observe.partial_order import Item
+from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.search.dependence import Footprints
-from assay.traces.search.read_write_sets import Call, Condition
+from assay.traces.search.read_write_sets import Call, ConditionReads
 from assay.traces.search.writers_by_place import Near
 from assay.traces.validate import validate
 
@@ -36,11 +36,11 @@ def test_each_line_is_compared_with_few_others(tmp_path: Path, monkeypatch: pyte
     asked = [0]
     helps, may_precede = Footprints.helps, Near.may_precede
 
-    def counted(self: Footprints, call: Call, condition: Condition) -> bool:
+    def counted(self: Footprints, call: Call, condition: ConditionReads) -> bool:
         asked[0] += 1
         return helps(self, call, condition)
 
-    def counted_too(self: Near, other: Item, item: Item) -> bool:
+    def counted_too(self: Near, other: OrderedObservation, item: OrderedObservation) -> bool:
         asked[0] += 1
         return may_precede(self, other, item)
 

@@ -11,10 +11,10 @@ import pytest
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded, load_text
 from assay.traces.event import Event
-from assay.traces.observe.binding import Binder, bind
+from assay.traces.observe.binding import EventBinder, bind
 from assay.traces.observe.model_size import sized_kernel
 from assay.traces.search.stuttering import compared_events, compared_order, is_repeatable, without_restatements
-from assay.traces.search.transition_system import Model
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable
 
@@ -96,11 +96,11 @@ def test_in_columns_the_same_events_are_compared(line: Callable[..., Event], see
         for at, kind in enumerate(said, 1)
     ]
     kernel, plan = sized_kernel(load_text(TOLD), events, len(events), None)
-    model = Model(kernel, plan)
+    model = TraceModel(kernel, plan)
     stated: dict[object, int] = {}
     numbers = [stated.setdefault((each.kind, each.fields.get("number")), len(stated)) for each in events]
     selection = Selection(EventTable([events[:200], events[200:]]), np.arange(400), np.array(numbers, np.int32))
-    binder = Binder(plan, model.applies)
+    binder = EventBinder(plan, model.applies)
     compared = compared_events(model, selection, binder.read(selection)).items
     expected = compared_order(model, binder.bind(events).observations).items
     assert [each.observation.event for each in compared] == [each.observation.event for each in expected]

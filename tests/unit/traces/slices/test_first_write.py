@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.traces.slices import slice_validator
-from assay.traces.slices.slice_validator import FirstWrite
+from assay.traces.slices.versions.first_update import FirstWrite
 
 
 def line(number: int | None, pinned: bool) -> Any:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.traces.input.file_contents import FileReading, Origin
+from assay.traces.input.file_contents import FileReading, RecordOrigin
 from assay.traces.input.file_reader import FileJob
 from assay.traces.input.lines import record_kinds
-from assay.traces.input.lines.record_scanner import ScanLimits, Tally, divide, scan
+from assay.traces.input.lines.record_scanner import FileCounts, ScanLimits, divide, scan
 from assay.traces.input.lines.timestamps import Clock
 from assay.traces.input.pattern_matcher import RecordReader
 from assay.traces.log_reader import ReadOptions, record_reader
@@ -70,7 +70,7 @@ def texts(draw: st.DrawFn) -> bytes:
 
 
 def read(reader: RecordReader, text: bytes, limits: ScanLimits, *, in_stretches: bool) -> FileReading:
-    job = FileJob(reader, FileReading(Origin("f", "/f", "f"), Tally()), may_be_pasted=True)
+    job = FileJob(reader, FileReading(RecordOrigin("f", "/f", "f"), FileCounts()), may_be_pasted=True)
     cut = divide if in_stretches else scan
     job.take_all(cut(io.BytesIO(text), "f", job.reading.tally, limits))
     job.finish()
@@ -90,11 +90,11 @@ def test_stretches_are_read_as_records_one_by_one_are(text: bytes, limits: ScanL
 
 def test_most_records_of_the_stock_layout_stand_in_stretches() -> None:
     text = b"".join(b"[2026-11-21 01:45:22,%03d] INFO x (a.B)\n" % number for number in range(500)) + b"\tat c.D\n" * 3
-    found = list(divide(io.BytesIO(text), "f", Tally(), ScanLimits(block=5_000)))
+    found = list(divide(io.BytesIO(text), "f", FileCounts(), ScanLimits(block=5_000)))
     stretches = [each for each in found if isinstance(each, Stretch)]
     assert sum(len(each.bodies) for each in stretches) == 499
     assert len(found) == len(stretches) + 1
-    assert [raw.text for raw in scan(io.BytesIO(text), "f", Tally()) if not raw.text.isascii()] == []
+    assert [raw.text for raw in scan(io.BytesIO(text), "f", FileCounts()) if not raw.text.isascii()] == []
 
 
 def test_a_thread_is_looked_for_in_brackets_that_were_none_before() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from assay.grammar.load import bundled_specs, load_spec
-from assay.traces.event import Event, LogRecord, Place, ProcessRun
+from assay.traces.event import Event, LogPosition, LogRecord, ProcessRun
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.patterns.catalogue import load_catalogue
 from assay.traces.patterns.match import Recogniser
@@ -24,7 +24,7 @@ def events(broker: int = 1, leader: int = 2, isr: str = "1, 2", correlation: int
     message = CACHED.format(broker=broker, leader=leader, isr=isr, correlation=correlation)
     shapes = RECOGNISER.of_logger("state.change.logger")
     assert shapes is not None
-    record = LogRecord(Place("a.log", 1, 0), 0, "TRACE", "state.change.logger", None, message)
+    record = LogRecord(LogPosition("a.log", 1, 0), 0, "TRACE", "state.change.logger", None, message)
     run = ProcessRun(f"broker-{broker}", 1)
     found = {}
     for finding in shapes.find(message)[0]:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from assay.report.lines import clean
-from assay.report.logs.history import History
-from assay.report.logs.html.lanes import Timeline
-from assay.report.logs.html.used import Statements
+from assay.report.logs.history import ExecutionHistory
+from assay.report.logs.html.lanes import LaneTimeline
+from assay.report.logs.html.used import ExplainedStatements
 from assay.report.logs.validation_text import event_text
-from assay.traces.event import Event, Place
+from assay.traces.event import Event, LogPosition
 from assay.traces.result import Validation
 
 LONGEST_TEXT = 600
@@ -37,14 +37,14 @@ class _Texts:
 
 
 def script_data(
-    validation: Validation, events: Sequence[Event], past: Sequence[History], line: Timeline
+    validation: Validation, events: Sequence[Event], past: Sequence[ExecutionHistory], line: LaneTimeline
 ) -> dict[str, Any]:
     """Everything that the timeline and the list of events show."""
     text = _Texts()
     numbers = {_line(event): number for number, event in reversed(list(enumerate(events)))}
     lane_of = {lane.name: number for number, lane in enumerate(line.lanes) if lane.group == "node"}
     blamed = {each.place for each in validation.violations}
-    stated = Statements(validation, past)
+    stated = ExplainedStatements(validation, past)
     names = _short({name for lane in line.lanes for name in lane.bands})
     return {
         "begin": line.begin,
@@ -96,12 +96,12 @@ def _line(event: Event) -> tuple[str, int, str]:
     return event.record.place.file, event.record.place.line, event.kind
 
 
-def _status(place: Place, used: bool, blamed: Iterable[Place]) -> int:
+def _status(place: LogPosition, used: bool, blamed: Iterable[LogPosition]) -> int:
     return 2 if place in blamed else int(used)
 
 
 def _steps(
-    past: History, times: Sequence[int], numbers: dict[tuple[str, int, str], int], text: _Texts
+    past: ExecutionHistory, times: Sequence[int], numbers: dict[tuple[str, int, str], int], text: _Texts
 ) -> list[list[Any]]:
     """Each step: its event's number or -1, its time, its action, and its changes as cell, before, after in a row."""
     found = []

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from assay.report.logs.history import Cell, History
+from assay.report.logs.history import Cell, ExecutionHistory
 from assay.traces.event import Event, ProcessRun
 
 SHARED = "shared"
@@ -25,7 +25,7 @@ class Segment:
 
 
 @dataclass(slots=True)
-class Lane:
+class TimelineLane:
     """A row of the timeline. ``bands`` are the values of a variable, by its name."""
 
     group: str
@@ -34,28 +34,28 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class LaneTimeline:
     """The lanes, the time that they span, and the time of each step of each history."""
 
-    lanes: tuple[Lane, ...]
+    lanes: tuple[TimelineLane, ...]
     begin: int
     end: int
     times: tuple[tuple[int, ...], ...]
 
 
-def timeline(events: Sequence[Event], past: Sequence[History]) -> Timeline:
+def timeline(events: Sequence[Event], past: Sequence[ExecutionHistory]) -> LaneTimeline:
     """The lanes of a log: a node's process runs share one."""
     stated = [event.record.time for event in events if event.record.time is not None]
     begin, end = (min(stated), max(stated)) if stated else (0, 1)
     runs = _runs(events)
-    lanes = {("node", run.node): Lane("node", run.node) for run in runs.values()}
+    lanes = {("node", run.node): TimelineLane("node", run.node) for run in runs.values()}
     times = tuple(_times(each, begin) for each in past)
     lives = _lives(events, begin, end + 1)
     for each, own in zip(past, times, strict=True):
         _fill(lanes, each, own, runs, lives, (begin, end + 1))
     first = ("node", SHARED)
     ordered = sorted(lanes.values(), key=lambda lane: first.index(lane.group) if lane.group in first else len(first))
-    return Timeline(tuple(ordered), begin, end + 1, times)
+    return LaneTimeline(tuple(ordered), begin, end + 1, times)
 
 
 def _runs(events: Iterable[Event]) -> dict[str, ProcessRun]:
@@ -78,7 +78,7 @@ def _lives(events: Iterable[Event], begin: int, end: int) -> dict[str, tuple[int
     return lives
 
 
-def _times(past: History, begin: int) -> tuple[int, ...]:
+def _times(past: ExecutionHistory, begin: int) -> tuple[int, ...]:
     """When each step is drawn: at its line's time, never before an earlier step; a hidden step with the next one that has a line."""
     times: list[int] = []
     latest = begin
@@ -95,8 +95,8 @@ def _times(past: History, begin: int) -> tuple[int, ...]:
 
 
 def _fill(
-    lanes: dict[tuple[str, str], Lane],
-    past: History,
+    lanes: dict[tuple[str, str], TimelineLane],
+    past: ExecutionHistory,
     times: Sequence[int],
     runs: dict[str, ProcessRun],
     lives: dict[str, tuple[int, int]],
@@ -111,10 +111,10 @@ def _fill(
         run = runs.get(cell.element)
         key = ("node", run.node) if run is not None else (cell.set or SHARED, cell.element or SHARED)
         low, high = lives.get(cell.element, span)
-        lanes.setdefault(key, Lane(*key)).bands.setdefault(cell.name, []).extend(_clipped(segments, low, high))
+        lanes.setdefault(key, TimelineLane(*key)).bands.setdefault(cell.name, []).extend(_clipped(segments, low, high))
 
 
-def _shown(past: History) -> set[str]:
+def _shown(past: ExecutionHistory) -> set[str]:
     """Of each set, and of what is in none, the variables that change at all: the steadiest if there are many."""
     changes: dict[str, Counter[str]] = {}
     for step in past.steps:
@@ -123,7 +123,7 @@ def _shown(past: History) -> set[str]:
     return {name for counts in changes.values() for name, _ in counts.most_common()[: -MOST_BANDS - 1 : -1]}
 
 
-def _held(past: History, times: Sequence[int], span: tuple[int, int]) -> dict[Cell, list[Segment]]:
+def _held(past: ExecutionHistory, times: Sequence[int], span: tuple[int, int]) -> dict[Cell, list[Segment]]:
     """What each cell held, from when to when."""
     begin, end = span
     held: dict[Cell, list[Segment]] = {cell: [] for cell in past.initial}

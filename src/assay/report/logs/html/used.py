@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Container, Hashable, Iterable, Iterator
 
 from assay.grammar import kernel as k
-from assay.report.logs.history import History
+from assay.report.logs.history import ExecutionHistory
 from assay.traces.event import Event
 from assay.traces.observe.binding import fields_of, rules_by_kind
 from assay.traces.result import Validation
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 
-class Statements:
+class ExplainedStatements:
     """What the steps of accepted executions state, as the rules of the trace clause see it.
 
     A line that only says again what lines before and after it say is no step of an execution (``traces.search.stuttering``), and was compared all the
     same: it states to a rule what a step's line in its file does.
     """
 
-    def __init__(self, validation: Validation, past: Iterable[History]) -> None:
+    def __init__(self, validation: Validation, past: Iterable[ExecutionHistory]) -> None:
         plan = next(each for each in validation.kernel.traces if each.name == validation.clause)
         self._slicing = () if plan.slicing is None else plan.slicing.fields
         self._rules = rules_by_kind(plan)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from assay.checker.explicit.expansion.thread_buffer import Arena
 from assay.checker.explicit.store.hash_kernels import OWNERS, partition
-from assay.checker.explicit.store.hash_table import Keys, Table, TableFullError
+from assay.checker.explicit.store.hash_table import StateKeys, StateTable, TableFullError
 
 KEYS = st.lists(st.integers(0, 40), min_size=1, max_size=300)
 SPREAD = 0x9E3779B97F4A7C15
@@ -24,7 +24,7 @@ def spread(key: int) -> int:
     return (key + 1) * SPREAD % (1 << 64)
 
 
-def insert(table: Table, arena: Arena, keys: list[int], prints: list[int]) -> list[int]:
+def insert(table: StateTable, arena: Arena, keys: list[int], prints: list[int]) -> list[int]:
     """The keys that the table says are new."""
     n = len(keys)
     arena.rows[0, :n, 0], arena.prints[0, :n] = keys, prints
@@ -43,9 +43,11 @@ def insert(table: Table, arena: Arena, keys: list[int], prints: list[int]) -> li
 
 
 @settings(deadline=None)
-@given(KEYS, KEYS, st.sampled_from(list(Keys)))
-def test_states_are_new_once_in_the_order_in_which_they_came(first: list[int], second: list[int], keys: Keys) -> None:
-    table, arena = Table(keys.words(1), 1 << 24), Arena(1, 1, keys)
+@given(KEYS, KEYS, st.sampled_from(list(StateKeys)))
+def test_states_are_new_once_in_the_order_in_which_they_came(
+    first: list[int], second: list[int], keys: StateKeys
+) -> None:
+    table, arena = StateTable(keys.words(1), 1 << 24), Arena(1, 1, keys)
     together = [
         *insert(table, arena, first, list(map(spread, first))),
         *insert(table, arena, second, list(map(spread, second))),
@@ -55,20 +57,20 @@ def test_states_are_new_once_in_the_order_in_which_they_came(first: list[int], s
 
 
 @settings(deadline=None)
-@given(KEYS, st.sampled_from([Keys.ROWS, Keys.WIDE_PRINTS]))
-def test_longer_keys_tell_states_of_one_fingerprint_apart(keys: list[int], kind: Keys) -> None:
-    table, arena = Table(kind.words(1), 1 << 24), Arena(1, 1, kind)
+@given(KEYS, st.sampled_from([StateKeys.ROWS, StateKeys.WIDE_PRINTS]))
+def test_longer_keys_tell_states_of_one_fingerprint_apart(keys: list[int], kind: StateKeys) -> None:
+    table, arena = StateTable(kind.words(1), 1 << 24), Arena(1, 1, kind)
     assert insert(table, arena, keys, [key % 3 + 1 for key in keys]) == list(dict.fromkeys(keys))
 
 
 def test_fingerprints_alone_do_not() -> None:
-    table, arena = Table(1, 1 << 24), Arena(1, 1, Keys.PRINTS)
+    table, arena = StateTable(1, 1 << 24), Arena(1, 1, StateKeys.PRINTS)
     assert insert(table, arena, [1, 2, 3, 1], [7, 7, 8, 7]) == [1, 3]
 
 
-@pytest.mark.parametrize("keys", list(Keys))
-def test_what_was_seen_is_seen_however_much_the_table_grows(keys: Keys) -> None:
-    table, arena = Table(keys.words(1), 64 << 20), Arena(1, 1, keys)
+@pytest.mark.parametrize("keys", list(StateKeys))
+def test_what_was_seen_is_seen_however_much_the_table_grows(keys: StateKeys) -> None:
+    table, arena = StateTable(keys.words(1), 64 << 20), Arena(1, 1, keys)
     before = table.bytes
     for start in range(0, 400_000, 20_000):
         some = list(range(start, start + 20_000))
@@ -79,17 +81,17 @@ def test_what_was_seen_is_seen_however_much_the_table_grows(keys: Keys) -> None:
 
 
 def test_whole_rows_go_over_into_fingerprints() -> None:
-    table, arena = Table(2, 64 << 20), Arena(1, 1, Keys.ROWS)
+    table, arena = StateTable(2, 64 << 20), Arena(1, 1, StateKeys.ROWS)
     seen = list(range(30_000))
     insert(table, arena, seen, list(map(spread, seen)))
-    narrow = Table(1, 64 << 20)
+    narrow = StateTable(1, 64 << 20)
     narrow.narrow(table, 0, OWNERS, narrow.sizes_for(table.counts))
     assert len(narrow) == 30_000
-    assert not insert(narrow, Arena(1, 1, Keys.PRINTS), seen, list(map(spread, seen)))
+    assert not insert(narrow, Arena(1, 1, StateKeys.PRINTS), seen, list(map(spread, seen)))
 
 
 def test_a_table_does_not_outgrow_its_budget() -> None:
-    table, arena = Table(1, 2 << 20), Arena(1, 1, Keys.PRINTS)
+    table, arena = StateTable(1, 2 << 20), Arena(1, 1, StateKeys.PRINTS)
     for start in range(0, 220_000, 20_000):
         some = list(range(start, start + 20_000))
         insert(table, arena, some, list(map(spread, some)))
@@ -99,12 +101,12 @@ def test_a_table_does_not_outgrow_its_budget() -> None:
 
 
 @settings(deadline=None)
-@given(KEYS, KEYS, KEYS, st.sampled_from([Keys.PRINTS, Keys.WIDE_PRINTS]))
+@given(KEYS, KEYS, KEYS, st.sampled_from([StateKeys.PRINTS, StateKeys.WIDE_PRINTS]))
 def test_sorted_keys_are_taken_in_as_if_they_had_been_inserted(
-    first: list[int], second: list[int], later: list[int], kind: Keys
+    first: list[int], second: list[int], later: list[int], kind: StateKeys
 ) -> None:
     """Of a run each key is a fingerprint, and with 128 bits the key that ``insert`` names it by."""
-    table, arena = Table(kind.words(1), 1 << 24), Arena(1, 1, kind)
+    table, arena = StateTable(kind.words(1), 1 << 24), Arena(1, 1, kind)
     runs = [set(first), set(second) - set(first)]
     table.adopt(
         [
@@ -120,6 +122,6 @@ def test_sorted_keys_are_taken_in_as_if_they_had_been_inserted(
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is that of Linux")
 def test_a_process_with_tables_can_start_others() -> None:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    tables = [Table(1, memory * 7 // 10) for _ in range(2)]
+    tables = [StateTable(1, memory * 7 // 10) for _ in range(2)]
     subprocess.run(["true"], preexec_fn=lambda: None, check=True)  # so Python forks, as pyspark does
     assert [len(table) for table in tables] == [0, 0]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from assay.checker.explicit.store.level_file import (
     CHUNK,
     HEADER,
-    Chunk,
     ChunkLayout,
     DamagedError,
-    Header,
+    LevelHeader,
     Parent,
+    RecordChunk,
     sum_of,
     unpack_header,
 )
@@ -22,9 +22,9 @@ from assay.checker.explicit.store.level_file import (
 IDENTITY = bytes(range(32))
 
 
-def records(n: int, layout: ChunkLayout) -> Chunk:
+def records(n: int, layout: ChunkLayout) -> RecordChunk:
     random = np.random.default_rng(n)
-    return Chunk(
+    return RecordChunk(
         random.integers(0, 1 << 63, (n, layout.words), np.uint64),
         random.integers(0, 1 << 32, n, np.uint64).astype(layout.parent_type),
         random.integers(0, 1 << 16, n).astype(np.uint16),
@@ -54,13 +54,13 @@ def test_a_changed_bit_of_a_chunk_is_found(n: int, words: int, data: st.DataObje
 def test_the_columns_lie_where_the_page_says() -> None:
     layout = ChunkLayout(2)
     words = layout.assemble(
-        Chunk(np.full((3, 2), 9, np.uint64), np.array([1, 2, 3], np.uint32), np.array([4, 5, 6], np.uint16))
+        RecordChunk(np.full((3, 2), 9, np.uint64), np.array([1, 2, 3], np.uint32), np.array([4, 5, 6], np.uint16))
     )
     assert words[:-1].tolist() == [3, *[9] * 6, 1 | 2 << 32, 3, 4 | 5 << 16 | 6 << 32]
 
 
 def test_a_header_is_read_as_it_was_written() -> None:
-    header = Header(IDENTITY, 3, 12, 64, Parent.PRINT, 16, 32)
+    header = LevelHeader(IDENTITY, 3, 12, 64, Parent.PRINT, 16, 32)
     words = header.pack()
     assert len(words) == HEADER
     assert words[:11].tobytes()[:8] == b"ASSAYLVL"
@@ -70,7 +70,7 @@ def test_a_header_is_read_as_it_was_written() -> None:
 
 
 def test_a_damaged_header_says_what_is_wrong() -> None:
-    words = Header(IDENTITY, 3, 12, 64).pack()
+    words = LevelHeader(IDENTITY, 3, 12, 64).pack()
     for at, message in ((0, "no level file"), (1, "version 9"), (5, "damaged"), (15, "damaged")):
         other = words.copy()
         other[at] = 9

@@ -14,11 +14,11 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.report import State
 from assay.checker.symbolic.bounded.explain_trace import (
-    Call,
     Contradiction,
     Explained,
-    Observation,
+    PartialCall,
     SymbolicTrace,
+    TraceObservation,
     without_bounds,
 )
 from assay.checker.symbolic.encode.initial import initial_states
@@ -45,7 +45,7 @@ class Explicit:
         self.model = Model(without_bounds(self.kernel))
         self.starts = list(initial_states(self.model)[0])
 
-    def after(self, seen: Iterable[Seen], observation: Observation, *, needed: bool) -> set[Seen]:
+    def after(self, seen: Iterable[Seen], observation: TraceObservation, *, needed: bool) -> set[Seen]:
         """The states after the steps of an observation; if it is not ``needed`` any steps or none."""
         found: set[Seen] = set()
         for state, count in seen:
@@ -57,9 +57,9 @@ class Explicit:
             found |= {(end, 0 if observation.steps else count) for end in kept}
         return found
 
-    def steps(self, state: State, calls: Sequence[Call] | None) -> set[State]:
+    def steps(self, state: State, calls: Sequence[PartialCall] | None) -> set[State]:
         """The states after one of the calls, or after any action."""
-        wanted = [Call(action.node.name) for action in self.model.steps] if calls is None else calls
+        wanted = [PartialCall(action.node.name) for action in self.model.steps] if calls is None else calls
         return {
             outcome.state
             for call in wanted
@@ -69,10 +69,10 @@ class Explicit:
             if isinstance(outcome, Successor)
         }
 
-    def holds(self, observation: Observation, before: State, after: State) -> bool:
+    def holds(self, observation: TraceObservation, before: State, after: State) -> bool:
         return all(self.model.meaning(c)(Frame(after, before)) for c in observation.conditions)
 
-    def explains(self, seen: Sequence[Observation], after: Sequence[Sequence[int]], needed: Iterable[int]) -> bool:
+    def explains(self, seen: Sequence[TraceObservation], after: Sequence[Sequence[int]], needed: Iterable[int]) -> bool:
         """Whether some order explains the observations that are needed."""
         todo = [(frozenset[int](), frozenset((start, 0) for start in self.starts))]
         known = set(todo)
@@ -82,7 +82,7 @@ class Explicit:
                 return True
             near = set(states)
             for _ in range(self.most_hidden):
-                calls = [Call(name) for name in self.hidden]
+                calls = [PartialCall(name) for name in self.hidden]
                 near |= {(end, n + 1) for each, n in near if n < self.most_hidden for end in self.steps(each, calls)}
             for number, each in enumerate(seen):
                 if number not in done and done.issuperset(after[number]):
@@ -98,12 +98,12 @@ def is_value(variable: k.Variable, state: State, at: int) -> k.Expr:
     return k.Equal(t.BOOL, k.StateVar(variable.type, variable.name), value, negated=False)
 
 
-def walked(explicit: Explicit, random: Random, length: int) -> list[Observation]:
+def walked(explicit: Explicit, random: Random, length: int) -> list[TraceObservation]:
     """Observations of a random walk, in which much is not seen and some is seen wrongly."""
     state = explicit.starts[0]
-    seen: list[Observation] = []
+    seen: list[TraceObservation] = []
     for number in range(length):
-        before, calls = state, list[Call]()
+        before, calls = state, list[PartialCall]()
         for _ in range(random.choice((1, 1, 2))):
             ways = [
                 (action, arguments, outcome.state)
@@ -115,15 +115,15 @@ def walked(explicit: Explicit, random: Random, length: int) -> list[Observation]
             if ways:
                 action, arguments, state = random.choice(ways)
                 some = tuple(each for each in enumerate(arguments) if random.random() < 0.6)
-                calls.append(Call(action.node.name, some))
+                calls.append(PartialCall(action.node.name, some))
         at = random.randrange(len(state))
         conditions = (is_value(explicit.kernel.variables[at], before if random.random() < 0.1 else state, at),)
         if calls and calls[0].action not in explicit.hidden:
-            others = [Call(random.choice(explicit.model.steps).node.name)] if random.random() < 0.2 else []
+            others = [PartialCall(random.choice(explicit.model.steps).node.name)] if random.random() < 0.2 else []
             steps = tuple((call, *others) for call in calls)
-            seen.append(Observation(f"line {number}", steps, conditions if random.random() < 0.5 else ()))
+            seen.append(TraceObservation(f"line {number}", steps, conditions if random.random() < 0.5 else ()))
         elif random.random() < 0.3:
-            seen.append(Observation(f"state {number}", (), conditions))
+            seen.append(TraceObservation(f"state {number}", (), conditions))
     return [each for each in seen if random.random() < 0.9]
 
 
@@ -165,7 +165,7 @@ def agree_in_some_order(explicit: Explicit, seed: int) -> Explained | Contradict
 def check(
     explicit: Explicit,
     answer: Explained | Contradiction,
-    seen: Sequence[Observation],
+    seen: Sequence[TraceObservation],
     after: Sequence[Sequence[int]],
 ) -> None:
     assert isinstance(answer, Explained) == explicit.explains(seen, after, range(len(seen)))
@@ -179,7 +179,7 @@ def check(
 
 
 def check_run(
-    explicit: Explicit, answer: Explained, seen: Sequence[Observation], after: Sequence[Sequence[int]]
+    explicit: Explicit, answer: Explained, seen: Sequence[TraceObservation], after: Sequence[Sequence[int]]
 ) -> None:
     steps, end, hidden, done = answer.trace.steps, 0, 0, set[int]()
     assert steps[0].state in explicit.starts
@@ -225,6 +225,6 @@ def test_a_contradiction_names_the_lines_that_make_it() -> None:
     five = next(outcome.state for outcome in full if isinstance(outcome, Successor))
     for label, action in (("1", "fill_small"), ("2", "fill_big"), ("3", "fill_small"), ("4", "empty_big")):
         assert action in names
-        asked.observe(Observation(label, ((Call(action),),)))
-    asked.observe(Observation("5", (), (is_value(kernel.variables[big], five, big),)))
+        asked.observe(TraceObservation(label, ((PartialCall(action),),)))
+    asked.observe(TraceObservation("5", (), (is_value(kernel.variables[big], five, big),)))
     assert asked.answer() == Contradiction(("4", "5"))

@@ -9,7 +9,7 @@ from tests.differential.random_kernel import random_kernel
 from tests.differential.test_symbolic import encoded
 
 from assay.checker.aig.bit_blaster import BitCode
-from assay.checker.native.lowering.dispatch import Lowering, State
+from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.symbolic.encode import transition_system
 from assay.checker.symbolic.encode.transition_system import System, encode_kernel
 from assay.cli.bundled import locate_spec
@@ -18,7 +18,7 @@ from assay.grammar.load import load_spec
 
 
 def forgetful(
-    code: BitCode, now: State | None, before: State | None = None, strict: frozenset[str] = frozenset()
+    code: BitCode, now: StateSymbols | None, before: StateSymbols | None = None, strict: frozenset[str] = frozenset()
 ) -> Lowering:
     return Lowering(code, now, before, strict=strict)
 
