@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.traces.slices import slice_validator
+from assay.traces.slices.versions import first_update
 from assay.traces.slices.versions.first_update import FirstWrite
 
 
@@ -17,7 +17,7 @@ def line(number: int | None, pinned: bool) -> Any:
 
 @pytest.fixture(autouse=True)
 def _numbered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slice_validator, "number_of", lambda model, line: line.number)
+    monkeypatch.setattr(first_update, "number_of", lambda model, line: line.number)
 
 
 MODEL: Any = None
