@@ -252,7 +252,7 @@ class _Action:
         path = "".join(f"{source.of(p.key) if isinstance(p, k.AtKey) else p.index}, " for p in node.path)
         value = source.checked(source.of(node.value), node.type)
         position = source.scope.positions[node.variable]
-        self._line(f"writes.append(Write({position}, ({path}), {value}, {source.give(node)}))")
+        self._line(f"writes.append(PendingWrite({position}, ({path}), {value}, {source.give(node)}))")
 
 
 def narrowly(updates: Sequence[k.Statement]) -> list[k.Statement]:
