@@ -1,1 +1,6 @@
-"""Conditions as graphs of gates: what expressions are lowered to for solvers, and for machine words that hold one bit of 64 states each."""
+"""And-inverter graphs: boolean conditions as two-input gates, each gate made once.
+
+In come the operations of the lowering (``native.lowering``); out come literals of one shared graph. The graph serves
+two users, which is why it has a folder of its own: the symbolic engines turn it into clauses, and compiled search
+evaluates it on words whose 64 bits belong to 64 states.
+"""

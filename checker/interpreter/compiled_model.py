@@ -48,7 +48,7 @@ class CompiledActions(Mapping[str, ActionMeaning]):
 class Model:
     """What an explicit search needs of a kernel; with ``bounded`` false the ``bound`` lines are no guards, as in validation.
 
-    ``strict`` names sorts as in ``EvaluationScope``. With ``remember``, values are remembered (NOTE(remembering)).
+    ``strict`` names sorts as in ``EvaluationScope``. With ``remember``, values are remembered (docs/design/quantifier-memo.md).
     """
 
     __slots__ = ("_steps", "actions", "init", "kernel", "scope")

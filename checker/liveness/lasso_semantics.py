@@ -58,7 +58,7 @@ class Run:
         )
 
     def occurs(self, event: FairnessEvent, at: int) -> bool:
-        """Whether the step after a moment is an occurrence (NOTE(occurrence))."""
+        """Whether the step after a moment is an occurrence (docs/design/fairness-occurrence.md)."""
         state, then = self.states[at], self.states[self.after(at)]
         return state != then and any(
             isinstance(outcome, Successor) and outcome.state == then for outcome in self._outcomes(event, state)
@@ -71,7 +71,7 @@ class Run:
             yield from action.outcomes(state, arguments)
 
     def is_fair(self, condition: Fair) -> bool:
-        """Whether the run keeps to a fairness condition; what is cut off counts as enabled (NOTE(cut))."""
+        """Whether the run keeps to a fairness condition; what is cut off counts as enabled (docs/design/fairness-bounds.md)."""
         if any(self.occurs(condition.event, at) for at in self.repeated):
             return True
         able = [self.is_enabled(condition.event, at, cut=True) for at in self.repeated]

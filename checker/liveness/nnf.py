@@ -30,7 +30,7 @@ class Enabled:
 
 @dataclass(frozen=True, slots=True)
 class Occurs:
-    """The step that is taken now is an occurrence of the event (NOTE(occurrence))."""
+    """The step that is taken now is an occurrence of the event (docs/design/fairness-occurrence.md)."""
 
     event: FairnessEvent
 

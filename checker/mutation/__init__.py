@@ -1,1 +1,5 @@
-"""Mutation of specs: which properties notice that a guard, a comparison or an update is wrong, and which mistakes nobody notices."""
+"""Mutation testing of specs: which small mistakes in the actions would the properties notice?
+
+In comes a kernel; out come its mutants, each with the property that killed it, or as a survivor. The properties
+themselves are never changed: they are the judge.
+"""

@@ -1,1 +1,5 @@
-"""Traces saved as JSON or ITF, and followed again in a kernel that may have changed."""
+"""Counterexamples as files: written as JSON or in the Informal Trace Format (ITF), read again, and replayed.
+
+Replay follows a saved trace in a kernel that may have changed since, and says where they part. The formats are
+described in ``saved_trace.py`` and ``itf.py``.
+"""

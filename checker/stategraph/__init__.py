@@ -1,1 +1,5 @@
-"""The graph of reachable states: exported, collapsed by a view, and asked about its shape."""
+"""The graph of reachable states as data: for export to DOT or GraphML, collapsed by a view, and with statistics of its
+shape.
+
+It uses the interpreter, and is meant for graphs that a person looks at, not for large searches.
+"""

@@ -60,7 +60,7 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
     """The kernel as a TLA+ module. Raises ``SpecError`` where the system itself has a construct that TLA+ or TLC lacks.
 
     A property that cannot be expressed is left out, with a warning. With ``foretell`` auxiliary variables say of every temporal property
-    whether it holds (NOTE(testers)), and not only where TLC cannot be asked otherwise.
+    whether it holds (docs/design/tla-temporal-monitors.md), and not only where TLC cannot be asked otherwise.
     """
     called = clean(name or kernel.name)
     page = TlaModule(kernel, called, TlaScope(register(kernel), write), foretell)
@@ -166,7 +166,7 @@ def _property_lines(node: k.Property, page: TlaModule) -> list[str]:
 
 
 def _temporal_lines(node: k.Property, known: str, page: TlaModule) -> list[str]:
-    """The definition of a temporal property; nothing where it becomes a module of its own (NOTE(testers))."""
+    """The definition of a temporal property; nothing where it becomes a module of its own (docs/design/tla-temporal-monitors.md)."""
     own = watched(node, known, page.scope) if page.foretell or not _is_plain(node, page) else None
     if own is not None and own.variables:
         page.watched[node.name] = own

@@ -1,6 +1,6 @@
 """Temporal properties decided by the tasks of a cluster, where the graph is too large for the memory of one machine.
 
-Whether a property holds is found by trimming (NOTE(trimming)), in rounds of Spark's jobs. Where it does not, the run to be shown is looked for by the
+Whether a property holds is found by trimming (docs/design/distributed-liveness.md), in rounds of Spark's jobs. Where it does not, the run to be shown is looked for by the
 driver among the first states of the search, and if there is none, in what tasks hold.
 """
 

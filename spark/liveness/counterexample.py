@@ -76,7 +76,7 @@ class SpreadProduct(BuchiProduct):
         return Lasso(tuple(self.split(node)[0] for node in (*prefix, *rest)), len(prefix) - 1)
 
     def _cycle(self, start: int) -> list[int]:
-        """A fair cycle that some way leads to; where there is none through a node, there is one farther on (NOTE(trimming)).
+        """A fair cycle that some way leads to; where there is none through a node, there is one farther on (docs/design/distributed-liveness.md).
 
         From the node at which a way ends there is none back, so that the next node is in a later component; a node that is on no cycle is left by a step.
         """

@@ -27,7 +27,7 @@ from .tlc import Answer, tlc
 class Question:
     """A kernel, one of its properties, and the run that is said to violate it; None if it is said to hold.
 
-    With ``foretell`` TLC is asked by auxiliary variables (NOTE(testers)); else only where there is no other way.
+    With ``foretell`` TLC is asked by auxiliary variables (docs/design/tla-temporal-monitors.md); else only where there is no other way.
     """
 
     kernel: k.Kernel

@@ -1,4 +1,4 @@
-"""States that stand for others, in a search by compiled code (NOTE(symmetry))."""
+"""States that stand for others, in a search by compiled code (docs/design/symmetry-reduction.md)."""
 
 from __future__ import annotations
 

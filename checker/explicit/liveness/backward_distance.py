@@ -1,6 +1,6 @@
 """A shortest way in the product of a state graph with an automaton, looked for backwards by several tasks that each hold some of the states.
 
-As in NOTE(trimming), who has a way tells those from whose states a step leads there. Each node keeps the one step by which it goes on, so that nobody
+As in docs/design/distributed-liveness.md, who has a way tells those from whose states a step leads there. Each node keeps the one step by which it goes on, so that nobody
 needs more than the nodes of a way to follow it.
 """
 

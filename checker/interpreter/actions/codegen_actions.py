@@ -1,4 +1,4 @@
-"""Actions as Python functions: all results of an action in a state, the loops over its parameters and choices written out (NOTE(generated)).
+"""Actions as Python functions: all results of an action in a state, the loops over its parameters and choices written out (docs/design/generated-evaluator.md).
 
 What precedes the updates is in the order of NOTE(lazily): guards that speak of the first parameters before the next one is chosen, those that go through
 collections last.

@@ -30,7 +30,7 @@ class FalseGuard:
 
 
 def rest_holds(prefix: Sequence[PrefixStep], frame: Frame, start: int, lost: Names = NO_NAMES) -> bool:
-    """Whether nothing from ``start`` on, after a false guard, is an obstacle for some way to pick (NOTE(protected)).
+    """Whether nothing from ``start`` on, after a false guard, is an obstacle for some way to pick (docs/design/protected-guards.md).
 
     ``lost`` are the names that have no value.
     """
@@ -64,7 +64,7 @@ def _without(step: PrefixStep, lost: Names) -> Names:
 
 
 def false_guards(prefix: Sequence[PrefixStep], frame: Frame) -> list[tuple[FalseGuard, ...]]:
-    """For every way to pick, all obstacles (NOTE(protected)), evaluated without stopping at the first.
+    """For every way to pick, all obstacles (docs/design/protected-guards.md), evaluated without stopping at the first.
 
     What mentions the name of a ``let`` or ``pick`` without a value is left out: that ``let`` or ``pick`` is listed.
     """

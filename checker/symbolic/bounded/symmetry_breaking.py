@@ -4,7 +4,7 @@ NOTE(first-use): a step uses the elements that its instance names. Let no elemen
 about or an initial state. If a run has a step that uses element m where neither m nor m - 1 was used before, exchange the two from there
 on: the states before are the same, for nothing in them tells the two apart, and what is after is the same up to the exchange. The sequence
 of the elements used becomes lexicographically smaller, so that some run with the same end, up to a permutation, has no such step.
-That takes a meaning which permutations keep: quantifiers over such sorts must be strict (NOTE(symmetry)), and nothing undefined.
+That takes a meaning which permutations keep: quantifiers over such sorts must be strict (docs/design/symmetry-reduction.md), and nothing undefined.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Events and conditions of temporal properties as gates over a state and the step that is taken from it.
 
 They mean what ``checker/liveness/state_graph.py`` says: a step is an occurrence of every instance that leads from the one state to the other, and what
-a bound cuts off is neither enabled nor disabled (NOTE(cut)).
+a bound cuts off is neither enabled nor disabled (docs/design/fairness-bounds.md).
 """
 
 from __future__ import annotations
