@@ -13,7 +13,7 @@ Field = int | str | bool | None | tuple["Field", ...] | Mapping["Field", "Field"
 
 
 SUPPOSED = "supposed"
-"""The node of events of which no line tells (NOTE(supposed events))."""
+"""The node of events of which no line tells (docs/design/inferred-events.md)."""
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -178,7 +178,7 @@ def _ask(
 
 
 def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _Asked:
-    """The answer about all of the logs, or about what follows a later beginning of a file if that alone has an explanation (NOTE(later beginnings))."""
+    """The answer about all of the logs, or about what follows a later beginning of a file if that alone has an explanation (docs/design/late-start.md)."""
     found, begun = ask(reading), beginnings(reading)
     stuck = found.shared.stuck
     for tried in range(TRIED):

@@ -2,7 +2,7 @@
 
 NOTE(following): The answer about a slice depends on its events and on what it is joined on, and on nothing else (``Joiner.of_slice``). Where both are
 what they were the last time, so is the answer; where there are more events, or more of the shared execution, the check of the slice goes on where it
-was (NOTE(points)). What the slices share is answered each time, as any line may change it.
+was (docs/design/slice-checkpoints.md). What the slices share is answered each time, as any line may change it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """By how much the clocks of nodes differ, as what several of them report shows, and logs with their times put right.
 
-NOTE(clock offsets): A change is told of by several nodes within a fraction of a second, unless one of them was down or behind. So the times at which two nodes tell the
+docs/design/clock-correction.md: A change is told of by several nodes within a fraction of a second, unless one of them was down or behind. So the times at which two nodes tell the
 same differ by the difference of their clocks, mostly; whatever was late differs by something else each time. What is told within a second is one occasion, since a node
 that starts tells of a hundred old things at once. The clocks differ by what the differences of at least three occasions, and of a third of all, agree on, if hardly any are
 as those of equal clocks would be: a node that is slow to hear is still quick to tell what it does itself. Clocks that differ by less than a second are left to the
@@ -71,7 +71,7 @@ class _Difference(NamedTuple):
 
 
 def in_step(reading: LogReading) -> LogReading:
-    """The logs as if the clocks of all nodes agreed, and a notice about each that did not (NOTE(clock offsets))."""
+    """The logs as if the clocks of all nodes agreed, and a notice about each that did not (docs/design/clock-correction.md)."""
     found = offsets(reading)
     if not found:
         return reading
@@ -133,7 +133,7 @@ def _difference(news: Mapping[str, _Told], server: Mapping[str, _Times], one: st
 
 
 def agreed(one: Numbers, other: Numbers) -> _Difference | None:
-    """What the times agree on at which two nodes told the same, if anything (NOTE(clock offsets))."""
+    """What the times agree on at which two nodes told the same, if anything (docs/design/clock-correction.md)."""
     order = np.argsort(one, kind="stable")
     later, ends = (other - one)[order], np.flatnonzero(np.diff(one[order]) > AT_ONCE) + 1
     occasions = np.sort([float(np.median(own)) for own in np.split(later, ends) if len(own)])

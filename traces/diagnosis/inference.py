@@ -1,4 +1,4 @@
-"""What is read off lines about things of which no line tells, and how it becomes events (NOTE(supposed events))."""
+"""What is read off lines about things of which no line tells, and how it becomes events (docs/design/inferred-events.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is supposed of a metadata quorum whose logs begin in mid-life: who led it, and which brokers were registered (NOTE(supposed events)).
+"""What is supposed of a metadata quorum whose logs begin in mid-life: who led it, and which brokers were registered (docs/design/inferred-events.md).
 
 A controller that starts reads the whole metadata log again, and says so line by line. What it says of runs that do not begin in the logs was so before
 them; the last registration of each broker among these is the one that it had.

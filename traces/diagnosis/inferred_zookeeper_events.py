@@ -1,6 +1,6 @@
 """What is supposed to have happened before logs begin, or where logs of a node are missing.
 
-NOTE(supposed events): Rotated logs begin in mid-life: nodes run, have sessions, are registered, and one of them acts, and no line tells how it came to that.
+docs/design/inferred-events.md: Rotated logs begin in mid-life: nodes run, have sessions, are registered, and one of them acts, and no line tells how it came to that.
 Nothing that follows has an explanation then. So the events are supposed that must have happened: each is read off lines that are there, which say
 who was registered under which number, and who acted in which term (``patterns/rules/inferred_events.toml``). They stand in streams of their own, in the order
 of their numbers; when they happened is not known, and their times are guesses that the search begins with. An answer that rests on

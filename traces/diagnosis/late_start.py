@@ -1,6 +1,6 @@
 """From which time on logs are checked whose files begin at different times.
 
-NOTE(later beginnings): Files are rotated apart: one begins at noon and another at three. Between the two everything is checked that the first one
+docs/design/late-start.md: Files are rotated apart: one begins at noon and another at three. Between the two everything is checked that the first one
 tells, with what is supposed to have come before. Where a line has no explanation then, what the second would have said may be why, and so nothing
 is learned from it; but everything after it would go unchecked too. So the logs are checked again from the next beginning of a file after that line on, and
 what was written before is left out, and counted.

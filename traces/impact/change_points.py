@@ -1,6 +1,6 @@
 """At which moments a condition about a slice can begin or cease to hold, without looking at all moments of what is shared.
 
-NOTE(flips): A condition reads the slice's own values, a few shared variables, and values that are remembered (docs/design/quantifier-memo.md), such as whether a certain
+docs/design/change-points.md: A condition reads the slice's own values, a few shared variables, and values that are remembered (docs/design/quantifier-memo.md), such as whether a certain
 broker serves. As long as the slice's values stay, its truth can only change where one of those does that were consulted when it was evaluated last. When
 each of them changes in the course of the shared execution is found once for all slices. So the cost of a slice is what concerns it, not the
 length of the log.

@@ -1,6 +1,6 @@
 """An accepted execution in time: what the state was from when on, as far as the lines tell.
 
-NOTE(moments): A line is written after what it reports. So a step of which a line tells happened at the line's time at the latest, and at most
+docs/design/step-times.md: A line is written after what it reports. So a step of which a line tells happened at the line's time at the latest, and at most
 as much earlier as the clause's ``commit before line within`` says. A hidden step has no line: in the execution found it stands as late as it can,
 just before what needs it. That a process was killed is told by no line, and nothing may need it, since another process starts after it: where the
 clause names such an action (``ends``), it may have happened as soon as a process run had written its last line.

@@ -1,6 +1,6 @@
 """Kernels for a log that grows: whether its slices are, up to some time, what they were in the kernel before, whose sets had fewer elements.
 
-NOTE(new elements): A process that starts, or a session, is a new element of a set parameter, and a kernel with more elements is another one. Elements
+docs/design/kernel-extension.md: A process that starts, or a session, is a new element of a set parameter, and a kernel with more elements is another one. Elements
 that no expression can name, order or count are told apart by equality alone. Let slices have no variables that hold such elements, and no expression
 that goes through all of them or looks at a map of them as a whole. Then a new element can make a difference to a slice only as the
 argument of an action; and where a guard that reads nothing but that argument and what is shared is false for it, the action cannot be taken. So where that

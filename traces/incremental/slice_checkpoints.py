@@ -1,6 +1,6 @@
 """One slice of a log that grows: its check goes on where it was before the last writes, and comes to what a check of all lines would say.
 
-NOTE(points): After a write the check of a slice is at a point: the ways that are left, what waits, and what was found. Up to there it depended on the
+docs/design/slice-checkpoints.md: After a write the check of a slice is at a point: the ways that are left, what waits, and what was found. Up to there it depended on the
 entries, and on the positions of the shared execution at which their lines can lie. Entries up to a write remain what they are if later lines
 are of higher numbers and were written later than all lines of those entries: then no deed belongs before the write (``version_history.entries``), and no line
 contradicts another (``SliceCheck.misplaced``). The positions are the same as long as both chains agree in the time of those lines
@@ -143,7 +143,7 @@ class SliceProgress:
         """The answer about all events, of which the first are those that there were the last time; None if only a check of the whole can give it.
 
         The shared execution is, for lines before a time, what it was the last time. After None the progress is of no use.
-        Slices that are logs of their own have no points (NOTE(slices apart)).
+        Slices that are logs of their own have no points (docs/design/slice-search.md).
         """
         if joiner.joint.is_apart:
             return None
@@ -166,7 +166,7 @@ class SliceProgress:
         return np.array_equal(names, self.names) and (before == inf or self.until < before)
 
     def move_to(self, joiner: Joiner, rules: Mapping[int, k.TraceRule], grown: frozenset[str]) -> bool:
-        """Go on with another kernel, in which slices are the same (NOTE(new elements)); ``rules`` are its rules, by the identities of those before. False if a line states something else there."""
+        """Go on with another kernel, in which slices are the same (docs/design/kernel-extension.md); ``rules`` are its rules, by the identities of those before. False if a line states something else there."""
         moved: dict[int, OrderedObservation] = {}
         lines = [line for point in self._points for line in (*point.rest, *(deed.line for deed in point.waiting))]
         for line in lines:
@@ -190,7 +190,7 @@ class SliceProgress:
     def _learn(
         self, joiner: Joiner, events: Selection, grown: Grown, fresh: Numbers
     ) -> list[OrderedObservation] | None:
-        """New lines as the clause sees them, without those that say the same of a write as an earlier one (NOTE(equal lines)); None if one that was left out would be the earlier one now."""
+        """New lines as the clause sees them, without those that say the same of a write as an earlier one (docs/design/equal-lines.md); None if one that was left out would be the earlier one now."""
         new = events.some(fresh)
         read = joiner.binder.read(new)
         restated = self._restated(events, fresh)

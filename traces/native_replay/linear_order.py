@@ -1,6 +1,6 @@
 """The lines of a log in an order that its clause allows, and which others may come where one cannot.
 
-NOTE(one order): Lines are put in the order of the last times at which what they say can have happened. Of what is unread none certainly precedes the first line of
+docs/design/linear-order.md: Lines are put in the order of the last times at which what they say can have happened. Of what is unread none certainly precedes the first line of
 that order: it would have to be over before the first line begins, and is not over before the first line is. Along a stream, and from one run of a node to the
 next, these times never fall, so that the order is kept there too. Where the first line cannot come, the first unread line of another stream may, unless
 an unread one certainly precedes it.

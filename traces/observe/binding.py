@@ -1,4 +1,8 @@
-"""Events bound to the rules of a trace clause: the observations that an execution of the model has to explain."""
+"""Binds events to the rules of a trace clause: the observations that an execution of the model has to explain.
+
+Each event ends in exactly one of four groups: it is observed by some rule; it holds a value that the model does not
+have (a misfit); the clause ignores it; or no rule is about its kind.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +24,14 @@ from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import StatementKeys, named_by
 
 Condition = Callable[[TraceRule, Mapping[str, Value]], bool]
-"""Whether a rule's ``if`` holds for the values of its fields (by the names of their binders)."""
+"""Decides whether a rule's ``if`` holds for the values of its fields, which are given by the names of their binders."""
 
 
 @dataclass(slots=True, eq=False)
 class Observation:
-    """An event as one rule sees it. ``bound`` maps the rule's binders to values, ``values`` the event's fields. It is never changed."""
+    """An event as one rule sees it: ``bound`` maps the rule's binders to values, ``values`` lists the event's fields.
+    Immutable by convention.
+    """
 
     event: Event
     rule: TraceRule
@@ -40,7 +46,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """An event that states a value which the model does not have."""
+    """An event with a field value that the model's type does not have: no execution of the model can explain it."""
 
     event: Event
     rule: TraceRule
@@ -50,7 +56,9 @@ class Misfit:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Events of one kind that carry nothing for this model, with the reason."""
+    """The events of one kind that this clause does not use: the reason, how many they are, and where the first of them
+    is.
+    """
 
     kind: str
     reason: str
@@ -60,7 +68,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A log as seen by a trace clause; each event is in exactly one of the four."""
+    """A log as one trace clause sees it; each event is in exactly one of the four groups."""
 
     observations: tuple[Observation, ...]
     misfits: tuple[Misfit, ...]
@@ -69,7 +77,7 @@ class Bound:
 
     @property
     def tally(self) -> BindingTally:
-        """How many events and fields that is, and what is said of each other event."""
+        """How many events and fields were used, with the misfits and the unused events."""
         used = len({id(observation.event) for observation in self.observations}) + len(self.misfits)
         fields = sum(len(observation.values) for observation in self.observations)
         return BindingTally(used, fields, self.misfits, self.ignored, self.unmapped)
@@ -77,7 +85,9 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class BindingTally:
-    """How the events of a log, or of a part of it, were bound: how many were used, and how many of their fields were compared."""
+    """How the events of a log, or of a part of it, were bound: how many were used, and how many of their fields were
+    compared with the model.
+    """
 
     used: int = 0
     fields: int = 0
@@ -87,7 +97,7 @@ class BindingTally:
 
 
 def sum_of(tallies: Sequence[BindingTally]) -> BindingTally:
-    """The tally of all parts. An example is that of the first part that has one."""
+    """The tally of several parts together. The example of an unused kind is that of the first part that has one."""
     return BindingTally(
         sum(each.used for each in tallies),
         sum(each.fields for each in tallies),
@@ -98,7 +108,7 @@ def sum_of(tallies: Sequence[BindingTally]) -> BindingTally:
 
 
 def _merged(groups: Iterable[Sequence[Unread]]) -> tuple[Unread, ...]:
-    """The counts of several groups by kind and reason."""
+    """The counts of several groups, added up by kind and reason."""
     found: dict[tuple[str, str], Unread] = {}
     for each in (unread for group in groups for unread in group):
         key = each.kind, each.reason
@@ -111,7 +121,11 @@ NO_CONDITION = "no rule's fields and condition fit"
 
 
 def fields_of(event: Event) -> dict[str, Field]:
-    """The event's fields, and those that every event has: the node's name, the process run's, and that of the run before it if there was one."""
+    """The event's own fields, and those that every event has: ``node``, ``run``, and ``previous_run`` if the node ran
+    before.
+
+    A field of the event wins over one of these three of the same name.
+    """
     fields = event.fields.read() if isinstance(event.fields, LineFields) else event.fields
     run = event.run
     given = {"node": run.node, "run": str(run), **fields}
@@ -121,19 +135,23 @@ def fields_of(event: Event) -> dict[str, Field]:
 
 
 def observe(event: Event, rule: TraceRule, condition: Condition) -> Observation | Misfit | None:
-    """The event as the rule sees it; None if the rule does not speak of it."""
+    """The event as one rule sees it; None if the rule is about another kind, lacks a field, or its condition does not
+    hold.
+    """
     return None if rule.event != event.kind else _seen(event, rule, _stated(fields_of(event), rule, condition))
 
 
 class _OutOfRange(NamedTuple):
-    """A field whose value the model does not have, and why."""
+    """A field with a value that the model does not have, and the reason."""
 
     field: str
     text: str
 
 
 _Stated = tuple[Mapping[str, Value], tuple[tuple[str, Value], ...]] | _OutOfRange | None
-"""What fields state, as a rule sees it: values by binder and by field; or what is out of range; None if the rule does not speak of them."""
+"""What a rule sees in an event's fields: values by binder and by field; or the field that is out of range; or None if
+the rule does not apply.
+"""
 
 
 def _seen(event: Event, rule: TraceRule, stated: _Stated) -> Observation | Misfit | None:
@@ -169,7 +187,11 @@ _View = tuple[TraceRule, _Stated]
 
 
 class RuleView(NamedTuple):
-    """An event by its position, as one rule sees it: the place of that view among the event's, and the view, of what is in the model."""
+    """One rule's view of an event that is given by its position. ``order`` is the rank of the view among those of the
+    event.
+
+    The view holds values of the model: it is never out of range.
+    """
 
     at: int
     order: int
@@ -177,12 +199,12 @@ class RuleView(NamedTuple):
 
     @property
     def rule(self) -> TraceRule:
-        """The rule."""
+        """The rule whose view it is."""
         return self.view[0]
 
     @property
     def stated(self) -> tuple[Mapping[str, Value], tuple[tuple[str, Value], ...]]:
-        """What the event states, by the rule's binders and by its own fields."""
+        """The event's values, by the rule's binders and by the event's own field names."""
         stated = self.view[1]
         assert stated is not None
         assert not isinstance(stated, _OutOfRange)
@@ -190,23 +212,23 @@ class RuleView(NamedTuple):
 
     @property
     def values(self) -> tuple[tuple[str, Value], ...]:
-        """What the event states, by its fields."""
+        """The event's values by its field names."""
         return self.stated[1]
 
 
 class Read(NamedTuple):
-    """What a clause sees in each statement that it speaks of, by the statement's number, and the tally of all events."""
+    """What a clause sees in each distinct statement, by the statement's number, and the tally of all events."""
 
     views: Mapping[int, tuple[_View, ...]]
     tally: BindingTally
 
 
 STATEMENTS_KEPT = 1 << 16
-"""How many statements are remembered."""
+"""How many decoded statements a binder keeps before it starts again with an empty table."""
 
 
 class EventBinder:
-    """Binds events to the rules of a clause. What many lines state alike is read and decoded once."""
+    """Binds events to the rules of a clause. Equal statements of many lines are read and decoded once."""
 
     def __init__(self, plan: TracePlan, condition: Condition) -> None:
         self._rules = rules_by_kind(plan)
@@ -216,7 +238,7 @@ class EventBinder:
         self._known: dict[Hashable, tuple[_View, ...]] = {}
 
     def bind(self, events: Iterable[Event]) -> Bound:
-        """All observations of the events, in the order of the events; of one event in the order of the rules."""
+        """All observations of the events, in the order of the events; those of one event in the order of the rules."""
         observations: list[Observation] = []
         misfits: list[Misfit] = []
         ignored, unmapped = _Counter(), _Counter()
@@ -237,7 +259,9 @@ class EventBinder:
         return Bound(tuple(observations), tuple(misfits), ignored.result(), unmapped.result())
 
     def read(self, events: Selection) -> Read:
-        """What the clause sees in each statement of the events, and how many of them that is."""
+        """What the clause sees in each distinct statement of the events, with the tally of all events. No observation
+        is made yet.
+        """
         views: dict[int, tuple[_View, ...]] = {}
         misfits: list[Misfit] = []
         ignored, unmapped = _Counter(), _Counter()
@@ -263,11 +287,15 @@ class EventBinder:
         return Read(views, tally)
 
     def thinned(self, events: Selection, read: Read) -> list[Observation]:
-        """What the events are without those that state the same of one write as an earlier one, and no action (NOTE(equal lines))."""
+        """The observations of the events without repetitions of one version (docs/design/equal-lines.md).
+
+        An event is left out if an earlier one makes the same statement about the same version and the rule names no
+        action.
+        """
         return observed(events, chosen(events, read))
 
     def misfits(self, events: Iterable[Event]) -> list[Misfit]:
-        """The values of these events that the model does not have, of each event the first, whatever else of it fits."""
+        """The first misfit of each of these events, even where another rule fits the event."""
         found: list[Misfit] = []
         for event in events:
             views = self._views(event, self._rules.get(event.kind, ()))
@@ -276,7 +304,7 @@ class EventBinder:
         return found
 
     def _views(self, event: Event, rules: Sequence[TraceRule]) -> tuple[_View, ...]:
-        """What the rules see that speak of an event."""
+        """The views of the rules on an event, from the table if the same statement was decoded before."""
         key = self._keys.of(event)
         if key is None:
             return self._seen_by(event, rules)
@@ -294,7 +322,9 @@ class EventBinder:
 
 
 def chosen(events: Selection, read: Read, restated: Container[int] = ()) -> list[RuleView]:
-    """Which of the events :meth:`Binder.thinned` keeps; what the ``restated`` statements say of a write was stated before them."""
+    """The views that :meth:`EventBinder.thinned` keeps. A number in ``restated`` was seen before these events and is
+    not new.
+    """
     found: list[RuleView] = []
     for number, earliest in events.earliest().items():
         every: list[int] | None = None
@@ -309,7 +339,7 @@ def chosen(events: Selection, read: Read, restated: Container[int] = ()) -> list
 
 
 def rules_by_kind(plan: TracePlan) -> dict[str, list[TraceRule]]:
-    """The rules of a clause by the kind of events that they speak of, in their order."""
+    """The rules of a clause by the kind of event that they read, in the order of the clause."""
     rules: dict[str, list[TraceRule]] = {}
     for rule in plan.rules:
         rules.setdefault(rule.event, []).append(rule)
@@ -317,12 +347,12 @@ def rules_by_kind(plan: TracePlan) -> dict[str, list[TraceRule]]:
 
 
 def bind(plan: TracePlan, events: Iterable[Event], condition: Condition) -> Bound:
-    """The observations that events are; see :meth:`Binder.bind`."""
+    """The observations of some events; see :meth:`EventBinder.bind`."""
     return EventBinder(plan, condition).bind(events)
 
 
 def changed(observation: Observation, field: str, value: Value, text: Field) -> Observation:
-    """The same observation of an event that states another value in one field."""
+    """The same observation with another value in one field; ``text`` is the field as the log would hold it."""
     values = tuple((name, value if name == field else old) for name, old in observation.values)
     bound = {entry.binder.name: dict(values)[entry.field] for entry in observation.rule.fields}
     event = replace(observation.event, fields={**observation.event.fields, field: text})
@@ -330,7 +360,7 @@ def changed(observation: Observation, field: str, value: Value, text: Field) -> 
 
 
 def observed(events: Selection, chosen: Iterable[RuleView]) -> list[Observation]:
-    """Observations of some events, in the order of these."""
+    """The observations of some views, in the order of the events."""
     ordered = sorted(chosen, key=lambda each: each[:2])
     positions = np.array(sorted({each.at for each in ordered}), np.int64)
     groups = groupby(ordered, key=itemgetter(0))
@@ -342,7 +372,7 @@ def observed(events: Selection, chosen: Iterable[RuleView]) -> list[Observation]
 
 
 class _Counter:
-    """Counts events by kind and reason, and remembers the first place of each."""
+    """Counts events by kind and reason, and keeps the first place of each."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()

@@ -1,10 +1,8 @@
-"""What of a kernel belongs to one slice of a log and what to all of them, and that the slices do not depend on one another.
+"""Splits a kernel into what belongs to one slice of a log and what all slices share, and proves that slices are
+independent.
 
-NOTE(slices): The variables of a slice are maps from the slicing set; all others are shared. An action with a parameter of that set is the slice's.
-It reads shared variables and its own slice's entries, and writes the latter alone; the others read and write shared variables alone.
-So in any execution the steps of one slice can be moved past those of another without changing either, and an execution of the whole is
-one of the shared steps with one of each slice woven in. A guard that reads across slices is left out: the slice may then do more,
-never less, so that leaving it out raises no false alarm; the answer lists it.
+A slice is, say, one partition: its variables are maps from the slicing set. Guards that read another slice are dropped,
+which is sound for rejection (a slice may then do more, never less). The argument is in docs/design/slices.md.
 """
 
 from __future__ import annotations
@@ -24,7 +22,11 @@ NOT_SLICED = "E712"
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The kernel without the guards that read across slices, its variables by position, and the actions of slices."""
+    """The kernel without the guards that read other slices, its variables by position, and the names of the slice
+    actions.
+
+    ``relaxed`` lists each dropped guard as action and label; the answer reports them.
+    """
 
     kernel: k.Kernel
     slicing: k.Slicing
@@ -34,7 +36,7 @@ class Split:
     relaxed: tuple[tuple[str, str], ...]
 
     def seen(self, plan: k.TracePlan) -> tuple[int, ...]:
-        """The shared variables that the actions of slices, and the rules that speak of them, read."""
+        """The positions of the shared variables that slice actions, or the rules about slices, read."""
         names: set[str] = set()
         for action in self.kernel.actions:
             if action.name in self.actions:
@@ -45,12 +47,12 @@ class Split:
         return tuple(i for i in self.shared if self.kernel.variables[i].name in names)
 
     def plan_of_shared(self, plan: k.TracePlan) -> k.TracePlan:
-        """The clause as far as it speaks of what is shared."""
+        """The trace clause restricted to what is shared."""
         hidden = tuple(name for name in plan.hidden if name not in self.actions)
         return replace(plan, hidden=hidden, rules=tuple(rule for rule in plan.rules if not self.speaks_of_slices(rule)))
 
     def plan_of_slices(self, plan: k.TracePlan) -> k.TracePlan:
-        """The clause as far as it speaks of a slice."""
+        """The trace clause restricted to what belongs to a slice."""
         hidden = tuple(name for name in plan.hidden if name in self.actions)
         return replace(plan, hidden=hidden, rules=tuple(rule for rule in plan.rules if self.speaks_of_slices(rule)))
 
@@ -60,7 +62,7 @@ class Split:
 
 
 def split(kernel: k.Kernel, slicing: k.Slicing) -> Split:
-    """The kernel, taken apart; raises SpecError (E712) with every dependence that forbids it."""
+    """The kernel split by a slicing clause; raises SpecError (E712) that lists every dependence between slices."""
     problems: list[Diagnostic] = []
     sort = slicing.sort.name
     own = [i for i, variable in enumerate(kernel.variables) if _is_map_of(variable.type, sort)]
@@ -88,7 +90,9 @@ def split(kernel: k.Kernel, slicing: k.Slicing) -> Split:
 
 
 def without_guards_on(divided: Split, names: frozenset[str]) -> Split:
-    """The same where slices may act whatever the values of these shared variables are: they may then do more, never less."""
+    """The same split, but slice actions ignore their guards on these shared variables: slices may then do more, never
+    less.
+    """
 
     def freed(action: k.Action) -> k.Action:
         if action.name not in divided.actions:
@@ -117,13 +121,13 @@ def _is_map_of(type_: t.Type, sort: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """The variables of slices, and the names that the slice of an action has."""
+    """The variables of slices, and the local names that denote the action's own slice."""
 
     names: frozenset[str]
     slices: frozenset[str]
 
     def foreign(self, expr: k.Expr) -> Iterator[k.Expr]:
-        """The places at which an expression reads a slice's variable at anything but the action's own slice."""
+        """The subexpressions that read a slice variable at any key but the action's own slice."""
         match expr:
             case k.Lookup(_, k.StateVar(_, name), k.Local(_, key)) if name in self.names and key in self.slices:
                 return
@@ -136,7 +140,7 @@ class _Reader:
                     yield from self.foreign(part)
 
     def is_foreign(self, expr: k.Expr) -> bool:
-        """Whether there is such a place."""
+        """Whether an expression reads another slice."""
         return next(self.foreign(expr), None) is not None
 
 

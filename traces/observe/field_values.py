@@ -1,4 +1,6 @@
-"""Fields of events as values of the model's types, and what the types leave open: which elements and how large numbers a log needs."""
+"""Decodes fields of events into values of the model's types, and collects what a field needs of the model's sets and
+ranges.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from assay.traces.event import Field
 
 
 class FieldMismatchError(Exception):
-    """A field has another form than the rule's type: the rule does not speak of this event."""
+    """A field has another form than the rule's type, so the rule does not apply to this event."""
 
 
 class OutOfRangeError(Exception):
@@ -24,7 +26,10 @@ _known: dict[tuple[int, Field], tuple[t.Type, Value]] = {}
 
 
 def decode(value: Field, type_: t.Type) -> Value:
-    """The value of the type that a field stands for; raises ``FieldMismatchError`` or ``OutOfRangeError``. A log states few values, again and again."""
+    """The value of the type that a field denotes; raises ``FieldMismatchError`` or ``OutOfRangeError``.
+
+    Numbers, texts and tuples of numbers are kept in a table: a log repeats few distinct values very often.
+    """
     kind = value.__class__
     plain = kind is int or kind is str or (kind is tuple and all(each.__class__ is int for each in value))  # type: ignore[union-attr]
     if not plain:
@@ -66,7 +71,7 @@ def _decoded(value: Field, type_: t.Type) -> Value:
 
 
 def integer(value: Field) -> int:
-    """A field as an integer, from a number or its text, decimal or hexadecimal."""
+    """A field as an integer, from a number or its text, decimal or hexadecimal; raises ``FieldMismatchError``."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise FieldMismatchError
     if isinstance(value, int):
@@ -78,7 +83,7 @@ def integer(value: Field) -> int:
 
 
 def element(value: Field) -> str:
-    """The name under which a field's value is an element of a set parameter: its text."""
+    """The name of a field's value as an element of a set parameter: its text. Raises ``FieldMismatchError``."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise FieldMismatchError
     return str(value)
@@ -136,7 +141,9 @@ def _map(value: Field, type_: t.MapType) -> FrozenMap:
 
 
 def encode(value: Value) -> Field:
-    """A field that ``decode`` reads as a value: the inverse where the value holds no record and no payload."""
+    """A field that ``decode`` reads as this value. It is the inverse of ``decode`` for values without records and
+    payloads.
+    """
     match value:
         case Atom(_, _, name):
             return name
@@ -158,7 +165,7 @@ def encode(value: Value) -> Field:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A field holds this element of a set parameter."""
+    """A field needs this element in a set parameter."""
 
     sort: str
     name: str
@@ -166,13 +173,13 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A field holds this number where a size parameter limits the type."""
+    """A field needs this number where a size parameter limits the type."""
 
     number: int
 
 
 def needs(value: Field, type_: t.Type) -> Iterator[Named | Reached]:
-    """What must be in the model's sets and ranges for a field to have a value; nothing for a field of another form."""
+    """What a field needs of the model's sets and ranges to have a value; nothing for a field of another form."""
     match type_:
         case t.AtomType(sort) if isinstance(value, int | str) and not isinstance(value, bool):
             yield Named(sort.name, str(value))

@@ -1,4 +1,7 @@
-"""How large a model a log needs: which elements its sets have, and how far its size parameters must reach."""
+"""Decides how large a model a log needs: the elements of its set parameters, and the values of its size parameters.
+
+It also adapts the trace clause to the options: strict validation, product versions, and logs with missing parts.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,14 @@ UNLISTED = "E711"
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """Elements of set parameters by name, and values of size parameters by name."""
+    """The elements of the set parameters, and the values of the size parameters, by parameter name."""
 
     sorts: Mapping[str, tuple[str, ...]]
     sizes: Mapping[str, int]
 
 
 def trace_plan(kernel: k.Kernel, name: str | None) -> k.TracePlan:
-    """The trace clause of that name, or the only one; raises SpecError."""
+    """The trace clause of that name, or the only one; raises SpecError (E710)."""
     found = [plan for plan in kernel.traces if name in (None, plan.name)]
     if len(found) != 1:
         names = ", ".join(f"`{plan.name}`" for plan in kernel.traces) or "none"
@@ -44,13 +47,16 @@ def _place(kernel: k.Kernel) -> Span:
 def sized_kernel(
     loaded: Loaded, events: Iterable[Event], count: int, clause: str | None
 ) -> tuple[k.Kernel, k.TracePlan]:
-    """The kernel that is large enough for so many events, of which these state all that is stated, and its trace clause; raises SpecError."""
+    """The kernel that is large enough for ``count`` events, and its trace clause; raises SpecError.
+
+    ``events`` must contain every distinct statement of the log; repetitions may be left out.
+    """
     asked = Needing(trace_plan(loaded.kernel, clause))
     return kernel_for(loaded, map(asked, events), count, clause)
 
 
 def kernel_for(loaded: Loaded, needed: Iterable[Needs], count: int, clause: str | None) -> tuple[k.Kernel, k.TracePlan]:
-    """The same of what the events need."""
+    """The same as :func:`sized_kernel`, where the needs of the events are known already."""
     wanted = sizing(loaded.kernel, trace_plan(loaded.kernel, clause), needed, count)
     kernel = _kernel(loaded, wanted)
     plan = trace_plan(kernel, clause)
@@ -62,7 +68,7 @@ _last_made: list[tuple[Loaded, Sizing, k.Kernel]] = []
 
 
 def _kernel(loaded: Loaded, wanted: Sizing) -> k.Kernel:
-    """The kernel of that size; the same one as the last time where that was asked for: logs that grow seldom need a larger one."""
+    """The kernel of that size. The last one is kept: a log that grows needs a larger kernel only now and then."""
     for spec, size, kernel in tuple(_last_made):
         if spec is loaded and size == wanted:
             return kernel
@@ -72,7 +78,9 @@ def _kernel(loaded: Loaded, wanted: Sizing) -> k.Kernel:
 
 
 def adapted(plan: k.TracePlan, options: Options) -> k.TracePlan:
-    """The clause as it is asked for: with another skew, strict or for some versions, for logs of which parts are missing."""
+    """The clause under the given options: another clock skew, strict, for certain versions, for logs with missing
+    parts.
+    """
     if options.skew is not None:
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
     plan = strict(plan) if options.strict else of_versions(plan, options.versions)
@@ -80,16 +88,21 @@ def adapted(plan: k.TracePlan, options: Options) -> k.TracePlan:
 
 
 KNOWN = "known"
-"""The severity of an action that is no rule of the protocol: what some version of the product is known to do."""
+"""The severity of a reported action that no rule of the protocol allows: some versions of the product are known to do
+it.
+"""
 
 
 def strict(plan: k.TracePlan) -> k.TracePlan:
-    """The clause where nothing is explained by an action that it reports as known behaviour."""
+    """The clause without the actions that it reports as known behaviour: these explain nothing."""
     return _without(plan, {each.action for each in plan.reported if each.severity == KNOWN})
 
 
 def of_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePlan:
-    """The clause without the known behaviours of other versions than these; with all of them if no version is known. One may be of several ranges."""
+    """The clause without the known behaviours of other versions; unchanged if no version is given.
+
+    An action may be listed for several version ranges: it stays if one of them contains a given version.
+    """
     found = [_version(each) for each in versions]
 
     def can_be(each: k.Reported) -> bool:
@@ -104,7 +117,9 @@ def of_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePlan:
 
 
 def of_parts(plan: k.TracePlan) -> k.TracePlan:
-    """The clause for logs of which parts are missing: no write with a number is hidden, for the missing lines may tell of it."""
+    """The clause for logs with missing parts: no action that counts a version is hidden, since a missing line may
+    report it.
+    """
     return replace(plan, hidden=tuple(name for name in plan.hidden if name not in plan.numbered))
 
 
@@ -127,18 +142,20 @@ def _without(plan: k.TracePlan, actions: Set[str]) -> k.TracePlan:
 
 
 Needs = tuple[frozenset[tuple[str, str]], int]
-"""What an event needs: elements, each with its set parameter, and the largest number that it states where a size parameter limits the type."""
+"""The elements that an event needs, each with its set parameter, and its largest number where a size parameter limits
+the type.
+"""
 
 
 class Needing:
-    """What events need for the rules of a clause."""
+    """Computes what an event needs for the rules of a clause."""
 
     def __init__(self, plan: k.TracePlan) -> None:
         self.plan = plan
         self._rules = rules_by_kind(plan)
 
     def __call__(self, event: Event) -> Needs:
-        """What one needs."""
+        """The needs of one event."""
         rules = self._rules.get(event.kind, ())
         if not rules:
             return _NOTHING
@@ -165,9 +182,10 @@ _NOTHING: Needs = (frozenset(), 0)
 
 
 def sizing(kernel: k.Kernel, plan: k.TracePlan, needed: Iterable[Needs], count: int) -> Sizing:
-    """What so many events need, which need this.
+    """The sizes that ``count`` events with these needs require.
 
-    Size parameters get one value, beyond every number that the log states and every number that counting the log's events can reach.
+    All size parameters get one value, of the form 2**n - 1. It is beyond every number in the log, and beyond every
+    number that an action can count up to while the log's events and the hidden steps between them happen.
     """
     distinct = frozenset(needed)
     names: dict[str, set[str]] = {}
@@ -185,7 +203,9 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
 
 
 def _check_wildcards(kernel: k.Kernel, plan: k.TracePlan) -> None:
-    """Refuse a clause that leaves an argument open whose values are as many as the log is long."""
+    """Refuse a clause that leaves an argument open whose type grows with the log: to enumerate it would take forever.
+    E711.
+    """
     open_arguments = [(plan.span, name, p) for name in plan.hidden for p in kernel.action(name).parameters]
     for rule in plan.rules:
         for call in (call for steps in rule.steps for call in steps):

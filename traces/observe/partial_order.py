@@ -1,13 +1,8 @@
-"""What is known of the order in which the logged things happened: streams, and the times between them.
+"""The partial order of observations: streams in which the order is certain, and time intervals across streams.
 
-NOTE(order): A line is written after what it reports. With ``commit before line within N`` the reported thing happened in
-``[t - N, t]`` on the clock of the line's node; without it, at any time up to ``t``. Clocks of two nodes differ by at most ``skew``.
-So of two lines x and y in different streams, x's thing happened first for certain if ``t_x + skew < t_y - N`` (no skew within a
-node), and otherwise nothing is known. Lines of one stream (one file, or one thread of a file, of one process run) are in the order of the
-file even where their times go backwards, as real files' do; the interval of a line is therefore widened by the latest time
-before it and the earliest after it, likewise along the successive runs of one node. So the order of all lines is free of cycles:
-along every certainty the upper end grows, along a stream it never falls.
-What is supposed to have happened (NOTE(supposed events)) may have been at any time.
+A line is written after the fact that it reports. With ``commit before line within N`` the fact happened in ``[t - N,
+t]`` on the clock of the line's node, otherwise at any time up to ``t``. Clocks of two nodes differ by at most ``skew``.
+Why the resulting order has no cycles is shown in docs/design/partial-order.md.
 """
 
 from __future__ import annotations
@@ -27,19 +22,24 @@ from assay.traces.event import SUPPOSED
 from assay.traces.observe.binding import Observation
 
 OF_THREADS = frozenset({"kafka"})
-"""Catalogues of logs in whose files many threads write, and records of one batch are one change: the order of a file does not tell how a line about a slice stands to one about all."""
+"""Catalogues of logs whose files are written by many threads, where the records of one batch are one change.
+
+The order of such a file says nothing about a line on a slice against a line on shared state.
+"""
 
 
 def files_tell_order(plan: k.TracePlan) -> bool:
-    """Whether the order of the files of a clause is that of what happened."""
+    """Whether the order of lines in the files of a clause is the order of what happened."""
     return plan.catalogue not in OF_THREADS
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class OrderedObservation:
-    """An observation with its number, its stream and its position there, and its interval of possible times in milliseconds.
+    """An observation with its number, its stream, its position there, and the interval in which it happened
+    (milliseconds).
 
-    What a model knows of an item ends with it: a log that is asked about with many changes makes many items.
+    It is compared by identity and may be weakly referenced: what a model caches about an item ends with the item. A log
+    that is checked again with many changes makes many items, and these caches would grow without end.
     """
 
     index: int
@@ -53,7 +53,9 @@ class OrderedObservation:
 
 @dataclass(frozen=True, slots=True)
 class ObservationStream:
-    """The observations whose order is certain. ``after`` lists the streams that must be read to their ends before this one begins."""
+    """Observations whose order is certain. ``after`` lists the streams that must be read to their ends before this one
+    begins.
+    """
 
     name: str
     node: str
@@ -63,9 +65,11 @@ class ObservationStream:
 
 @dataclass(frozen=True, slots=True)
 class PartialOrder:
-    """The partial order of all observations: its streams, and the skew between the clocks of different nodes.
+    """The partial order of all observations: its streams, and the skew between the clocks of different nodes in
+    milliseconds.
 
-    With ``timed`` false the times of lines say nothing. ``requires`` says of items, all by their numbers, which others come before them for other reasons.
+    If ``timed`` is false, times of lines order nothing. ``requires`` maps an item to the items that must come before it
+    for other reasons than time, all by number.
     """
 
     streams: tuple[ObservationStream, ...]
@@ -79,37 +83,39 @@ class PartialOrder:
         return tuple(sorted((item for stream in self.streams for item in stream.items), key=lambda item: item.index))
 
     def precedes(self, x: OrderedObservation, y: OrderedObservation) -> bool:
-        """Whether x's thing certainly happened before y's, by their times."""
+        """Whether x certainly happened before y, by their times."""
         return self.timed and self.excess(x, y) > 0
 
     def excess(self, x: OrderedObservation, y: OrderedObservation) -> float:
-        """By how many milliseconds x's last possible time lies before y's first, the skew between their nodes' clocks taken off."""
+        """The milliseconds between x's last possible time and y's first, less the skew if their nodes differ; positive
+        if x is certainly first.
+        """
         same = self.streams[x.stream].node == self.streams[y.stream].node
         return y.earliest - x.latest - (0 if same else self.skew)
 
     def with_items(self, stream: int, items: Sequence[OrderedObservation]) -> PartialOrder:
-        """The order with other items in one stream."""
+        """The same order with other items in one stream."""
         placed = tuple(item if item.position == at else replace(item, position=at) for at, item in enumerate(items))
         changed = replace(self.streams[stream], items=placed)
         return replace(self, streams=(*self.streams[:stream], changed, *self.streams[stream + 1 :]))
 
 
 class Spanned(Protocol):
-    """What happened between two times."""
+    """Something that happened between two times."""
 
     @property
     def earliest(self) -> float:
-        """Not before this."""
+        """It did not happen before this time."""
         ...
 
     @property
     def latest(self) -> float:
-        """Not after this."""
+        """It did not happen after this time."""
         ...
 
 
 def in_turn(spans: Sequence[Spanned]) -> Iterator[tuple[float, float]]:
-    """The earliest and the latest time of each of what happened in this order: none is later than a later one, nor earlier than an earlier one."""
+    """The intervals of facts that happened in this order, each narrowed by those before and after it."""
     earliest = accumulate((each.earliest for each in spans), max)
     latest = list(accumulate((each.latest for each in reversed(spans)), min))[::-1]
     return zip(earliest, latest, strict=True)
@@ -117,11 +123,11 @@ def in_turn(spans: Sequence[Spanned]) -> Iterator[tuple[float, float]]:
 
 Key = tuple[str, int, str, str]
 Times = npt.NDArray[np.float64]
-"""Of the lines of a stream, in milliseconds."""
+"""The times of a stream's lines, in milliseconds."""
 
 
 def order(observations: Iterable[Observation], ordering: Ordering) -> PartialOrder:
-    """The order of the observations under an ordering clause."""
+    """The partial order of observations under an ordering clause. Inferred events have unbounded intervals."""
     groups: dict[Key, list[Observation]] = {}
     for observation in observations:
         groups.setdefault(stream_key(observation, ordering), []).append(observation)
@@ -147,7 +153,7 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> PartialOrd
 
 
 def stream_key(observation: Observation, ordering: Ordering) -> Key:
-    """What the observations of one stream have in common: the process run, the file and, where threads are the unit of order, the thread."""
+    """The stream of an observation: its process run, its file, and its thread if the clause orders lines by thread."""
     event = observation.event
     thread = (event.record.thread or "") if ordering.unit == "thread" else ""
     return event.run.node, event.run.number, event.sequence, thread
@@ -159,12 +165,14 @@ def _name(key: Key) -> str:
 
 
 def precede(one: Key, other: Key) -> bool:
-    """Whether all of one stream comes before another: they are of successive runs of one node."""
+    """Whether all of one stream comes before another: both are of one node, in successive process runs."""
     return one[0] == other[0] and one[1] < other[1]
 
 
 def times_of(stated: Sequence[int | None]) -> Times:
-    """The times of the lines of a stream; a line without one takes the time of the line before it, or after it; NaN if none has one."""
+    """The times of the lines of a stream. A line without a time takes that of the line before it, or else after it; NaN
+    if no line has one.
+    """
     if None not in stated:
         return np.array(stated, np.float64)
     known = (float(time) for time in stated if time is not None)
@@ -177,9 +185,11 @@ def times_of(stated: Sequence[int | None]) -> Times:
 
 
 def latest_times(times: Sequence[Times], spreads: Sequence[Times], after: Sequence[Sequence[int]]) -> list[Times]:
-    """The upper ends: never lower than those before it in its stream, or in the streams before it, which have lower numbers.
+    """The upper ends of the intervals: never lower than an upper end earlier in the stream, or in the streams before
+    it.
 
-    ``spreads`` says by how much a line may have been written later than its time stamp, which has no finer parts, can say.
+    ``spreads`` is by how much a line may be later than its time stamp says, for time stamps are cut off (a stamp in
+    whole seconds may be 999 ms early). The streams before a stream have lower numbers.
     """
     ends: list[Times] = []
     for number, (stream, spread) in enumerate(zip(times, spreads, strict=True)):
@@ -190,7 +200,7 @@ def latest_times(times: Sequence[Times], spreads: Sequence[Times], after: Sequen
 
 
 def earliest_times(times: Sequence[Times], after: Sequence[Sequence[int]], ordering: Ordering) -> list[Times]:
-    """The lower ends: never higher than those after it in its stream, or in the streams after it."""
+    """The lower ends of the intervals: never higher than a lower end later in the stream, or in the streams after it."""
     window = inf if ordering.commit_before_line is None else ordering.commit_before_line
     begins: list[Times] = []
     starts = [inf] * len(times)

@@ -1,4 +1,6 @@
-"""Which events belong to which slice of a log: by the fields that name it, and by how often it began anew."""
+"""Assigns each event to its slice: by the fields that name the slice, and by the incarnation of the slice under that
+name.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ Name = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class SlicedEvents:
-    """The events of no slice, and those of each slice by its name: ``orders-0``, and ``orders-0#2`` when it was created again."""
+    """The shared events, and the events of each slice by its name: ``orders-0``, and ``orders-0#2`` for its second
+    incarnation.
+    """
 
     shared: Selection
     slices: Mapping[str, Selection]
@@ -30,7 +34,9 @@ class SlicedEvents:
 
     @property
     def all(self) -> Iterator[Event]:
-        """All events, those of slices as their slices see them."""
+        """All events. Those of a slice come as the slice sees them, so an event of a group occurs once for each slice
+        of it.
+        """
         yield from self.shared
         for events in self.slices.values():
             yield from events
@@ -39,7 +45,10 @@ class SlicedEvents:
         return len(self.shared) + sum(map(len, self.slices.values()))
 
     def distinct(self, what: Hashable, make: Callable[[Event], H]) -> set[H]:
-        """All that is made of what events state, of no slice and as slices see it, each thing once; what is worked out is kept (NOTE(kept numbers))."""
+        """The set of ``make(event)`` over all distinct statements, shared and of slices.
+
+        Results are cached under ``what`` across calls, for logs that grow (see ``traces.table.statement_ids``).
+        """
         statements = self.shared.table.statements(self.names)
         found = self.shared.distinct(statements, self.shared.positions, (what, "shared"), make)
         if self.slices:
@@ -50,13 +59,16 @@ class SlicedEvents:
 
 
 def unsliced(events: Sequence[Event], names: Names) -> SlicedEvents:
-    """Events of which none is of a slice."""
+    """All events as shared ones: no slices."""
     return SlicedEvents(Selection.of(events, names), {}, names)
 
 
 def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEvents:
-    """The events by slice; ``names`` are the fields that their clause reads. One that names a whole group of slices, by the first fields alone, is an event
-    of each of them."""
+    """The events by slice; ``names`` are the fields that their clause reads.
+
+    An event that has only the first of the naming fields (a topic without a partition) names a group of slices, and
+    belongs to each of them.
+    """
     table = EventTable.of(events)
     telling = frozenset({*slicing.fields, *(() if slicing.identity is None else (slicing.identity,))})
     statements = table.statements(Everywhere(telling, names))
@@ -76,7 +88,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEve
 
 
 class _Named:
-    """The positions of the events of each slice, of each group of slices, and of none."""
+    """The positions of the events of each slice, of each group of slices, and of the shared events."""
 
     def __init__(self, slicing: Slicing, table: EventTable) -> None:
         self.slices: dict[Name, Positions] = {}

@@ -1,4 +1,4 @@
-"""The lives of a slice under one name: which events belong to which, when it began anew."""
+"""Divides the events under one slice name into incarnations: a topic that is deleted and created again keeps its name."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_selection import Selection
 
 Instant = tuple[int, int]
-"""When a line was written, and its offset in its file, which orders lines of one time."""
+"""The time of a line in milliseconds, and its offset in its file, which orders lines of equal time."""
 
 Stated = list[tuple[Instant, str]]
-"""Identities, each with the instant at which a line stated it."""
+"""Identities, each with the instant of a line that reports it."""
 
 
 EARLIER = 2_000
-"""By how many milliseconds lines of other nodes may be earlier than the line that tells of the beginning, which itself comes after the fact."""
+"""By how many milliseconds lines of other nodes may be earlier than the line that reports the creation, since that line
+itself comes after the fact.
+"""
 
 
 def lives(slicing: Slicing, events: Selection, own: int) -> list[Numbers]:
-    """The positions, among a slice's events, of those of each of its lives, in the order in which they began.
+    """The positions, among a slice's events, of the events of each incarnation, in the order in which they began.
 
-    The first ``own`` events are the slice's own, the others of its group, and may concern other slices.
+    The first ``own`` events are the slice's own; the others belong to its group and may concern other slices.
     """
     if slicing.identity is not None:
         return _by_identity(slicing.identity, events, own)
@@ -38,10 +40,10 @@ def lives(slicing: Slicing, events: Selection, own: int) -> list[Numbers]:
 
 
 def _by_beginning(since: str, events: Selection, own: int) -> list[Numbers]:
-    """The events of each time that the slice began anew, by the times of the lines that say so.
+    """The events of each incarnation, by the times of the lines that report a creation.
 
-    What was written well before the first of them is of a life of whose beginning no line tells: the log begins later, or a controller that started found
-    the slice new.
+    Lines well before the first creation belong to an incarnation whose creation was not logged: the log begins later,
+    or a controller that started found the slice new.
     """
     times = events.times
     begins = events.of_kind(since) & (times != NEVER)
@@ -58,15 +60,17 @@ def _by_beginning(since: str, events: Selection, own: int) -> list[Numbers]:
 
 
 def _divided(parts: Numbers, count: int) -> list[Numbers]:
-    """The positions of each part, without parts that have none."""
+    """The positions of each part, without empty parts."""
     found = [np.flatnonzero(parts == number) for number in range(count)]
     return [part for part in found if len(part)]
 
 
 def _by_identity(field: str, events: Selection, own: int) -> list[Numbers]:
-    """The events of each identity. A line that states none is of the one that its process stated last, or else that was the latest anywhere.
+    """The events of each identity (a topic id).
 
-    Of the group's lines, those of an identity that the slice's own lines never state belong to others of the group.
+    A line without an identity belongs to the last one that its process reported, or else to the latest one reported
+    anywhere. A group line with an identity that the slice's own lines never report belongs to other slices of the
+    group.
     """
     stated = events.values_of(field)
     identities = {str(value) for value in stated[:own] if value is not None}
@@ -84,7 +88,7 @@ def _by_identity(field: str, events: Selection, own: int) -> list[Numbers]:
 
 
 class _Told:
-    """Which identity was stated when: in each log of a process, by each process, and by any."""
+    """When each identity was reported: in each log file of a process, by each process, and by any process."""
 
     def __init__(self, field: str, events: Iterable[Event]) -> None:
         self._field = field
@@ -104,11 +108,13 @@ class _Told:
         self._births: Stated = sorted((at, identity) for identity, at in self._first.items())
 
     def in_order(self, identities: Iterable[str]) -> list[str]:
-        """Identities, the one that was stated first before the others."""
+        """Identities by the instant at which they were first reported."""
         return sorted(identities, key=lambda identity: (self._first[identity], identity))
 
     def of(self, event: Event) -> str | None:
-        """The identity of an event: the first one known where nothing was stated before it; None if there is none at all."""
+        """The identity of an event. If nothing was reported before the event it is the first identity; None if there is
+        none at all.
+        """
         value = event.fields.get(self._field)
         if value is not None:
             return str(value)
@@ -124,6 +130,6 @@ def _instant(event: Event) -> Instant:
 
 
 def _last(stated: Stated, at: Instant) -> str | None:
-    """What was stated last at or before an instant."""
+    """The identity that was reported last at or before an instant."""
     number = bisect_right(stated, at, key=lambda entry: entry[0])
     return stated[number - 1][1] if number else None

@@ -1,6 +1,6 @@
 """A condition asked of one step of an execution after another.
 
-NOTE(standing conditions): In ``forall a, b in S: body`` the parts of the body that depend on ``a`` alone are its view of the step, and so for ``b``. Whether
+docs/design/incremental-conditions.md: In ``forall a, b in S: body`` the parts of the body that depend on ``a`` alone are its view of the step, and so for ``b``. Whether
 the body holds of two elements is told by their views and by what depends on neither. So where a condition held last time, and what depends on
 no element is the same, only those pairs are asked again of which one element has another view: a step of a cluster changes little for few.
 """

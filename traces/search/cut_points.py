@@ -1,12 +1,8 @@
-"""Where a log can be cut in two: all that is told before happened before all that is told after, and the states there are known whatever follows.
+"""Where a log can be cut in two: every item before the cut certainly happened before every item after it.
 
-NOTE(stages): Let the clocks say of every item before a cut that it happened before every item after it. Then each execution passes the cut with the items
-before it read and no other. Whether an item can still come, or come at once, is told there from the items of the same stage alone, for none of a later stage can
-come between them. So the nodes at a cut that executions of the items before it lead to are the same whatever the items after it are: a log of
-which some lines are changed is searched from the last cut before them, and neither an execution nor its absence is missed.
-
-Only a budget of hidden steps can make a difference, where steps before the cut used it up: there the nodes are compared with those that a larger budget allows,
-and a cut at which they differ is none to begin at.
+All executions pass a cut with the same items read, and the states they may be in there do not depend on what follows.
+So a log with a few changed lines is searched from the last cut before the change. The argument, and what the
+hidden-step budget has to do with it, are in docs/design/cut-points.md.
 """
 
 from __future__ import annotations
@@ -22,24 +18,24 @@ from assay.traces.search.heads import Cursors, TraceHeads
 from assay.traces.search.path import SearchPath
 
 NODES = 20_000
-"""The most nodes between two cuts that are visited to know all that lead to the second."""
+"""How many nodes may be visited between two cuts to find all nodes at the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class CutPoint:
-    """A place to begin at, with a path to each node of it."""
+    """A cut at which a search may begin, with one path to each of its nodes."""
 
     cursors: Cursors
     paths: tuple[SearchPath, ...]
 
     def at(self, cursors: Cursors) -> CutPoint:
-        """The same cut, where streams are counted otherwise."""
+        """The same cut, with the cursors of another partial order."""
         paths = (replace(path, node=replace(path.node, cursors=cursors)) for path in self.paths)
         return CutPoint(cursors, tuple(paths))
 
 
 def cuts(order: PartialOrder) -> list[Cursors]:
-    """The places of an order at which all items before certainly precede all items after, by what is read of each stream; the beginning and the end are left out."""
+    """The cursors at which all items read certainly precede all others, without the beginning and the end."""
     found: list[Cursors] = []
     read = [0] * len(order.streams)
     latest = -inf
@@ -52,7 +48,7 @@ def cuts(order: PartialOrder) -> list[Cursors]:
 
 
 class Stages:
-    """The cuts of a log that an execution explains, each looked at when one before a later change is asked for."""
+    """The cuts of a log that has an execution. Each is explored when a change after it is first checked."""
 
     def __init__(self, search: TraceSearch) -> None:
         self._search = search
@@ -61,7 +57,10 @@ class Stages:
         self._known = [CutPoint(start, tuple(search.begin(start)))]
 
     def before_change(self, order: PartialOrder) -> CutPoint:
-        """The last cut before which another order has the same items. The other may lack streams of this one, and have others beside them."""
+        """The last cut before which another partial order has the same items.
+
+        The other order may lack streams of this one, or have more.
+        """
         mine = self._search.frontier.order.streams
         begins = {id(stream.items[0].observation.event): at for at, stream in enumerate(mine) if stream.items}
         places = [
@@ -80,7 +79,7 @@ class Stages:
         return CutPoint(start, tuple(self._search.begin(start)))
 
     def _at(self, cursors: Cursors) -> CutPoint | None:
-        """The cut at a place; None if this order has none there, or not all nodes of it are known."""
+        """The cut at these cursors; None if there is none, or if its nodes are not all known."""
         while self._open and sum(self._open[-1]) <= sum(cursors):
             self._explore(self._open.pop())
         return next((cut for cut in self._known if cut.cursors == cursors), None)
@@ -91,13 +90,16 @@ class Stages:
         if finding.budget_reached:
             more, wide = self._nodes(end, wider(hidden))
             finding.why_stopped = finding.why_stopped or wide.why_stopped
+            # A wider budget leads to other nodes here: a search from this cut could miss an execution, so it is no cut.
             if _hidden(more) != _hidden(nodes):
                 return
         if finding.why_stopped is None:
             self._known.append(CutPoint(end, tuple(nodes.values())))
 
     def _nodes(self, end: Cursors, hidden: int) -> tuple[dict[int, SearchPath], SearchResult]:
-        """A path to each state at a place, from the last cut that is known, with the fewest hidden steps since the last action that a line tells of."""
+        """A path to each state at ``end`` from the last known cut, with the fewest hidden steps since the last action
+        observation.
+        """
         order, begin = self._search.frontier.order, self._known[-1]
         streams = list(zip(order.streams, begin.cursors, end, strict=True))
         until = replace(order, streams=tuple(replace(s, items=s.items[:last]) for s, _, last in streams))
@@ -110,7 +112,7 @@ class Stages:
 
 
 def _common(old: Sequence[OrderedObservation], new: Sequence[OrderedObservation]) -> int:
-    """How many of the first items are the same."""
+    """The length of the common prefix."""
     pairs = zip(old, new, strict=False)
     return next((at for at, (one, other) in enumerate(pairs) if not _alike(one, other)), min(len(old), len(new)))
 

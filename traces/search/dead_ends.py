@@ -1,4 +1,4 @@
-"""What a search knows of what is ahead: the nodes from which nothing can go on, and where hidden steps lead from the others."""
+"""Dead ends: nodes from which no execution can go on, and the hidden steps that lead to other nodes only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.traces.search.path import SearchNode
 
 
 class Outlook:
-    """The same for all searches that read no item while another is unread that is older by more than ``interference.window`` milliseconds."""
+    """The known dead ends of all searches with one window (see ``Limits``), cached by cursors."""
 
     def __init__(self, frontier: TraceHeads, interference: Interference) -> None:
         self.interference = interference
@@ -21,7 +21,7 @@ class Outlook:
         self._lost: dict[Cursors, tuple[Doom, ...]] = {}
 
     def closure(self, node: SearchNode, *, reduced: bool = True) -> Closure:
-        """The states that hidden steps reach from a node; when ``reduced``, those from which nothing can go on are left out."""
+        """The states that hidden steps reach from a node; with ``reduced``, without those that are dead ends."""
         key = (node.cursors, node.state)
         if not reduced:
             return self.interference.prints.closure(node.state)
@@ -35,16 +35,17 @@ class Outlook:
         return found
 
     def hopeless(self, cursors: Cursors, state: int) -> bool:
-        """Whether an item that is next in some stream is doomed."""
+        """Whether an item that is next in some stream can no longer be explained."""
         dooms = self._dooms.get(cursors)
         if dooms is None:
             dooms = self._dooms[cursors] = self.interference.dooms(self._frontier.next_in_streams(cursors), cursors)
         return any(self.interference.is_one(doom, state) for doom in dooms)
 
     def lost(self, node: SearchNode, state: int) -> bool:
-        """Whether hidden steps from a node have ruled out an item that is further on in some stream.
+        """Whether hidden steps from a node made an item further on in some stream impossible.
 
-        One that was ruled out before rules out no step: so a search without an execution ends where that item would have to come, and it is the one to blame.
+        An item that was impossible before the hidden steps excludes none of them. So a search without an execution
+        still goes on to where that item should be read, and blames that item.
         """
         dooms = self._lost.get(node.cursors)
         if dooms is None:
@@ -56,7 +57,7 @@ class Outlook:
         return any(ends.is_one(doom, state) and not ends.is_one(doom, node.state) for doom in dooms)
 
     def doomed(self, node: SearchNode) -> list[OrderedObservation]:
-        """The items, next in their streams, that cannot come any more."""
+        """The items, next in their streams, that can no longer be explained."""
         ends = self.interference
         return [
             item

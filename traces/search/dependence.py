@@ -1,15 +1,12 @@
-"""What the items still to come can do to one another, told from their footprints: two ways to spare a search.
+"""Which items still to come depend on one another, by their read and write sets: the basis of two reductions of the
+search.
 
-NOTE(doomed items): An item that is next in its stream is doomed if some condition of it is false now and nothing that is still to come, in
-another stream or hidden, writes a place that the condition reads with a value that might make it true. Then no execution goes on
-from here. An item with alternatives is doomed if all of them are. An item further on in its stream is doomed, too, if nothing at all makes such a
-condition true, whatever its place. That is asked of states that hidden steps lead to: in a log of a cluster that was emptied a dozen times, each
-of the ids that it is given is told of somewhere, and to suppose them in another order leads to ten thousand states without a way on.
+*Dead ends* (docs/design/dead-ends.md): an item's condition is false, and neither an item still to come nor a hidden
+step writes a value that could make it true. Then no execution goes on from this node.
 
-NOTE(idle items): An item that leaves the state as it is may be read at once, and no other order is tried, if whatever is still to come
-and could change a place that it writes, or that a value it writes depends on, dooms it. For in an execution that reads it
-later nothing of that kind can have come before it; so it changes nothing there either, and can be moved to here. Only the
-count of hidden steps between two pinned items may grow, as with late hidden steps.
+*Invisible items* (docs/design/invisible-items.md): an item that leaves the state unchanged is read at once, and no
+other order is tried, if every item that could change what it writes makes the item itself impossible. This is an ample
+set of one.
 """
 
 from __future__ import annotations
@@ -40,17 +37,24 @@ from assay.traces.search.transition_system import ANY, AnyValue, TraceModel
 from assay.traces.search.writers_by_place import Near, Occurrence, Occurrences
 
 Lasts = tuple[tuple[int, int], ...]
-"""Streams with the position of the last item of some kind in each."""
+"""Streams, each with the position of the last item of some kind in it."""
 
 INSTANCES_TRIED = 200
-"""A call with open arguments and more instances than this is left out of account, and everything it might touch with it."""
+"""A call with open arguments and more instances than this is opaque: nothing is concluded from anything that it might
+touch.
+"""
 
 MOST_NEAR = 5_000
-"""Where more than so much may come before an item and would have to be looked at, it is not known to be doomed or idle, which spares less and loses nothing."""
+"""If more calls than this may come before an item, it counts as neither a dead end nor invisible. That prunes less and
+is sound.
+"""
 
 
 class DependenceScan:
-    """What may come before an item and writes some places (NOTE(near items)), looked through no further than somebody asks."""
+    """A lazy scan of the calls that may come before an item and write some places (docs/design/nearby-items.md).
+
+    Callers stop it early; it goes on where it stopped. ``left`` counts down from ``MOST_NEAR``.
+    """
 
     def __init__(self, item: OrderedObservation, places: Iterable[Place]) -> None:
         self.item = item
@@ -60,7 +64,7 @@ class DependenceScan:
         self._more: Iterator[Occurrence] = iter(())
 
     def onward(self, occurrences: Occurrences, near: Near, least: float) -> Iterator[Occurrence]:
-        """What was not looked at yet; all of it again where some ends before all that was there to be looked at."""
+        """The calls not scanned yet. If ``least`` is lower than before, the scan starts again: earlier items count now."""
         if least < self._since:
             self._since = least
             self._more = occurrences.before(self.item, near, self.places, least)
@@ -73,7 +77,11 @@ class DependenceScan:
 
 @dataclass(slots=True)
 class Rescue:
-    """A condition of an item that only items to come can make true, no hidden step: streams with the position of the last one that was found."""
+    """A condition of an item that only items to come can make true, no hidden step.
+
+    ``found`` maps a stream to the position of the last item in it that may make the condition true, as far as was
+    scanned.
+    """
 
     condition: ConditionReads
     scan: DependenceScan
@@ -82,7 +90,11 @@ class Rescue:
 
 @dataclass(slots=True)
 class Threat:
-    """What could change what an idle item writes: where the last such items are, or None for a hidden step; ``rescue`` is None unless it dooms the item."""
+    """Items, or a hidden step if ``found`` is None, that could change what an invisible item writes.
+
+    ``rescue`` is the condition of the invisible item that such a step makes false; None if it makes none false for
+    certain.
+    """
 
     rescue: Rescue | None
     found: dict[int, int] | None
@@ -90,7 +102,7 @@ class Threat:
 
 @dataclass(slots=True)
 class Threats:
-    """All that could change what an item writes, as far as it was looked for: by calls."""
+    """All calls that could change what an item writes, as far as was scanned."""
 
     conditions: tuple[ConditionReads, ...]
     scan: DependenceScan
@@ -99,7 +111,8 @@ class Threats:
 
 
 Doom = tuple[tuple[ConditionReads, ...], ...]
-"""The alternatives of an item, each with conditions of which one that is false rules it out for good."""
+"""The alternatives of an item, each as the conditions of which one false condition excludes the alternative for good.
+"""
 
 
 class Writers:
@@ -112,7 +125,7 @@ class Writers:
                 self._calls.setdefault(name, {}).setdefault(key, {})[call] = None
 
     def at(self, places: Iterable[Place]) -> Iterator[Call]:
-        """The calls that may write one of the places; some may be named twice."""
+        """The calls that may write one of the places; a call may come twice."""
         for name, key in places:
             by_key = self._calls.get(name, {})
             for calls in by_key.values() if key is ANY else (by_key.get(key, {}), by_key.get(ANY, {})):
@@ -120,7 +133,7 @@ class Writers:
 
 
 class Footprints:
-    """What a model's calls and hidden steps do, each computed once, and how they touch one another; shared by all searches of a log."""
+    """The read and write sets of a model's calls and hidden steps, each computed once; shared by all searches of a log."""
 
     def __init__(self, model: TraceModel) -> None:
         self.model = model
@@ -136,7 +149,7 @@ class Footprints:
         self._closures: dict[int, Closure] = {}
 
     def closure(self, state: int) -> Closure:
-        """The states that hidden steps reach from a state, none left out."""
+        """The states that hidden steps reach from a state, dead ends included."""
         found = self._closures.get(state)
         if found is None:
             found = self._closures[state] = Closure(self.model, state, lambda _: False)
@@ -144,18 +157,18 @@ class Footprints:
 
     @cached_property
     def hidden_writers(self) -> Writers:
-        """The hidden steps by what they write."""
+        """The hidden steps by the places that they write."""
         return Writers(self, self.hidden)
 
     def of(self, call: Call) -> Footprint:
-        """The footprint of a call."""
+        """The read and write sets of a call."""
         found = self._known.get(call)
         if found is None:
             found = self._known[call] = footprint(self.model, call)
         return found
 
     def observed(self, condition: k.Expr, bound: Mapping[str, Value]) -> tuple[ConditionReads, ...]:
-        """The parts of an observation's condition for some values of its binders."""
+        """The conjuncts of an observation's condition for certain values of its binders."""
         key = (id(condition), frozenset(bound.items()))
         found = self._observed.get(key)
         if found is None:
@@ -163,7 +176,7 @@ class Footprints:
         return found
 
     def helps(self, call: Call, condition: ConditionReads) -> bool:
-        """Whether an occurrence of the call might make a condition true that is false."""
+        """Whether the call might turn a false condition true."""
         key = (condition, call)
         found = self._helps.get(key)
         if found is None:
@@ -177,7 +190,7 @@ class Footprints:
         return found
 
     def is_false(self, condition: ConditionReads, state: int) -> bool:
-        """Whether a condition is certainly false in a state."""
+        """Whether a condition is certainly false in a state; one without a value is not."""
         known = self._false.setdefault(condition, {})
         found = known.get(state)
         if found is None:
@@ -191,15 +204,16 @@ class Footprints:
             return False
 
     def dooming(self, call: Call, conditions: Iterable[ConditionReads]) -> ConditionReads | None:
-        """A condition that is certainly false right after the call."""
+        """One of the conditions that is certainly false right after the call; None if there is none."""
         sure = [write for write in self.of(call).writes if write.sure]
         return next((c for c in conditions for write in sure if falsifies(self.model, write, c)), None)
 
 
 class Interference:
-    """The items of an order, or some of them, asked what those still to come can do.
+    """The dependence relation of the items of a partial order, or of some of them.
 
-    No item is read while another is unread that is older by more than ``window`` milliseconds.
+    An item is not read while an unread item is older by more than ``window`` milliseconds, which keeps the relation
+    local.
     """
 
     def __init__(
@@ -220,13 +234,14 @@ class Interference:
             self._enter(item)
 
     def within(self, window: float) -> Interference:
-        """The same for searches that stay near the order of time."""
+        """The same items for searches with another window."""
         return self._of_same(Near(self._near.order, window))
 
     def with_item(self, order: PartialOrder, item: OrderedObservation | None) -> Interference:
-        """The same for an order in which this item took another's place, or one was left out.
+        """The relation for an order in which ``item`` replaced another item, or one was left out.
 
-        What the other item could do is still reckoned with, which spares less and loses nothing.
+        The replaced item still counts as one that may come. That prunes less and is sound, and spares a copy of the
+        tables.
         """
         other = self._of_same(Near(order, self._near.window))
         if item is not None and not self._does_no_more(item):
@@ -236,13 +251,13 @@ class Interference:
         return other
 
     def _of_same(self, near: Near) -> Interference:
-        """Of the same items in another order, or for other searches."""
+        """The relation of the same items in another order or window. The tables of calls are shared, not copied."""
         other = Interference(self.prints, near.order, (), near.window)
         other._occurrences, other._calls, other._opaque = self._occurrences, self._calls, self._opaque
         return other
 
     def _does_no_more(self, item: OrderedObservation) -> bool:
-        """Whether the item in its place, at the same time, could do all that this one can."""
+        """Whether the item that was in this place, at the same time, can be every call that this one can be."""
         before = self._near.order.streams[item.stream].items[item.position]
         same = (before.earliest, before.latest) == (item.earliest, item.latest)
         mine, its = self._may_be(item), self._may_be(before)
@@ -267,7 +282,7 @@ class Interference:
             self._occurrences.add(Occurrence(item, call), (write.place for write in self.prints.of(call).writes))
 
     def _least(self, cursors: Cursors) -> float:
-        """When the first of what is still to come ended at the latest."""
+        """The lowest ``latest`` time of the items still to come."""
         known, least = self._first
         if known != cursors:
             streams = zip(self._near.order.streams, cursors, strict=True)
@@ -276,23 +291,24 @@ class Interference:
         return least
 
     def _instances(self, item: OrderedObservation, call: k.ActionCall) -> list[Call] | None:
-        """The calls that a call of the clause can be; None if they are too many."""
+        """The instances of a call of the clause; None if they are too many."""
         wanted = self.model.wanted_or_none(call, item.observation.bound)
         instances = [] if wanted is None else self.model.instances(call.action, wanted)
         return None if len(instances) > INSTANCES_TRIED else [(call.action, arguments) for arguments in instances]
 
-    # ------------------------------------------------------------------------------------------------ doomed items
+    # --------------------------------------------------------------------------------------------------- dead ends
 
     def dooms(self, items: Iterable[OrderedObservation], cursors: Cursors) -> tuple[Doom, ...]:
-        """What would mean that one of these items, which are next in their streams, cannot come any more (see the module's note).
+        """The dead-end conditions of items that are next in their streams.
 
-        It is a whole of alternatives, each of the conditions of which none may be false: nothing that is still to come makes them true.
+        Each is a list of alternatives; an alternative is the conditions that nothing still to come can make true. The
+        node is a dead end if every alternative has a false condition (:meth:`is_one`).
         """
         found = (self._doom(item, cursors) for item in items)
         return tuple(dict.fromkeys(doom for doom in found if doom))
 
     def _doom(self, item: OrderedObservation, cursors: Cursors) -> Doom:
-        """That of one item; empty if there is none, as for most."""
+        """The dead-end condition of one item; empty if there is none, as for most."""
         ways: list[tuple[ConditionReads, ...]] = []
         for way in self._rescuable(item):
             conditions = dict.fromkeys(r.condition for r in way if not self._is_rescued(r, cursors))
@@ -302,11 +318,13 @@ class Interference:
         return tuple(ways)
 
     def is_one(self, doom: Doom, state: int) -> bool:
-        """Whether it has come to that in a state: some condition of each alternative is false."""
+        """Whether a state satisfies a dead-end condition: each alternative has a false condition."""
         return all(any(self.prints.is_false(condition, state) for condition in way) for way in doom)
 
     def lasting(self, items: Iterable[OrderedObservation]) -> dict[Doom, Lasts]:
-        """What hidden steps can do that rules items out for good wherever they are in their streams, each with the last items that it rules out."""
+        """Dead ends that hidden steps can cause for good, wherever the item is in its stream, each with the last items
+        it concerns.
+        """
         found: dict[Doom, dict[int, int]] = {}
         for item in items if not self._opaque else ():
             doom = tuple(
@@ -317,7 +335,7 @@ class Interference:
         return {doom: tuple(lasts.items()) for doom, lasts in found.items()}
 
     def _is_lasting(self, condition: ConditionReads) -> bool:
-        """Whether hidden steps can make a condition false that they do not make true, and no item does either."""
+        """Whether hidden steps can make the condition false and neither they nor any item can make it true again."""
         found = self._lasting.get(condition)
         if found is None:
             touched = any(self.prints.hidden_writers.at(condition.reads))
@@ -353,7 +371,7 @@ class Interference:
         )
 
     def _rescue(self, condition: ConditionReads, item: OrderedObservation) -> Rescue:
-        """The only one of a condition of an item: what may come before it is looked through once, whoever asks."""
+        """The record of one condition of an item, made once: all callers share one scan."""
         known = self._rescue_of.setdefault(item, {})
         found = known.get(condition)
         if found is None:
@@ -361,7 +379,9 @@ class Interference:
         return found
 
     def _is_rescued(self, rescue: Rescue, cursors: Cursors) -> bool:
-        """Whether something is to come that might make the condition true, or too much is for that to be told."""
+        """Whether something still to come might make the condition true, or so much is to come that it was not scanned
+        to the end.
+        """
         scan, found = rescue.scan, rescue.found
         if to_come(found.items(), cursors) or self._is_opaque(scan.item, cursors):
             return True
@@ -373,18 +393,18 @@ class Interference:
         return scan.left <= 0
 
     def _is_opaque(self, item: OrderedObservation, cursors: Cursors) -> bool:
-        """Whether something is to come in another stream of which nobody knows what it does."""
+        """Whether an item with too many instances is still to come in another stream: it might do anything."""
         return to_come(((stream, at) for stream, at in self._opaque.items() if stream != item.stream), cursors)
 
     @cached_property
     def _writers(self) -> Writers:
-        """The calls of all items by what they write."""
+        """The calls of all items by the places that they write."""
         return Writers(self.prints, self._calls)
 
-    # -------------------------------------------------------------------------------------------------- idle items
+    # --------------------------------------------------------------------------------------------- invisible items
 
     def idle(self, item: OrderedObservation, state: int, cursors: Cursors) -> bool:
-        """Whether an item that may come next and changes nothing can be read at once (see the module's note)."""
+        """Whether an item that may come next and changes nothing can be read at once (docs/design/invisible-items.md)."""
         if not self.model.can_stay(item, state):
             return False
         threats = self._known_threats(item)
@@ -398,7 +418,9 @@ class Interference:
         return threats.scan.left > 0
 
     def _known_threats(self, item: OrderedObservation) -> Threats | None:
-        """What could change what the item writes; None if the item can do more than one thing, or a hidden step always could."""
+        """What could change what the item writes; None if the item has several outcomes, or a hidden step could always
+        change it.
+        """
         if item not in self._threats:
             self._threats[item] = self._find_threats(item)
         return self._threats[item]
@@ -420,7 +442,7 @@ class Interference:
         return None if None in dooming else Threats(conditions, DependenceScan(item, touched), hidden)
 
     def _noted(self, threats: Threats, occurrence: Occurrence) -> Threat:
-        """What an occurrence can do to an item, with those of the same call."""
+        """The record of a call that may interfere, extended by one more item that may be this call."""
         threat = threats.known.get(occurrence.call)
         if threat is None:
             dooming = self.prints.dooming(occurrence.call, threats.conditions)
@@ -441,13 +463,13 @@ def _calls(item: OrderedObservation) -> list[k.ActionCall]:
 
 
 def _note(lasts: dict[int, int], item: OrderedObservation) -> None:
-    """An item among the last ones of their streams."""
+    """Keep the item if it is the last one of its stream so far."""
     lasts[item.stream] = max(item.position, lasts.get(item.stream, -1))
 
 
 def to_come(lasts: Iterable[tuple[int, int]], cursors: Cursors) -> bool:
     """Whether one of these items has not been read."""
-    for stream, position in lasts:  # asked so often that a generator would take most of the time  # noqa: SIM110
+    for stream, position in lasts:  # noqa: SIM110 - the innermost loop of the search: any() with a generator cost most of its time
         if cursors[stream] <= position:
             return True
     return False

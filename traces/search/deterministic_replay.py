@@ -1,8 +1,9 @@
-"""Plain stepping: where each line says what happened, a log is followed line by line, and nothing is searched.
+"""Replays a log line by line, without search, as long as each line leaves exactly one way to go on.
 
-Of the lines that may come next the first in the order of times is read that has a way to come, without hidden steps; it must not have several. What gets to the
-end so is an execution like any that a search finds. Where no line has a way, or one has several, nothing is known: the log is searched from the beginning, and
-the model remembers the steps that were worked out.
+Of the items that may come next, the first in the order of time that is enabled without hidden steps is read. A path
+that reaches the end is an execution like any that a search finds. Where no item is enabled, or one has several
+outcomes, the replay gives up and the search starts from the beginning; the steps computed so far stay in the model's
+tables.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from assay.traces.search.transition_system import Consumed, TraceModel
 
 
 def step_through(model: TraceModel, frontier: TraceHeads, beginning: SearchPath, window: float) -> SearchPath | None:
-    """The path from a beginning to the end of all streams; None if there is no such path line by line.
+    """The path from a node to the end of all streams; None if the replay gets stuck.
 
-    No item is read while another is unread that is older by more than ``window`` milliseconds.
+    An item is not read while an unread item is older by more than ``window`` milliseconds.
     """
     path, upcoming = beginning, _Upcoming(frontier, beginning.node.cursors)
     while upcoming.are_left():
@@ -36,7 +37,7 @@ def step_through(model: TraceModel, frontier: TraceHeads, beginning: SearchPath,
 
 
 class _Upcoming:
-    """The next item of each stream, by time."""
+    """The next item of each stream, in a heap by time."""
 
     def __init__(self, frontier: TraceHeads, cursors: Cursors) -> None:
         self._frontier = frontier
@@ -44,20 +45,24 @@ class _Upcoming:
         heapify(self._heap)
 
     def are_left(self) -> bool:
-        """Whether there are any."""
+        """Whether any stream has an unread item."""
         return bool(self._heap)
 
     def first_with_way(
         self, model: TraceModel, node: SearchNode, window: float
     ) -> tuple[OrderedObservation | None, Consumed]:
-        """The first item that can come in a state, and its ways."""
+        """The first item that is enabled in the node's state, with its outcomes."""
         for item in self._in_order(node.cursors, window):
             if ways := model.consume(item, node.state):
                 return item, ways
         return None, ()
 
     def _in_order(self, cursors: Cursors, window: float) -> Iterator[OrderedObservation]:
-        """Those that may be read next. None certainly precedes the one with the earliest time: it begins no later, and the others end no earlier, than that."""
+        """The items that may be read next, by time.
+
+        No item certainly precedes the one with the earliest time: that one begins no later, and the others end no
+        earlier, than this time. So it needs no comparison, and in most logs it is the one that is read.
+        """
         first = self._heap[0][-1]
         if self._frontier.is_due(first, cursors):
             yield first
@@ -68,7 +73,7 @@ class _Upcoming:
                 yield item
 
     def read(self, item: OrderedObservation) -> None:
-        """Go on to the next of the item's stream."""
+        """Advance the item's stream."""
         stream = self._frontier.order.streams[item.stream].items
         following = [_entry(each) for each in stream[item.position + 1 : item.position + 2]]
         if self._heap[0][-1] is item:

@@ -1,15 +1,12 @@
-"""The search for an execution that explains a whole trace: depth first, in the order of time, with memo.
+"""Depth-first search, with a memo, for an execution that explains a whole trace; branches are tried in the order of
+time.
 
-NOTE(eager observations): An observation that may come next and holds now is read at once, and no other order is tried. That loses
-nothing: take an execution that reads it later, and move it to here. It changes no state, it was allowed here, to read it can only allow
-other items sooner, and the budget of hidden steps counts between items that are actions. So what was an execution still is one.
+Three reductions are on by default (``Limits.reduced``). An observation without an action that holds now is read at once
+(docs/design/eager-observations.md, always on). Hidden steps are taken as late as possible
+(docs/design/late-hidden-steps.md). Invisible items are read at once and dead ends are cut
+(``traces.search.dependence``).
 
-NOTE(late hidden steps): With ``reduced``, a hidden step directly before an item is left out of account if the item can also come first,
-the step can follow, and both orders lead to the same state: the other order is searched anyway, and by induction some execution with every
-hidden step as late as possible is found if any execution exists. Only the count of hidden steps between two pinned items may grow
-by this, so that a reduced search proves by failing that there is none only for a budget that was never exhausted.
-
-With ``reduced``, idle items are read at once and doomed ones end a branch, as the notes in ``interference`` say.
+A reduced search that finds nothing proves that there is no execution only if no hidden-step budget was reached.
 """
 
 from __future__ import annotations
@@ -30,20 +27,23 @@ from assay.traces.search.path import Move, SearchNode, SearchPath
 from assay.traces.search.transition_system import TraceModel
 
 HIDDEN_COST = 100.0
-"""A hidden step is tried before an item that is out of the order of time by more than this many milliseconds."""
+"""Trying a hidden step costs as much as reading an item this many milliseconds out of the order of time."""
 
 HIDDEN_PER_NODE = 10
-"""A search ends, too, when hidden steps have led to so many times as many states as it may visit nodes: around each node may be thousands of them."""
+"""A search also ends when hidden steps reached this many times its node limit of states: around each node there may be
+thousands.
+"""
 
 DEEPEST_KEPT = 12
-"""How many of the deepest nodes a failed search remembers."""
+"""How many of the deepest nodes a failed search keeps, for the blame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The budget of hidden steps between two pinned items, and the most nodes to visit; ``reduced`` as in the module's notes.
+    """The limits of one search: hidden steps between two action observations, and nodes to visit.
 
-    No item is read while another is unread that is older by more than ``window`` milliseconds.
+    An item is not read while an unread item is older by more than ``window`` milliseconds. ``closure`` limits the
+    states that hidden steps reach from one node. ``reduced`` turns the reductions on (see the module's docstring).
     """
 
     hidden: int
@@ -54,15 +54,17 @@ class Limits:
 
     @property
     def supposed(self) -> int:
-        """How many states hidden steps may lead to in all, around whatever nodes."""
+        """How many states hidden steps may reach in all, around all nodes together."""
         return max(self.closure, HIDDEN_PER_NODE * self.nodes)
 
 
 @dataclass(slots=True)
 class SearchResult:
-    """What a search found: a whole path, or the deepest ones; ``why_stopped`` names the cap that ended it. ``supposed`` counts the states that hidden steps led to.
+    """The outcome of a search: a whole path, or else the deepest paths; ``why_stopped`` names the limit that ended it,
+    if one did.
 
-    ``budget_reached`` says that more hidden steps than the budget allows would have been possible somewhere.
+    ``supposed`` counts the states that hidden steps reached. ``budget_reached`` is true if somewhere more hidden steps
+    were possible than the budget allows: then a failed search proves nothing.
     """
 
     path: SearchPath | None = None
@@ -74,7 +76,9 @@ class SearchResult:
 
 
 class TraceSearch:
-    """One trace and one model; what is learnt about them is shared by all searches."""
+    """The searches of one trace in one model; the dependence relation and the dead ends are computed once for all of
+    them.
+    """
 
     def __init__(
         self,
@@ -90,7 +94,7 @@ class TraceSearch:
         self._outlooks: dict[float, Outlook] = {}
 
     def outlook(self, window: float = inf) -> Outlook:
-        """What is known of what is ahead where no item is read while another is unread that is older by more than so many milliseconds."""
+        """The known dead ends for a window (see ``Limits``)."""
         found = self._outlooks.get(window)
         if found is None:
             found = self._outlooks[window] = Outlook(self.frontier, self.interference.within(window))
@@ -98,21 +102,23 @@ class TraceSearch:
 
     @property
     def interference(self) -> Interference:
-        """What the items can do to one another."""
+        """The dependence relation of the items."""
         if self._interference is None:
             self._interference = Interference(self.prints, self.frontier.order, self.frontier.order.items)
         return self._interference
 
     def with_order(self, order: PartialOrder) -> TraceSearch:
-        """A search of the same model over other streams."""
+        """A search in the same model over another partial order."""
         return TraceSearch(self.model, TraceHeads(order), self.prints)
 
     def with_change(self, order: PartialOrder, item: OrderedObservation | None) -> TraceSearch:
-        """A search over streams in which only this item took another's place, or one was left out."""
+        """A search over a partial order in which ``item`` replaced another item, or, if it is None, one was left out."""
         return TraceSearch(self.model, TraceHeads(order), self.prints, self.interference.with_item(order, item))
 
     def settle(self, path: SearchPath, limits: Limits) -> SearchPath:
-        """The path with every item read at once that may be: observations that hold now, and idle items."""
+        """The path extended by all items that may be read at once: observations that hold now, and invisible action
+        items.
+        """
         ends = self.outlook(limits.window).interference
         while True:
             node = path.node
@@ -131,11 +137,11 @@ class TraceSearch:
                 return path
 
     def begin(self, cursors: Cursors) -> list[SearchPath]:
-        """The paths that begin in the initial states."""
+        """The paths of no move, one for each initial state."""
         return [SearchPath(SearchNode(cursors, state, 0), sum(cursors)) for state in self.model.initial]
 
     def run(self, beginnings: list[SearchPath], limits: Limits, enough: int | None = None) -> SearchResult:
-        """Search for a path that reads everything, or ``enough`` items."""
+        """Search for a path that reads all items, or at least ``enough`` items."""
         finding = SearchResult()
         finding.path = next(self.paths(beginnings, limits, finding, enough), None)
         return finding
@@ -143,9 +149,10 @@ class TraceSearch:
     def paths(
         self, beginnings: Iterable[SearchPath], limits: Limits, finding: SearchResult, enough: int | None = None
     ) -> Iterator[SearchPath]:
-        """The paths that read everything, or ``enough`` items: of each node at which they end one with the fewest hidden steps is the last.
+        """The paths that read all items, or at least ``enough`` items; the result is also recorded in ``finding``.
 
-        What else is found is noted in ``finding``; a cap ends the paths.
+        A node at which paths end may be yielded several times: the last path to it has the fewest hidden steps. A limit
+        ends the iteration and is named in ``finding.why_stopped``.
         """
         goal = sum(self.frontier.end) if enough is None else min(enough, sum(self.frontier.end))
         seen: dict[tuple[Cursors, int], int] = {}
@@ -177,7 +184,11 @@ class TraceSearch:
             stack.append(self.moves(path, limits, finding))
 
     def moves(self, path: SearchPath, limits: Limits, finding: SearchResult) -> Iterator[SearchPath]:
-        """The ways on, the most natural first: by time, and by the number of hidden steps. Few are taken, and only those are worked out and settled."""
+        """The successors of a path, cheapest first: cost grows with the distance from the order of time and with the
+        hidden steps.
+
+        They are made lazily, since a depth-first search takes only the first few of each node.
+        """
         node = path.node
         heads = self.frontier.heads(node.cursors)
         closure = self.outlook(limits.window).closure(node, reduced=limits.reduced)
@@ -205,7 +216,7 @@ class TraceSearch:
                 return
 
     def _look_ahead(self, ahead: _Ahead, path: SearchPath, closure: Closure, level: int, limits: Limits) -> None:
-        """Note the items that may come next after so many hidden steps."""
+        """Add the items that may be read after ``level`` hidden steps to the frontier, each with its cost."""
         heads = self.frontier.heads(path.node.cursors)
         for item in heads.items:
             if item.time > heads.time + limits.window:
@@ -216,7 +227,7 @@ class TraceSearch:
     def _with(
         self, path: SearchPath, closure: Closure, level: int, item: OrderedObservation, limits: Limits
     ) -> Iterator[SearchPath]:
-        """The ways on with an item after so many hidden steps."""
+        """The successors of a path that read this item after exactly ``level`` hidden steps."""
         node = path.node
         for way in ways(closure, item, level, reduced=limits.reduced):
             hidden = 0 if item.observation.pinned else node.hidden + level
@@ -226,10 +237,10 @@ class TraceSearch:
 
 
 class _Ahead:
-    """Ways on by cost, and of one cost as they were noted: each item's are worked out when they are the next.
+    """The frontier of one node: its successors by cost, and by order of insertion where costs are equal.
 
-    Of a hundred brokers each has a line that may come next. To try all of them at every node, of which the first is taken nearly always, made ten times the
-    states of the path.
+    Successors are made when they are taken. With a hundred brokers a hundred items may come next, and the first is
+    nearly always right: to make all of them at every node cost ten times the states of the path.
     """
 
     def __init__(self) -> None:
@@ -238,24 +249,24 @@ class _Ahead:
         self._cost, self._count = 0.0, 0
 
     def add(self, cost: float, paths: Callable[[], Iterable[SearchPath]]) -> None:
-        """Note what leads to paths, all of one cost."""
+        """Add a function that makes successors, all of the same cost."""
         heappush(self._noted, (cost, self._count, paths))
         self._count += 1
 
     def any_below(self, cost: float) -> bool:
-        """Whether there is a path of a lower cost."""
+        """Whether there is a successor of a lower cost."""
         while not self._next and self._noted and self._noted[0][0] < cost:
             self._cost, _, paths = heappop(self._noted)
             self._next.extend(paths())
         return bool(self._next) and self._cost < cost
 
     def take(self) -> SearchPath:
-        """The next path, if there is any."""
+        """Remove and return the cheapest successor; ``any_below`` must have returned true."""
         return self._next.popleft()
 
 
 def wider(hidden: int) -> int:
-    """A budget of hidden steps that tells whether a budget is why there is no execution."""
+    """A larger hidden-step budget, to see whether the budget is the reason why there is no execution."""
     return 4 * hidden + 8
 
 

@@ -1,4 +1,4 @@
-"""One search after another: is there an execution, would a larger budget allow one, and where does it stop if not?"""
+"""Runs replay, search and SAT in turn until one decides: accepted with a path, rejected, or undecided with the reason."""
 
 from __future__ import annotations
 
@@ -13,31 +13,39 @@ from assay.traces.search.dfs import Limits, SearchResult, TraceSearch, wider
 from assay.traces.search.path import SearchPath
 
 NEAR = (100.0, 1_000.0)
-"""How far from the order of time, in milliseconds, an execution is sought first: nearly every log has one that is near, and a search that
-stays near it finds it without going astray."""
+"""How far from the order of time, in milliseconds, an execution is searched first.
+
+Nearly every log has an execution that is near this order, and a narrow search rarely leaves it.
+"""
 
 REACH = 10_000.0
-"""How far it is sought at last where the clause sets no bound (``commit before line within``). That there is none is said for this reach."""
+"""How far it is searched at last if the clause sets no bound (``commit before line within``). A rejection holds for
+this reach only.
+"""
 
 HANDOVERS = 10
-"""How often a search that a cap ended is taken on by a solver."""
+"""How often the SAT solver may continue a search that a limit ended."""
 
 OF_PARTIAL = 20
-"""Of logs with parts missing a search visits so many times fewer nodes at the most: where there is no execution it would go through all of them, and prove nothing."""
+"""For logs with missing parts a search may visit this many times fewer nodes.
+
+Where there is no execution it would visit all of them, and with parts missing a failed search proves nothing.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An execution explains all that was asked."""
+    """An execution explains all items."""
 
     path: SearchPath
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """No execution does; ``deepest`` are the points that explain most.
+    """No execution explains all items; ``deepest`` are the paths that explain most.
 
-    Where a solver said so, ``conflict`` are items that contradict each other, and ``deepest`` the points where the search gave up.
+    If the SAT solver decided it, ``conflict`` lists items that contradict each other, and ``deepest`` are the paths
+    where the search gave up.
     """
 
     deepest: tuple[SearchPath, ...]
@@ -46,7 +54,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A cap or a budget ended the search."""
+    """A limit or a hidden-step budget ended the search."""
 
     reason: str
     deepest: tuple[SearchPath, ...]
@@ -56,7 +64,9 @@ Conclusion = Accepted | Rejected | Undecided
 
 
 def conclude(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> Conclusion:
-    """The log followed line by line; where that does not get to the end, a search."""
+    """Decide whether an execution explains the trace: first by replay line by line, and by search if that does not
+    reach the end.
+    """
     for beginning in beginnings if len(beginnings) == 1 else ():
         stepped = step_through(search.model, search.frontier, beginning, NEAR[0])
         if stepped is not None:
@@ -65,7 +75,10 @@ def conclude(search: TraceSearch, beginnings: list[SearchPath], options: Options
 
 
 def seek(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> Conclusion:
-    """Search within the clause's budget of hidden steps, and beyond it only to tell why there is nothing within."""
+    """Search within the clause's hidden-step budget, near the order of time first.
+
+    A search with a larger budget runs only to tell whether the budget is the reason for a failure.
+    """
     nodes = max(1, options.nodes // OF_PARTIAL) if options.partial else options.nodes
     limits = Limits(search.model.plan.hidden_limit, nodes)
     bound = search.model.plan.ordering.commit_before_line
@@ -96,9 +109,10 @@ def _contradiction(items: Sequence[OrderedObservation]) -> str:
 
 
 def _past_cap(search: TraceSearch, beginnings: list[SearchPath], limits: Limits, stopped: SearchResult) -> Conclusion:
-    """The search where a cap has ended it, taken on by a solver as often as it gets further (see ``search.handover``).
+    """Continue a search that a limit ended with the SAT solver, as long as that makes progress
+    (``traces.search.sat_fallback``).
 
-    That there is no execution is said only where the solver was asked about all of them, from the beginning on.
+    It answers ``Rejected`` only where the solver was asked about all executions from the beginning on.
     """
     from assay.traces.search import sat_fallback  # noqa: PLC0415 - few logs need the solver, and it takes its time to load
 
@@ -135,7 +149,9 @@ def _contradicted(
     items: Sequence[OrderedObservation],
     asked: Sequence[OrderedObservation],
 ) -> Conclusion:
-    """Whether more hidden steps than the clause allows would resolve a contradiction of items, of those that were asked about."""
+    """Whether more hidden steps than the clause allows would resolve a contradiction among the items that the solver
+    was asked about.
+    """
     from assay.traces.search import sat_fallback  # noqa: PLC0415 - as above
 
     answer = sat_fallback.hand_over(search, beginnings, wider(limits.hidden), asked)
@@ -170,7 +186,7 @@ def _beyond_budget(
 
 
 def _too_few(search: TraceSearch, path: SearchPath) -> str:
-    """Where an execution needs more hidden steps than the clause allows."""
+    """The message for an execution that needs more hidden steps than the clause allows: how many, and where."""
     most, place, count = 0, "", 0
     for move in path.moves():
         count += len(move.hidden)

@@ -1,4 +1,4 @@
-"""Where a reading of the streams stands: which items may come next, and when the earliest of what is left was written."""
+"""Which items may be read next, given how far each stream was read."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from math import inf
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 
 Cursors = tuple[int, ...]
-"""How many items of each stream have been read."""
+"""How many items of each stream were read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """The items that may be read next, in the order of their times, and the earliest time of all that are next in their streams."""
+    """The items that may be read next, ordered by time, and the earliest time of the next items of all streams
+    (readable or not).
+    """
 
     items: tuple[OrderedObservation, ...]
     time: float
@@ -21,7 +23,7 @@ class Heads:
 
 @dataclass(slots=True)
 class TraceHeads:
-    """The order of a trace, asked what may come next; answers are remembered."""
+    """A partial order as the search reads it: which items may come next. Answers are cached by cursors."""
 
     order: PartialOrder
     known: dict[Cursors, Heads] = field(default_factory=dict)
@@ -32,27 +34,27 @@ class TraceHeads:
 
     @property
     def start(self) -> Cursors:
-        """Nothing has been read."""
+        """The cursors at which nothing was read."""
         return (0,) * len(self.order.streams)
 
     @property
     def end(self) -> Cursors:
-        """Everything has been read."""
+        """The cursors at which everything was read."""
         return tuple(len(stream.items) for stream in self.order.streams)
 
     def heads(self, cursors: Cursors) -> Heads:
-        """What may come next."""
+        """The items that may be read next."""
         found = self.known.get(cursors)
         if found is None:
             found = self.known[cursors] = self._heads(cursors)
         return found
 
     def next_in_streams(self, cursors: Cursors) -> list[OrderedObservation]:
-        """The next item of each stream, whether it may come next or not."""
+        """The next item of each stream, whether it may be read now or not."""
         return [s.items[n] for s, n in zip(self.order.streams, cursors, strict=True) if n < len(s.items)]
 
     def is_due(self, item: OrderedObservation, cursors: Cursors) -> bool:
-        """Whether everything is read that has to come before an item whatever the times say."""
+        """Whether all items were read that must come before this one for reasons other than time."""
         streams = self.order.streams
         return all(cursors[other] == len(streams[other].items) for other in streams[item.stream].after) and all(
             cursors[other] >= count for other, count in self._needs.get(item.index, ())
@@ -73,7 +75,7 @@ class TraceHeads:
 
 
 def needs(order: PartialOrder) -> dict[int, tuple[tuple[int, int], ...]]:
-    """How many items of which streams must be read before an item, where the order requires some."""
+    """For each item with required predecessors: which streams must be read, and how far."""
     if not order.requires:
         return {}
     places = {item.index: (item.stream, item.position) for item in order.items}
@@ -87,7 +89,7 @@ def needs(order: PartialOrder) -> dict[int, tuple[tuple[int, int], ...]]:
 
 
 class _Ends:
-    """When the things of some items happened at the latest: asked whether one of them certainly came before an item."""
+    """The latest times of some items: tells whether one of them certainly comes before a given item."""
 
     def __init__(self, order: PartialOrder, items: list[OrderedObservation]) -> None:
         self._order = order
@@ -102,12 +104,16 @@ class _Ends:
         """What begins later is certainly preceded by one, whatever node it is of: as most streams that have not begun."""
 
     def precede(self, item: OrderedObservation) -> bool:
-        """Whether one does: only the earliest of the item's own node, and the two earliest of all nodes, have to be asked."""
+        """Whether some item certainly comes before this one.
+
+        It is enough to ask the earliest item of the same node (no skew) and the two earliest of all nodes (one may be
+        the item itself).
+        """
         own = self._of_node[self._order.streams[item.stream].node]
         return any(self._order.precedes(other, item) for other in (own, *self._first))
 
 
 def advanced(cursors: Cursors, item: OrderedObservation) -> Cursors:
-    """The position after the item, which is next in its stream."""
+    """The cursors after reading the item, which must be next in its stream."""
     stream = item.stream
     return (*cursors[:stream], cursors[stream] + 1, *cursors[stream + 1 :])

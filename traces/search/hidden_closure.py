@@ -1,4 +1,4 @@
-"""The states that hidden steps reach from a state, level by level, each computed once."""
+"""The states that hidden steps reach from a state, level by level (breadth first), each computed once."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ class Arrival:
 
 @dataclass(slots=True)
 class Closure:
-    """Level n maps each state that n hidden steps reach, and fewer do not, to the last steps that reach it so.
+    """The states by the number of hidden steps to them. Level n maps a state at distance n to all last steps of
+    shortest paths to it.
 
-    States from which nothing can go on, as ``hopeless`` tells, are left out.
+    States for which ``hopeless`` is true are left out.
     """
 
     model: TraceModel
@@ -37,7 +38,7 @@ class Closure:
         self.seen[self.state] = 0
 
     def level(self, number: int) -> dict[int, list[Arrival]]:
-        """The states that need that many hidden steps; empty when there are none any more."""
+        """The states at this distance; empty if there are none any more."""
         while len(self.levels) <= number:
             self._extend()
         return self.levels[number]
@@ -54,7 +55,7 @@ class Closure:
         self.levels.append(fresh)
 
     def route(self, state: int) -> tuple[Taken, ...]:
-        """The hidden steps to a state that was reached, as few as possible."""
+        """A shortest path of hidden steps to a state that was reached."""
         steps: list[Taken] = []
         for level in reversed(range(1, self.seen[state] + 1)):
             arrival = self.levels[level][state][0]
@@ -65,7 +66,9 @@ class Closure:
 
 @dataclass(frozen=True, slots=True)
 class HiddenPath:
-    """A way in which an item can come from a state: after so many hidden steps, from ``origin``, to ``after``."""
+    """One explanation of an item: ``level`` hidden steps to the state ``origin``, then the steps of the item to the
+    state ``after``.
+    """
 
     level: int
     origin: int
@@ -74,7 +77,11 @@ class HiddenPath:
 
 
 def ways(closure: Closure, item: OrderedObservation, level: int, *, reduced: bool) -> Iterator[HiddenPath]:
-    """The ways of an item with so many hidden steps; when ``reduced`` only those whose hidden steps cannot follow the item."""
+    """The explanations of an item after exactly ``level`` hidden steps.
+
+    With ``reduced``, one is left out if its last hidden step may as well follow the item: the search finds that order
+    anyway.
+    """
     model = closure.model
     for origin, arrivals in closure.level(level).items():
         for after, taken in model.consume(item, origin):
@@ -83,7 +90,7 @@ def ways(closure: Closure, item: OrderedObservation, level: int, *, reduced: boo
 
 
 def _may_follow(model: TraceModel, item: OrderedObservation, arrivals: list[Arrival], after: int) -> bool:
-    """Whether some last hidden step can as well follow the item."""
+    """Whether some last hidden step commutes with the item: taken after it, it leads to the same state."""
     return any(
         later.state == after
         for arrival in arrivals

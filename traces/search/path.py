@@ -1,4 +1,4 @@
-"""An execution under construction: the steps that explain the items read so far, as a linked list that searches share."""
+"""An execution under construction: a linked list of moves whose beginnings are shared by all branches of a search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.traces.search.transition_system import Taken
 
 @dataclass(frozen=True, slots=True)
 class SearchNode:
-    """What a search is about: the items read, the model's state, and the hidden steps since the last item that was an action."""
+    """A node of the search: the cursors, the model's state, and the hidden steps since the last action observation."""
 
     cursors: Cursors
     state: int
@@ -21,7 +21,7 @@ class SearchNode:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Hidden steps, and then an item with the steps that it is. An item of None is a step that a repair inserted."""
+    """Hidden steps, then an item with the steps that explain it. An ``item`` of None is a step that a repair inserted."""
 
     hidden: tuple[Taken, ...]
     item: OrderedObservation | None
@@ -30,7 +30,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchPath:
-    """A node, and how it was reached; a path without a move is a beginning."""
+    """A node with the path to it; a path without a move is a root. ``read`` counts the items read."""
 
     node: SearchNode
     read: int
@@ -38,21 +38,21 @@ class SearchPath:
     move: Move | None = None
 
     def then(self, move: Move, node: SearchNode) -> SearchPath:
-        """The path one move longer."""
+        """The path extended by one move."""
         return SearchPath(node, self.read + (move.item is not None), self, move)
 
     def backwards(self) -> Iterator[SearchPath]:
-        """This path and its beginnings, the longest first."""
+        """This path and all its prefixes, the longest first."""
         path: SearchPath | None = self
         while path is not None:
             yield path
             path = path.before
 
     def moves(self) -> tuple[Move, ...]:
-        """The moves from the beginning."""
+        """The moves from the root on."""
         return tuple(path.move for path in self.backwards() if path.move is not None)[::-1]
 
     @property
     def root(self) -> SearchPath:
-        """The beginning."""
+        """The empty prefix."""
         return list(self.backwards())[-1]

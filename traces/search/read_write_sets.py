@@ -1,4 +1,6 @@
-"""What an occurrence of an action reads and writes: places of the state, with the values written where they are known beforehand."""
+"""The read and write sets of an action instance: places of the state, with the written values where they are known
+statically.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ Call = tuple[str, tuple[Value, ...]]
 """An action with all its arguments."""
 
 Place = tuple[str, Value | AnyValue]
-"""A variable and a key of it; ``ANY`` is the whole variable, or a key that is not known beforehand."""
+"""A variable and a key of it. The key ``ANY`` is the whole variable, or a key that is not known statically."""
 
 
 class Unknown(Enum):
@@ -30,7 +32,7 @@ UNKNOWN = Unknown.VALUE
 
 @dataclass(frozen=True, slots=True)
 class WriteEffect:
-    """A place that an action assigns; ``sure`` if it always does, ``grows`` if it only puts more into a set."""
+    """A place that an action assigns: ``sure`` if it always does, ``grows`` if it only adds elements to a set."""
 
     place: Place
     value: Value | Unknown
@@ -40,18 +42,23 @@ class WriteEffect:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionReads:
-    """A guard, or a part of an observation, with the binders that have known values, and the places it reads."""
+    """A guard, or a conjunct of an observation, with its statically known binders and the places that it reads.
+
+    It is compared by identity, so that caches can be keyed by it.
+    """
 
     expr: k.Expr
     bound: Mapping[str, Value]
     reads: frozenset[Place]
     closed: bool
-    """Whether nothing in it depends on a choice of the action, or on a name for a value of the state."""
+    """Whether it depends on no choice of the action and on no local name for a value of the state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """The guards of an action, what it writes, and the places that the written values depend on."""
+    """The guards of an action, its writes, and the places that the written values depend on. ``choices``: whether it
+    picks values.
+    """
 
     conditions: tuple[ConditionReads, ...]
     writes: tuple[WriteEffect, ...]
@@ -60,20 +67,20 @@ class Footprint:
 
 
 def overlap(left: Place, right: Place) -> bool:
-    """Whether two places may be the same, or one in the other."""
+    """Whether two places may be the same, or one contains the other."""
     return left[0] == right[0] and (left[1] is ANY or right[1] is ANY or left[1] == right[1])
 
 
 @dataclass(slots=True)
 class BoundNames:
-    """Binders in scope: those with a value known beforehand, and the places that the values of others depend on."""
+    """The binders in scope: values that are known statically, and the places that the other binders' values depend on."""
 
     model: TraceModel
     values: dict[str, Value]
     origins: dict[str, frozenset[Place]] = field(default_factory=dict)
 
     def bind(self, name: str, value: k.Expr) -> None:
-        """Give a name to an expression."""
+        """Bind a name to an expression."""
         known = self.value(value)
         if isinstance(known, Unknown):
             self.origins[name] = self.reads(value)
@@ -81,7 +88,7 @@ class BoundNames:
             self.values[name] = known
 
     def value(self, expr: k.Expr) -> Value | Unknown:
-        """The value of an expression that depends on no state and no choice."""
+        """The value of an expression that depends on no state and no choice; otherwise ``UNKNOWN``."""
         if isinstance(expr, k.Local):
             return self.values.get(expr.name, UNKNOWN)
         if self.reads(expr) or not free_locals(expr) <= self.values.keys():
@@ -109,7 +116,7 @@ class BoundNames:
 
 
 def footprint(model: TraceModel, call: Call) -> Footprint:
-    """What an occurrence of an action reads and writes."""
+    """The read and write sets of an action instance."""
     action, arguments = call
     meaning = model.meanings.actions[action]
     names = BoundNames(model, dict(zip(meaning.names, arguments, strict=True)))
@@ -134,7 +141,7 @@ def footprint(model: TraceModel, call: Call) -> Footprint:
 
 
 def observed(model: TraceModel, condition: k.Expr, bound: Mapping[str, Value]) -> tuple[ConditionReads, ...]:
-    """The parts of an observation's condition."""
+    """The conjuncts of an observation's condition."""
     return tuple(_conditions(BoundNames(model, dict(bound)), condition))
 
 
@@ -190,7 +197,9 @@ def _is(expr: k.Expr, variable: str) -> bool:
 
 
 def keeps_false(write: WriteEffect, condition: ConditionReads) -> bool:
-    """Whether a write cannot make a condition true: it puts more into a set in which something must not be."""
+    """Whether a write cannot make the condition true: it adds to a set, and the condition is that something is not in
+    this set.
+    """
     absent = condition.expr
     return (
         write.grows
@@ -202,7 +211,10 @@ def keeps_false(write: WriteEffect, condition: ConditionReads) -> bool:
 
 
 def falsifies(model: TraceModel, write: WriteEffect, condition: ConditionReads) -> bool:
-    """Whether the condition is certainly false right after the write: it reads that place alone, and the value is known."""
+    """Whether the condition is certainly false right after the write.
+
+    That is known only if it reads nothing but the written place, and the written value is known.
+    """
     if condition.reads != {write.place} or not condition.closed or isinstance(write.value, Unknown):
         return False
     name, key = write.place

@@ -1,6 +1,7 @@
-"""Past the caps of the search: the next items are asked of a solver, all orders and all hidden steps between them at once.
+"""SAT fallback: when the search hits a limit, a solver is asked about the next items, in all orders, with all hidden
+steps.
 
-What the solver answers is followed step by step by the model of the search, so that a path is one whoever found it.
+The solver's answer is replayed by the model of the search, so a path is a path of that model whoever found it.
 """
 
 from __future__ import annotations
@@ -31,19 +32,24 @@ MOST_ITEMS = 32
 """How many items the solver is asked about at once."""
 
 MOST_GATES = 3_000_000
-"""How many gates all steps together may have, before they are simplified; of the items so many are asked about as this allows."""
+"""How many gates the unrolled steps may have before simplification. The solver is asked about as many items as this
+allows.
+"""
 
 EFFORT = 300
-"""How often the solver may be asked another question, or go on for twenty thousand conflicts. No clock, so that answers are reproducible."""
+"""How often the solver may be asked again, or continue for twenty thousand conflicts. Not a clock, so that answers are
+reproducible.
+"""
 
 SPENT = "the solver came to no answer"
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Items that no execution explains together, each of them needed for that, of those that were ``asked`` about.
+    """Items that no execution explains together, each needed for the contradiction, out of those that the solver was
+    ``asked`` about.
 
-    ``unless`` names what was left out of account, if anything was.
+    ``unless`` names what was left out of account; None if nothing was.
     """
 
     items: tuple[OrderedObservation, ...]
@@ -61,10 +67,11 @@ class Unanswered:
 def hand_over(
     search: TraceSearch, starts: Sequence[SearchPath], hidden: int, items: Sequence[OrderedObservation]
 ) -> SearchPath | Conflict | Unanswered:
-    """A way on from one of the starts, which have read the same, with so many hidden steps between two pinned items, or why there is none.
+    """A path that continues one of the starts through the items, or why there is none.
 
-    ``items`` are those of :func:`upcoming`, of which only the first may be asked about. A conflict is one of all executions, unless it says
-    what else may be.
+    All starts have read the same items. ``hidden`` is the most hidden steps between two action observations. ``items``
+    come from :func:`upcoming`; only the first may be asked about. A conflict excludes all executions, except for its
+    ``unless``.
     """
     model, node = search.model, starts[0].node
     try:
@@ -101,9 +108,10 @@ def hand_over(
 
 
 def upcoming(search: TraceSearch, cursors: Cursors) -> list[OrderedObservation]:
-    """The items that may come next, the earliest first, in an order that is allowed.
+    """The items to ask the solver about, in an allowed order, the earliest first.
 
-    Of what the solver is asked about at most, as many as nothing else can come between; where there is no such point, all.
+    They are at most ``MOST_ITEMS``, cut back to the last point that nothing else can come between; all if there is no
+    such point.
     """
     order, found, whole = search.frontier.order, list[OrderedObservation](), 0
     while len(found) < MOST_ITEMS and (heads := search.frontier.heads(cursors).items):
@@ -115,7 +123,7 @@ def upcoming(search: TraceSearch, cursors: Cursors) -> list[OrderedObservation]:
 
 
 def _is_closed(order: PartialOrder, cursors: Cursors, items: Sequence[OrderedObservation]) -> bool:
-    """Whether all that is left, from the cursors on, comes after these items."""
+    """Whether every unread item certainly comes after these items."""
     last = {item.stream: item for item in items}.values()
     left = [s.items[n] for s, n in zip(order.streams, cursors, strict=True) if n < len(s.items)]
     return all(_precedes(order, x, y) for x in last for y in left)
@@ -145,7 +153,7 @@ def _observation(model: TraceModel, item: OrderedObservation) -> TraceObservatio
 
 
 def _about(condition: k.Expr, item: OrderedObservation) -> k.Expr:
-    """A condition of a rule with the values that the item states."""
+    """A rule's condition with the values of the item bound to the rule's binders."""
     for field in item.observation.rule.fields:
         value = k.Const(field.binder.type, item.observation.bound[field.binder.name])
         condition = k.LetIn(condition.type, field.binder, value, condition)
@@ -156,7 +164,7 @@ def _about(condition: k.Expr, item: OrderedObservation) -> k.Expr:
 
 
 def _not_asked(why: str) -> Unanswered:
-    """Where the model has no encoding of a size that a solver takes: that is nothing that the log could be blamed for."""
+    """The answer where the model is too large to encode: the log is not to blame for that."""
     return Unanswered(f"the model is too large for a solver to go on from there ({why})")
 
 
@@ -183,7 +191,7 @@ def _followed(
     items: Sequence[OrderedObservation],
     found: Explained,
 ) -> SearchPath:
-    """The path that an execution of the part is."""
+    """The path that corresponds to an execution of the submodel."""
     seen = [step.state for step in found.trace.steps]
     path = next(each for each in starts if part.of(search.model.states[each.node.state]) == seen[0])
     at = 0
@@ -205,7 +213,9 @@ def _followed(
 def _move(
     model: TraceModel, part: Submodel, state: int, item: OrderedObservation, unseen: Sequence[State], last: State
 ) -> tuple[Move, int]:
-    """Hidden steps through certain states, as the part sees them, and an item that leads to the last; those that change nothing are none."""
+    """Hidden steps through these states of the submodel, and the item that leads to the last; stuttering steps are
+    dropped.
+    """
     hidden: list[Taken] = []
     for before, after in pairwise(unseen):
         if after != before:

@@ -1,10 +1,8 @@
-"""Lines that say again what the lines before and after them in their file say.
+"""Stuttering removal: drops lines that repeat what their file reported shortly before and reports again shortly after.
 
-NOTE(restatements): A broker names its controller in every line about a request, and a controller its epoch in every line about a partition. Such
-lines ask for a state, or for an action that writes the same however often it is taken. A stretch of a file holds nothing else of what all slices share, and
-its lines do not ask for an action with one value and then with another. Of equal lines of a stretch the first and the last are compared with the model:
-the state after the last is what it was. So nothing is rejected that was accepted. What held at the first and at the last of them, and did not hold in
-between, goes unnoticed.
+A broker names its controller in every line about a request. Between two equal lines of a block, in which no line could
+have changed what they report, the inner ones are not compared with the model. Nothing that was accepted is rejected by
+this; a value that was wrong only in between goes unnoticed. See docs/design/stuttering-removal.md.
 """
 
 from __future__ import annotations
@@ -27,14 +25,14 @@ _NOTHING = -1
 
 
 def compared_order(model: TraceModel, observations: Iterable[Observation]) -> PartialOrder:
-    """The order of the observations that are to be compared with the model."""
+    """The partial order of the observations that are compared with the model."""
     ordering = model.plan.ordering
     compared = without_restatements(model.kernel, observations, lambda seen: stream_key(seen, ordering))
     return order(compared, ordering)
 
 
 def compared_events(model: TraceModel, events: Selection, read: Read) -> PartialOrder:
-    """The order of those observations of events that are to be compared with the model."""
+    """The same for a selection of events: observations are made only of the events that are compared."""
     stretches, ordering = _Stretches(model.kernel), model.plan.ordering
     outer = _Outer(stretches, read, int(events.numbers.max(initial=-1)) + 1)
     streams = (outer.of(own, events.numbers[own]) for own in events.by_stream(ordering.unit))
@@ -43,11 +41,12 @@ def compared_events(model: TraceModel, events: Selection, read: Read) -> Partial
 
 
 class _Outer:
-    """Finds among the events of a stream, by what they state, all that can be the first or the last of equal ones of a stretch.
+    """Finds the events of a stream that can be the first or the last of equal ones in a block, by whole columns.
 
-    A stretch can only end at an event that may not be repeated, or that asks for an action with another value than the event before it that asks
-    for that action. Between two of these, wherever stretches really end, what is neither the first nor the last of the events that state the same is
-    neither in its stretch. Few of a stream's events are left, and only these are looked at one by one.
+    A block can end only at an event that may not be repeated, or at one that asks for an action with another value than
+    the event before it that asks for this action. Between two of these, wherever blocks really end, an event that is
+    neither the first nor the last of the equal ones is neither in its block. Few events are left, and only these are
+    looked at one by one.
     """
 
     def __init__(self, stretches: _Stretches, read: Read, count: int) -> None:
@@ -66,7 +65,7 @@ class _Outer:
         self._asked = tuple(asked.values())
 
     def of(self, positions: Numbers, numbers: Numbers) -> Numbers:
-        """The positions of those events, of a stream's; ``numbers`` says what they state."""
+        """The positions of those events among ``positions``; ``numbers`` are their statements."""
         speaking = self._speaking[numbers]
         positions, numbers = positions[speaking], numbers[speaking]
         ends = self._ending[numbers]
@@ -82,7 +81,7 @@ class _Outer:
 
 
 def _chosen(events: Selection, positions: Numbers, read: Read) -> Iterator[RuleView]:
-    """What the events of a stream are seen as."""
+    """The views of the events of a stream."""
     views = read.views
     for at, number in zip(positions.tolist(), events.numbers[positions].tolist(), strict=True):
         for place, view in enumerate(views.get(number, ())):
@@ -90,7 +89,7 @@ def _chosen(events: Selection, positions: Numbers, read: Read) -> Iterator[RuleV
 
 
 class RuleFields(Protocol):
-    """What a rule sees in an event."""
+    """One rule's view of an event."""
 
     @property
     def rule(self) -> k.TraceRule:
@@ -99,7 +98,7 @@ class RuleFields(Protocol):
 
     @property
     def values(self) -> tuple[tuple[str, Value], ...]:
-        """What the event states, by its fields."""
+        """The event's values by its field names."""
         ...
 
 
@@ -109,7 +108,7 @@ S = TypeVar("S", bound=RuleFields)
 def without_restatements(
     kernel: k.Kernel, observations: Iterable[Observation], stream_of: Callable[[Observation], Hashable]
 ) -> list[Observation]:
-    """The observations that are to be compared with the model, in their order."""
+    """The observations that are compared with the model, in their order."""
     order = list(observations)
     streams: dict[Hashable, list[Observation]] = {}
     for seen in order:
@@ -120,14 +119,14 @@ def without_restatements(
 
 
 class _Stretches:
-    """Divides streams into stretches, as the note says."""
+    """Divides streams into blocks (docs/design/stuttering-removal.md)."""
 
     def __init__(self, kernel: k.Kernel) -> None:
         self._kernel = kernel
         self._repeatable: dict[int, bool] = {}
 
     def ends(self, stream: Iterable[S]) -> Iterator[S]:
-        """The first and the last of the equal observations of each stretch."""
+        """The first and the last of the equal observations of each block."""
         last: dict[tuple[object, ...], S | None] = {}
         done: dict[int, object] = {}
         for seen in stream:
@@ -145,7 +144,7 @@ class _Stretches:
         yield from (each for each in last.values() if each is not None)
 
     def is_repeatable(self, rule: k.TraceRule) -> bool:
-        """Whether a second event right after an equal one asks for nothing that the first did not (remembered)."""
+        """The cached :func:`is_repeatable`."""
         known = self._repeatable.get(id(rule))
         if known is None:
             known = self._repeatable[id(rule)] = is_repeatable(self._kernel, rule)

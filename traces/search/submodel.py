@@ -1,4 +1,6 @@
-"""The part of a kernel that some items are about: small enough to be encoded where the whole, made for a log, is not."""
+"""The part of a kernel that some items need: small enough to be encoded for a solver where the whole kernel, sized for
+a log, is not.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ MOST_INSTANCES = 5_000
 """How many instances of one action are encoded at most."""
 
 ROOM = 3
-"""How many elements more than now a collection has room for: what inserts into one grows with the cube. An answer that needs more is none."""
+"""How many elements a collection may gain in the encoding: an insertion costs the cube of the capacity. An execution
+that needs more is not found.
+"""
 
 
 class TooManyInstancesError(Exception):
@@ -26,20 +30,21 @@ class TooManyInstancesError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Submodel:
-    """The kernel of a part, and the positions of its variables among those of the whole."""
+    """A part of a kernel, and the positions of its variables in the whole."""
 
     kernel: k.Kernel
     positions: tuple[int, ...]
 
     def of(self, state: State) -> State:
-        """What the part sees of a state."""
+        """The projection of a state onto the part."""
         return tuple(state[at] for at in self.positions)
 
 
 def part_of(model: TraceModel, items: Sequence[OrderedObservation], states: Sequence[State]) -> Submodel:
-    """The actions that are hidden or that the items name, with those of their instances that are wanted, and the variables they touch.
+    """The submodel for some items: hidden actions and the actions of the items, with their possible instances and
+    variables.
 
-    Collections have room for a while from the ``states`` on. Raises ``TooManyInstancesError``.
+    Collections keep ``ROOM`` more elements than in ``states``. Raises ``TooManyInstancesError``.
     """
     actions = tuple(_actions(model, items))
     used = _used(actions, items)
@@ -87,7 +92,7 @@ def _resized(type_: t.Type, at: int, states: Sequence[State]) -> t.Type:
 
 
 def steps_of(model: TraceModel, item: OrderedObservation) -> Iterator[list[tuple[str, Wanted]]]:
-    """The steps that an item is, each as the calls that it may be; an alternative of which an argument has no value is none."""
+    """The steps of an item, each as its alternative calls; an alternative with an argument without a value is left out."""
     rule, bound = item.observation.rule, item.observation.bound
     for alternatives in rule.steps:
         wanted = [(call.action, model.wanted_or_none(call, bound)) for call in alternatives]
@@ -95,7 +100,7 @@ def steps_of(model: TraceModel, item: OrderedObservation) -> Iterator[list[tuple
 
 
 def _narrowed(model: TraceModel, action: k.Action, wanted: set[Wanted]) -> k.Action:
-    """The action with only those values of its parameters that are wanted in some call."""
+    """The action with its parameters restricted to the values that some call may have."""
     if not all(model.is_listable(action.name, each) for each in wanted):
         raise TooManyInstancesError(action.name)
     choices = [model.choices_of(action.name, each) for each in wanted]

@@ -1,7 +1,8 @@
-"""The kernel as a search over traces needs it: numbered states, and every step computed once.
+"""The kernel as a transition system for searches over traces: states are numbered, and every step is computed once.
 
-Bounds are no guards here: they limit a search of all behaviours, and a log is not limited by them. A result that exceeds a capacity is
-no step, and is remembered, because a model that is too small for a log must not be taken for a log that breaks the model.
+``bound`` clauses are not guards here: they limit a search of all behaviours, and a log is not limited by them. A step
+that exceeds a capacity is no step but is recorded in ``overflowed``: otherwise a model too small for a log would be
+taken for a log that breaks the model.
 """
 
 from __future__ import annotations
@@ -49,13 +50,16 @@ class Taken:
 
 
 Consumed = tuple[tuple[int, tuple[Taken, ...]], ...]
-"""The ways in which an item can come now: the state after it, and the steps that it is."""
+"""The outcomes of an item in a state: each state after it, with the steps that explain the item."""
 
 NOWHERE_TO: Consumed = ()
 
 
 class _Evaluated:
-    """An expression, which is held so that nothing else has its identity, and how its value is worked out: by generated code once it was asked for often."""
+    """An expression with its evaluator, which is replaced by generated code once it was used often.
+
+    The expression is kept alive here because tables are keyed by its identity.
+    """
 
     __slots__ = ("_asked", "_expr", "_meaning", "_meanings")
 
@@ -73,7 +77,7 @@ class _Evaluated:
 
 
 class TraceModel:
-    """A kernel and a trace clause of it, ready for searches."""
+    """A kernel with one of its trace clauses, as a transition system."""
 
     def __init__(self, kernel: k.Kernel, plan: k.TracePlan) -> None:
         self.kernel = kernel
@@ -95,9 +99,10 @@ class TraceModel:
         self.initial = tuple(dict.fromkeys(self._initial()))
 
     def forget(self) -> None:
-        """Begin the numbering of states anew: a model that is asked about one slice after another would remember those of all.
+        """Drop all numbered states but the initial ones: a model that checks one slice after another would keep those
+        of all.
 
-        The initial states stay the very same, for what is remembered of them.
+        The initial states stay the same objects, because caches inside the interpreter compare by identity.
         """
         initial = [self.states[number] for number in self.initial]
         self.states.clear()
@@ -149,11 +154,13 @@ class TraceModel:
         return rule.condition is None or self.holds(rule.condition, bound)
 
     def speaks_of(self, observation: Observation) -> bool:
-        """Whether the rule's ``if`` holds of the values that an observation states."""
+        """Whether the rule's ``if`` holds for the values of an observation."""
         return self.applies(observation.rule, observation.bound)
 
     def hidden(self, state: int, names: frozenset[str] | None = None) -> tuple[Taken, ...]:
-        """The hidden steps that change the state, one for each state that they reach; of these actions, or of all hidden ones."""
+        """The hidden steps that change the state, one for each state reached; of all hidden actions, or of those in
+        ``names``.
+        """
         found = self._hidden.get((state, names))
         if found is None:
             steps: dict[int, Taken] = {}
@@ -165,7 +172,7 @@ class TraceModel:
         return found
 
     def call(self, action: str, wanted: Wanted, state: int) -> tuple[Taken, ...]:
-        """The occurrences of an action in a state with the arguments that are wanted, bounds ignored."""
+        """The occurrences of an action in a state with the given arguments. Bounds are ignored."""
         key = (action, wanted, state)
         found = self._calls.get(key)
         if found is None:
@@ -173,7 +180,7 @@ class TraceModel:
         return found
 
     def again(self, taken: Taken, state: int) -> tuple[Taken, ...]:
-        """The occurrences of an action with the same arguments in another state."""
+        """The occurrences of the same action with the same arguments in another state."""
         return self.call(taken.action, tuple(value for _, value in taken.arguments), state)
 
     def _outcomes(self, action: str, wanted: Wanted, state: int) -> Iterable[Taken]:
@@ -186,20 +193,22 @@ class TraceModel:
                     self.overflowed.add(label)
 
     def instances(self, action: str, wanted: Wanted) -> list[tuple[Value, ...]]:
-        """The instances of an action with the wanted arguments; none if one is out of its parameter's domain."""
+        """The instances of an action that match the given arguments; none if an argument is outside its parameter's
+        domain.
+        """
         found = self._instances.get((action, wanted))
         if found is None:
             found = self._instances[action, wanted] = list(product(*self.choices_of(action, wanted)))
         return found
 
     def is_listable(self, action: str, wanted: Wanted) -> bool:
-        """Whether the values of the arguments that are left open are few enough to go through."""
+        """Whether the open arguments have few enough values to enumerate."""
         parameters = self.meanings.actions[action].node.parameters
         open_ = (p.binder.type for p, value in zip(parameters, wanted, strict=True) if isinstance(value, AnyValue))
         return all(cardinality(type_) <= ENUMERATION_LIMIT for type_ in open_)
 
     def choices_of(self, action: str, wanted: Wanted) -> tuple[Sequence[Value], ...]:
-        """What each parameter can be."""
+        """The possible values of each parameter."""
         found = self._choices_known.get((action, wanted))
         if found is None:
             parameters = self.meanings.actions[action].node.parameters
@@ -214,7 +223,7 @@ class TraceModel:
         return ordered if isinstance(wanted, AnyValue) else [value for value in ordered if value == wanted]
 
     def _domain(self, parameter: k.Parameter) -> Sequence[Value]:
-        """All that a parameter can be: the very same list each time, by which an action knows it again (``ActionMeaning.results``)."""
+        """All values of a parameter: the same list object each time, by which ``ActionMeaning.results`` recognises it."""
         known = self._domains.get(id(parameter))
         if known is None:
             values: Iterable[Value] = self.value(parameter.domain, {})  # type: ignore[assignment]  # a set, by its type
@@ -222,7 +231,7 @@ class TraceModel:
         return known[1]
 
     def consume(self, item: OrderedObservation, state: int) -> Consumed:
-        """The ways in which an item can come in a state, without hidden steps."""
+        """The outcomes of an item in a state, without hidden steps."""
         known = self._consumed.get(item)
         if known is None:
             known = self._consumed[item] = {}
@@ -232,7 +241,9 @@ class TraceModel:
         return found
 
     def can_stay(self, item: OrderedObservation, state: int) -> bool:
-        """Whether an item can come in a state and leave it as it is. Other states that it would lead to are not kept."""
+        """Whether an item is enabled in a state and may leave it unchanged. Other outcomes are not cached, to save
+        memory.
+        """
         known = self._consumed.get(item)
         if known is not None and state in known:
             return any(after == state for after, _ in known[state])
@@ -245,7 +256,7 @@ class TraceModel:
         return found
 
     def stays(self, item: OrderedObservation, state: int) -> bool:
-        """Whether an observation holds in a state, no hidden step taken."""
+        """Whether an observation holds in a state, without hidden steps."""
         return bool(self.consume(item, state))
 
     def _can_stay(self, item: OrderedObservation, state: int) -> bool:
@@ -276,19 +287,20 @@ class TraceModel:
         for steps in self._sequence(rule.steps, bound, state):
             after = steps[-1].state
             if after in ways:
+                # Two explanations to one state: prefer the one with fewer reported behaviours, which is the lesser charge.
                 ways[after] = min(ways[after], steps, key=self.told)
             elif rule.then is None or self.holds(rule.then, bound, after, state):
                 ways[after] = steps
         return tuple(ways.items())
 
     def told(self, steps: Iterable[Taken]) -> int:
-        """How many of the steps are of actions that the clause reports."""
+        """How many of the steps are of actions that the clause reports (known behaviours and the like)."""
         return sum(taken.action in self._reported for taken in steps)
 
     def _sequence(
         self, steps: tuple[tuple[k.ActionCall, ...], ...], bound: Mapping[str, Value], state: int
     ) -> Iterable[tuple[Taken, ...]]:
-        """The ways to take one of the alternatives of each step, in order."""
+        """The sequences of steps that take one alternative of each step of a rule, in order."""
         for call in steps[0]:
             for taken in self.taken(call, bound, state):
                 if len(steps) == 1:
@@ -302,7 +314,7 @@ class TraceModel:
         return () if wanted is None else self.call(call.action, wanted, state)
 
     def wanted(self, call: k.ActionCall, bound: Mapping[str, Value]) -> Wanted:
-        """The arguments that a call of the clause gives."""
+        """The arguments of a call of the clause for these binders; raises ``Undefined`` if one has no value."""
         return tuple(ANY if each is None else self._argument(each, bound) for each in call.arguments)
 
     def wanted_or_none(self, call: k.ActionCall, bound: Mapping[str, Value]) -> Wanted | None:

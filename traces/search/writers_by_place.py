@@ -1,8 +1,7 @@
-"""Which items may write a place, in the order of their times: so that of a long log only those are asked that may come before an item.
+"""An index of the items that may write a place, by time: so that only items near another one are looked at in a long
+log.
 
-NOTE(near items): In its stream an item happened at the latest no earlier than those before it. So of all that are still to come none ends before the first of
-those that are next in their streams, and none comes before an item that certainly precedes it (``PartialOrder.precedes``). Nor is one read before an item that is
-younger by more than the search's window: the oldest that is unread is no younger than the item. Between these bounds lie few, however long the log is.
+Why a window of the index is enough is shown in docs/design/nearby-items.md.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from assay.traces.search.transition_system import ANY, AnyValue
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """An item, and a call that it may be."""
+    """An item, and one call that it may be."""
 
     item: OrderedObservation
     call: Call
@@ -29,13 +28,13 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An order, and by how many milliseconds an item that is read may be younger than one that is not."""
+    """A partial order, and by how many milliseconds an item may be read before an unread older one."""
 
     order: PartialOrder
     window: float = inf
 
     def may_precede(self, other: OrderedObservation, item: OrderedObservation) -> bool:
-        """Whether another item of another stream may be read before one."""
+        """Whether ``other``, of another stream, may be read before ``item``."""
         return (
             other.stream != item.stream
             and other.time <= item.latest + self.window
@@ -44,7 +43,7 @@ class Near:
 
 
 class _Sorted:
-    """Occurrences by when they happened at the latest; those that may have been at any time are apart."""
+    """Occurrences by latest time; those with an unbounded interval are kept separately."""
 
     def __init__(self) -> None:
         self.always: list[Occurrence] = []
@@ -53,11 +52,13 @@ class _Sorted:
         self._spread = self._lag = 0.0
 
     def add(self, occurrence: Occurrence) -> None:
-        """Note one."""
+        """Add one occurrence."""
         (self.always if occurrence.item.latest == inf else self._within).append(occurrence)
 
     def between(self, least: float, item: OrderedObservation, near: Near) -> Iterator[Occurrence]:
-        """Those that end no earlier than ``least``, and all that may come before an item."""
+        """The occurrences that end no earlier than ``least`` and may come before an item. A superset: the caller
+        filters exactly.
+        """
         if len(self._ends) != len(self._within):
             self._sort()
         begun = item.latest + near.order.skew + self._spread if near.order.timed else inf
@@ -75,7 +76,7 @@ class _Sorted:
 
 
 class Occurrences:
-    """The occurrences of some items, and of others beside them, by the places that they write."""
+    """The occurrences of some items, and those of an older index, by the places that they write."""
 
     def __init__(self, others: Occurrences | None = None) -> None:
         self._others = others
@@ -83,7 +84,7 @@ class Occurrences:
         self._by_name: dict[str, _Sorted] = {}
 
     def add(self, occurrence: Occurrence, places: Iterable[Place]) -> None:
-        """Note an occurrence that writes these places."""
+        """Add an occurrence that writes these places."""
         known = set(places)
         for name, key in known:
             self._by_key.setdefault(name, {}).setdefault(key, _Sorted()).add(occurrence)
@@ -93,7 +94,11 @@ class Occurrences:
     def before(
         self, item: OrderedObservation, near: Near, places: Sequence[Place], least: float
     ) -> Iterator[Occurrence]:
-        """Those that may write one of the places and be read before an item, of those that end no earlier than ``least``; some may be named twice."""
+        """The occurrences that may write one of the places, may be read before the item, and end no earlier than
+        ``least``.
+
+        One occurrence may come twice.
+        """
         if self._others is not None:
             yield from self._others.before(item, near, places, least)
         for found in chain.from_iterable(map(self._at, places)):

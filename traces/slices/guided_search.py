@@ -1,6 +1,6 @@
 """The order in which executions of what is shared and of each slice were found, woven into one: where a search of the whole looks first.
 
-NOTE(guided search): If slices depend on one another in nothing, the steps of each can be put between the shared steps where that slice's execution has
+docs/design/guided-search.md: If slices depend on one another in nothing, the steps of each can be put between the shared steps where that slice's execution has
 them, and the whole is explained. A search that tries its lines in this order finds that at once, and checks every guard on the way, those across slices too. Where one of these is
 false, it goes on to other orders.
 """

@@ -1,8 +1,8 @@
 """The whole log against the whole model: one execution of all slices together, with every guard that slicing leaves out.
 
-NOTE(whole logs): What slices answer is sure where they find a mismatch, for in slices the model may do more, never less. That they find none leaves two
+docs/design/product-search.md: What slices answer is sure where they find a mismatch, for in slices the model may do more, never less. That they find none leaves two
 things open: a guard that reads across slices, which was left out, and an execution of what is shared that suits every one of several slices, but not
-all of them. Both are asked here, of the same lines in the same order (NOTE(slices apart), NOTE(windows)): the lines that state one number are one step of its slice, and the numbers
+all of them. Both are asked here, of the same lines in the same order (docs/design/slice-search.md, docs/design/shared-timeline.md): the lines that state one number are one step of its slice, and the numbers
 are the order of these steps. Where files tell the order of all lines, it is theirs; otherwise what else lines report comes between the writes that are told of before and after it, and what a thread did in several
 slices it did in the order of its lines; a clause that names no threads takes each file for one's.
 The states are those of all slices at once, and so are the ways to order their steps: that is for small logs, and where a budget ends the search the answer says so.
@@ -210,7 +210,7 @@ def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: O
 
 
 def _order_of_files(model: WholeModel, parts: Iterable[tuple[Selection, Read]]) -> PartialOrder | None:
-    """The order of all lines where files tell it (NOTE(slices apart)); None where they do not, or some writes have to be guessed."""
+    """The order of all lines where files tell it (docs/design/slice-search.md); None where they do not, or some writes have to be guessed."""
     plan = model.plan
     if not files_tell_order(plan) or plan.threads or not set(plan.hidden).isdisjoint(plan.numbered):
         return None
@@ -357,7 +357,7 @@ class _Built:
         self._streams.append(ObservationStream(text, f"slice {name}", placed))
 
     def _between_mates(self, entry: Entry, item: OrderedObservation) -> None:
-        """What a thread writes lies between the shared lines that it wrote before and after (NOTE(windows)), and is in the order of its other lines."""
+        """What a thread writes lies between the shared lines that it wrote before and after (docs/design/shared-timeline.md), and is in the order of its other lines."""
         plan = self._model.plan
         for line in announcing(entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,)):
             thread = thread_of(line.observation.event, plan)

@@ -1,6 +1,6 @@
 """Slices of whose every write a line says who did what: each is searched as a log of its own, with the steps of what is shared in between.
 
-NOTE(slices apart): In a cluster's slice writes are in the order of their numbers, and what else is logged of it is woven in by time (``history``): many threads write each file, and lines are missing.
+docs/design/slice-search.md: In a cluster's slice writes are in the order of their numbers, and what else is logged of it is woven in by time (``history``): many threads write each file, and lines are missing.
 Elsewhere times would be a worse order than the clause's: clocks that differ by a millisecond would make a healthy log inconsistent,
 and what happened long after a change of what is shared could be taken for earlier. So these slices are what a log without slices is: in the order of their files and numbers, and otherwise in any that
 the clause allows; the lines of one number are one step (``written_order``). What is shared has its one execution, which no slice changes: its steps are lines of a stream of their own, which say what is so afterwards. Those that were certainly over before the

@@ -56,7 +56,7 @@ class Joint:
     is shared as slices see it, the variables of it that they see, the hidden steps of it, or where slices are told apart the hidden actions, that slices can see (each with what they see), and the texts that mismatches are told with.
     Where the kernel lacks guards, those of ``outside`` hold wherever nothing is guessed. Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before;
     the last of its files begins at ``late``. Where the clause ``supposes``, nothing but the line of a first write may tell of a slice's beginning. ``past`` is what they see of what is shared,
-    where these may be logs of their own (NOTE(slices apart))."""
+    where these may be logs of their own (docs/design/slice-search.md)."""
 
     split: Split
     plan: k.TracePlan
@@ -73,7 +73,7 @@ class Joint:
 
     @property
     def is_apart(self) -> bool:
-        """Whether slices may be asked as logs of their own, for no line is known to be missing (NOTE(slices apart))."""
+        """Whether slices may be asked as logs of their own, for no line is known to be missing (docs/design/slice-search.md)."""
         lacking = self.partial or self.begun or self.supposes or self.late > -inf or self.outside is not None
         return not lacking and files_tell_order(self.plan)
 
@@ -95,7 +95,7 @@ class Joint:
         return replace(self, plan=of_parts(self.plan), partial=True, begun=False)
 
     def freed(self) -> Joint:
-        """The same where slices may act whatever the hidden steps changed, as long as these may have come at another time (NOTE(guessed positions))."""
+        """The same where slices may act whatever the hidden steps changed, as long as these may have come at another time (docs/design/uncertain-intervals.md)."""
         names: frozenset[str] = frozenset().union(*self.assumed.values())
         outside = None if files_tell_order(self.plan) else self.split
         return replace(self, split=without_guards_on(self.split, names), assumed={}, outside=outside)
@@ -133,7 +133,7 @@ class SliceAnswer:
 
 
 class SliceLines:
-    """The lines of a slice as the clause sees them: ``few`` of them say all (NOTE(equal lines)), and all are bound only when they are asked for.
+    """The lines of a slice as the clause sees them: ``few`` of them say all (docs/design/equal-lines.md), and all are bound only when they are asked for.
 
     ``started`` says whether one of them tells of the slice's beginning.
     """
@@ -220,7 +220,7 @@ class Joiner:
         return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=reordered)
 
     def _as_own_log(self, name: str, lines: SliceLines) -> SliceSearchResult | None:
-        """The answer about a slice that is a log of its own (NOTE(slices apart)); None if it is none."""
+        """The answer about a slice that is a log of its own (docs/design/slice-search.md); None if it is none."""
         if self.apart is None or not lines.few:
             return None
         before = self.apart.visited

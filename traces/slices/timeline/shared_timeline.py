@@ -1,6 +1,6 @@
 """The execution of what is shared, as the slices see it: a row of states, and which of them a line of a slice can belong to.
 
-NOTE(windows): A line is written after what it reports. So what a line reports happened before every shared step that is later than the
+docs/design/shared-timeline.md: A line is written after what it reports. So what a line reports happened before every shared step that is later than the
 line for certain, by the clocks. Lines that one thread of a process writes tell more: such a thread writes, logs, and goes on, so that what the
 line reports lies between the shared lines of the same thread before and after it, whatever file they are in. Two lines of one second, where times have no
 fraction, are in no order.
@@ -121,7 +121,7 @@ def _extend(states: list[State], earliest: list[float], state: State, time: floa
 def agree_before(one: Chain, other: Chain) -> float:
     """Before which time lines lie at the same positions in both chains, and see the same states there: ``inf`` if everywhere.
 
-    Of a line only those positions count that the clocks allow (NOTE(windows)), so that what is said of the ones behind them makes no difference.
+    Of a line only those positions count that the clocks allow (docs/design/shared-timeline.md), so that what is said of the ones behind them makes no difference.
     """
     if one == other:
         return inf

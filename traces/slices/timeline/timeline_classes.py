@@ -1,6 +1,6 @@
 """Which positions of a shared execution an entry of a slice can tell apart, and whether hidden steps of the slice can matter to it.
 
-NOTE(views): What an entry can be depends on the slice's own variables, and on those shared ones that its actions and conditions read. So of positions that
+docs/design/timeline-classes.md: What an entry can be depends on the slice's own variables, and on those shared ones that its actions and conditions read. So of positions that
 agree in these the first stands for all. A hidden step that writes nothing which is read, neither by the entry nor by a hidden step between the two,
 leads nowhere that the entry could not go without it. So right before the entry stands one that writes what the entry reads, and before that one
 that writes what the entry reads, or what that step does.

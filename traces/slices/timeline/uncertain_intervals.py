@@ -1,6 +1,6 @@
 """Where the execution of what is shared is a guess: no line tells when a hidden step came, so slices may need it to have come at another time.
 
-NOTE(guessed positions): What a hidden step writes was written before by some other step, and is again later. Between these two, if lines tell of both,
+docs/design/uncertain-intervals.md: What a hidden step writes was written before by some other step, and is again later. Between these two, if lines tell of both,
 the hidden step may have come at any time; before the first and after the second all executions agree in it, and what slices may do
 there does not depend on the guess. So a slice is asked for again with the guess left open there and nowhere else: the rest of it is as it was.
 """

@@ -1,6 +1,6 @@
 """Lines of one write of a slice that no write can satisfy together, whatever came before it.
 
-All lines that state one number state the outcome of one write (NOTE(writes)). Where two of them say that one place of the slice is equal to two different
+All lines that state one number state the outcome of one write (docs/design/update-outcomes.md). Where two of them say that one place of the slice is equal to two different
 values, one of the two is wrong: no other order of what is shared, and no step that left no line, makes both true. That is told from the conditions of
 the lines alone, so that it needs no search.
 """

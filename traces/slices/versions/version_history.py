@@ -1,19 +1,19 @@
 """One slice of a log: the numbered writes that its lines state, in order, each an action of the model at some point of the shared execution.
 
-NOTE(writes): All lines that state one number state the outcome of one write. So the states in which a write can leave the slice are those
+docs/design/update-outcomes.md: All lines that state one number state the outcome of one write. So the states in which a write can leave the slice are those
 that every line of it allows, and the numbers are the order of the writes. What else lines report is woven in by time, or later, as far as
 threads and clocks allow: what was sent once may be received at any later time.
 
-NOTE(earliest position): Nothing of a slice changes what is shared, so what can follow at some position of the shared execution can follow at any
+docs/design/earliest-position.md: Nothing of a slice changes what is shared, so what can follow at some position of the shared execution can follow at any
 earlier one too, from the same state of the slice. Of all ways to one state of the slice only the one with the earliest position is kept,
 and later ones that take fewer of the actions that the clause reports: an answer is not to tell of known behaviour, or of data at risk, where the lines
 can be explained without. The memory is bounded by the states that may be true at once, not by the length of the log.
 
-NOTE(equal lines): A cluster restates each write a hundred times. Of the lines of a write that state the same and no action the earliest says all that the
+docs/design/equal-lines.md: A cluster restates each write a hundred times. Of the lines of a write that state the same and no action the earliest says all that the
 others say: it is what the outcome is compared with, and of the times of lines that are no action only the first is asked for. So where nothing is wrong
 without the others, nothing is wrong with them, and the execution is the same; how many lines contradict a write is asked of all of them.
 
-NOTE(narrow histories): A write of which no line tells leaves many ways open, and what brokers were sent keeps them apart for good: a few dozen such
+docs/design/beam-width.md: A write of which no line tells leaves many ways open, and what brokers were sent keeps them apart for good: a few dozen such
 writes in a slice, as before Kafka 2.4, and the ways are beyond counting, though nearly all of them go on. So no more than ``width`` are followed, and
 ``narrowed`` says whether any were left. An execution that is found is one; that there is none is known only if no way was left.
 """

@@ -1,6 +1,6 @@
 """The order of slices of whose writes several lines tell: a stream of the writes of each, and before and after each of them what its lines say.
 
-NOTE(lines of one write): Of the lines of a file about one write the first, if it names an action, was written with it: the write lies between what the lines
+docs/design/lines-of-one-update.md: Of the lines of a file about one write the first, if it names an action, was written with it: the write lies between what the lines
 before and after it report, and within the clause's bound before its time. Other lines may come at any later time: the write lies before them, and they say nothing else of when it was.
 """
 
