@@ -1,0 +1,107 @@
+"""The stages of continuous integration as sessions: `nox -l` lists them, `nox -s types` runs one, `.ci/run` runs them all.
+
+`nox --no-venv -s NAME` runs a session in the environment that is active, without a new one.
+"""
+
+from __future__ import annotations
+
+import nox
+
+nox.options.sessions = ["everyday", "lint", "types", "imports"]
+nox.options.reuse_existing_virtualenvs = True
+
+TESTED = "requirements/tested.txt"
+"""The versions that continuous integration tests: the lock file."""
+CORES = ("-n", "2")
+INNER_LOOPS = (
+    "tests/unit/checker/explicit",
+    "tests/unit/traces/store",
+    "tests/unit/traces/table",
+    "tests/unit/traces/input/test_record_scanner.py",
+    "tests/unit/traces/input/test_split_files.py",
+    "tests/unit/traces/incremental/test_log_diff.py",
+    "tests/unit/traces/test_log_reader.py",
+    "tests/differential/test_native.py",
+    "tests/differential/test_depth_first.py",
+    "tests/differential/test_symmetry.py",
+)
+"""Tests of the compiled loops over arrays: there an index outside its array ends the process, where ASSAY_CHECK_INDEXES is set."""
+
+
+def _install(session: nox.Session) -> None:
+    if session.virtualenv.is_sandboxed:
+        session.install("-c", TESTED, "-e", ".[test]")
+
+
+@nox.session
+def everyday(session: nox.Session) -> None:
+    """The tests that take less than a few seconds and start nothing; arguments behind `--` are pytest's."""
+    _install(session)
+    session.run("pytest", *CORES, *session.posargs)
+
+
+@nox.session
+def slow(session: nox.Session) -> None:
+    """The tests that take longer, but for those that start Spark or a cluster."""
+    _install(session)
+    session.run("pytest", *CORES, "-m", "slow and not spark and not cluster", *session.posargs)
+
+
+@nox.session
+def indexes(session: nox.Session) -> None:
+    """The inner loops, where an index outside its array ends the process."""
+    _install(session)
+    session.run("pytest", *CORES, "-m", "not slow and not spark", *INNER_LOOPS, env={"ASSAY_CHECK_INDEXES": "1"})
+
+
+@nox.session
+def spark(session: nox.Session) -> None:
+    """The tests that start Spark on loopback."""
+    _install(session)
+    session.run("pytest", "-m", "spark", *session.posargs)
+
+
+@nox.session
+def cluster(session: nox.Session) -> None:
+    """The tests that start a Kafka cluster on loopback; skipped with the reason where Maven or Java is missing."""
+    _install(session)
+    session.run("pytest", "-m", "cluster", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style and formatting, by ruff."""
+    _install(session)
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Types, by mypy."""
+    _install(session)
+    session.run("mypy", "src", "tests")
+
+
+@nox.session
+def imports(session: nox.Session) -> None:
+    """Which room may import which, by import-linter."""
+    _install(session)
+    session.run("lint-imports")
+
+
+@nox.session
+def lower_bounds(session: nox.Session) -> None:
+    """The everyday tests with the oldest versions that the dependency ranges of pyproject.toml allow."""
+    session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[test]", external=True)
+    session.run("pytest", *CORES, *session.posargs)
+
+
+@nox.session
+def lock(session: nox.Session) -> None:
+    """Write the newest versions of all dependencies into the lock file; run everything with them before it is committed."""
+    session.install("uv")
+    session.run(
+        *("uv", "pip", "compile", "pyproject.toml", "--extra", "test", "--universal", "--python-version", "3.11"),
+        *("--upgrade", "--annotation-style", "line", "--no-header", "--output-file", TESTED),
+    )
